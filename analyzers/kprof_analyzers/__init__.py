@@ -1,4 +1,4 @@
-"""kprof's own analyzers: they judge what :mod:`kprof` has read."""
+"""kprof's built-in analyzers: they judge the inputs that :mod:`kprof` has read."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def analyzers() -> "Iterable[Analyzer]":
-    """The built-in analyzers: every rule below ``rules/``."""
+    """Return the built-in analyzers: every rule below ``rules/``."""
     from kprof_analyzers.rules import rules
 
     return rules()

@@ -1,4 +1,4 @@
-"""The configuration of an autotuner that stands for its kernel: the one that the model predicts to be the fastest."""
+"""Choose the configuration that represents an autotuned kernel: the one that the model predicts to be fastest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,12 +20,12 @@ from kprof_analyzers.model.occupancy_gain import without_guesses
 
 @dataclass(frozen=True)
 class TimedConfiguration:
-    """A configuration that can be launched, with what the model says of it.
+    """A configuration that can be launched, with its predicted time.
 
     Attributes:
-        config: as its autotuner lists it.
-        kernel: with its launch.
-        prediction: with a time.
+        config: configuration as its autotuner lists it.
+        kernel: the compiled kernel with its launch.
+        prediction: the model's prediction, which has a time.
     """
 
     config: str
@@ -34,9 +34,9 @@ class TimedConfiguration:
 
 
 def standing(loaded: LoadedKernel) -> LoadedKernel:
-    """Return the kernel with the configuration that stands for an autotuner's choice, and how it was chosen.
+    """Return the kernel in the configuration that the model expects its autotuner to choose, with the choice.
 
-    A kernel that no autotuner chooses is returned as it is, and so is one of which no configuration has a time.
+    The kernel is returned unchanged if it has no autotuner, or if no configuration has a predicted time.
 
     Args:
         loaded: any kernel.
@@ -51,11 +51,12 @@ def standing(loaded: LoadedKernel) -> LoadedKernel:
 
 
 def chosen(loaded: LoadedKernel, choice: AutotunedChoice) -> LoadedKernel:
-    """Return the kernel with a configuration that was chosen among those that it lists.
+    """Return the kernel in a chosen configuration.
 
     Args:
-        loaded: the kernel as its autotuner's first configuration.
-        choice: what was chosen, for this launch or for the first one of the same key.
+        loaded: the kernel in its autotuner's first configuration.
+        choice: one of the kernel's configurations, chosen for this launch or for the first launch with the same
+            autotuner key.
     """
     for one in loaded.listed:
         if one.config == choice.config:
@@ -73,16 +74,16 @@ def chosen(loaded: LoadedKernel, choice: AutotunedChoice) -> LoadedKernel:
 def choose(
     listed: Sequence[ListedConfiguration], product: Product | None, condition: Condition = WARM
 ) -> AutotunedChoice | None:
-    """Choose the configuration that the model predicts to be the fastest; ``None`` where none has a time.
+    """Choose the configuration that the model predicts to be fastest, or return ``None`` if none has a time.
 
-    Configurations that cannot be launched are passed over, as on a device. Predicted times that differ by less than
-    :func:`kprof_analyzers.model.certainty.least_difference` count as equal: an error of the model is mostly common to
-    all configurations of a kernel.
+    Configurations that cannot be launched are skipped, as on a device. Predicted times that differ by less than
+    :func:`kprof_analyzers.model.certainty.least_difference` count as equal, because an error of the model is mostly
+    common to all configurations of a kernel.
 
     Args:
-        listed: with the launch of each.
+        listed: configurations, each with its launch.
         product: the GPU.
-        condition: what the launches find in the caches.
+        condition: state of the caches when the launches start.
     """
     timed: list[TimedConfiguration] = []
     left_out: dict[str, int] = {}
@@ -98,15 +99,15 @@ def choose(
 def of_timed(
     predictions: Mapping[str, Prediction], listed: int, left_out: Mapping[str, int] | None = None
 ) -> AutotunedChoice | None:
-    """Choose by predictions; ``None`` where none has a time.
+    """Choose the configuration with the shortest predicted time, or return ``None`` if none has a time.
 
-    The autotuner's own choice takes at most as long as the predicted best, whose upper end stays. The lower end is the
-    lowest of all configurations that cannot be distinguished from it.
+    The autotuner's real choice takes at most as long as the predicted best, so the upper end of its range remains
+    valid. The lower end is the lowest of all configurations that cannot be distinguished from the best.
 
     Args:
-        predictions: configuration to what the model says of its launch.
+        predictions: prediction of each configuration's launch.
         listed: number of configurations that the autotuner lists.
-        left_out: reason to the number of configurations that have no time.
+        left_out: number of configurations without a time, by reason.
     """
     times = {config: said.time_us for config, said in predictions.items() if said.time_us is not None}
     if not times:
@@ -126,7 +127,7 @@ def of_timed(
 
 
 def with_choice(report: KernelReport, choice: AutotunedChoice | None) -> KernelReport:
-    """Return the report with the choice, and with the range of all configurations that it cannot distinguish."""
+    """Return the report with the choice, its time range widened to all configurations that count as equal."""
     if choice is None:
         return report
     model = report.model
@@ -136,7 +137,7 @@ def with_choice(report: KernelReport, choice: AutotunedChoice | None) -> KernelR
 
 
 def _timed(one: ListedConfiguration, product: Product | None, condition: Condition) -> TimedConfiguration | str:
-    """The configuration with its prediction, or why there is none."""
+    """Return the configuration with its prediction, or the reason why it has none."""
     try:
         kernel = replace(one.load(), product=product, condition=condition)
     except NotCompiledInTimeError:

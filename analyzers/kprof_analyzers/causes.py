@@ -12,13 +12,13 @@ from kprof.analysis import ModelChange
 from kprof.findings import Cause, Finding, Gain
 
 SHARE_OF_A_CAUSE = 0.01
-"""Share of the launch's time below which a finding of known cost is not a cause that is worth comparing."""
+"""Share of the launch's time below which a finding of known cost is not compared with other causes."""
 
 _OVERLAP = 0.5
 """A finding belongs to a cause if less than this share of its own cost remains once the cause is removed."""
 
 _COMPARED = 3
-"""Number of causes that a finding is compared with by the model: each comparison is one more simulation."""
+"""Maximum number of causes that a finding is compared with; each comparison costs one more simulation."""
 
 
 T = TypeVar("T")
@@ -33,18 +33,18 @@ def group(
     cost_of: Costed | None = None,
     fatal: Collection[str] = (),
 ) -> list[Cause]:
-    """Return the causes of a kernel's findings: what prevents a launch, then the largest expected gain first.
+    """Return the causes of a kernel's findings: causes that prevent a launch first, then by falling expected gain.
 
     Args:
         findings: the kernel's findings with their gains.
-        changes: for each finding the effect that it names, or None where the model has no such effect.
-        cost_of: models the launch without an effect; without it only equal effects are grouped.
+        changes: the effect that each finding names, or None where the model has no such effect.
+        cost_of: models the launch without an effect; if None, only equal effects are grouped.
         fatal: identifiers of the rules whose findings prevent a launch.
     """
     groups: list[_Group] = []
-    # The effects of two groups remove different instructions: else they would be one group.
+    # Effects of different groups remove different instructions; otherwise they would be in the same group.
     owners: dict[int, int] = {}
-    # A cost that a repair would save is a better name for a cause than an upper bound.
+    # A saving that a repair would achieve names a cause better than an upper bound does.
     for position in sorted(range(len(findings)), key=lambda index: _specific(findings[index].gain)):
         finding, change = findings[position], changes[position]
         match = _matching(finding, change, groups, owners, cost_of)
@@ -63,7 +63,7 @@ class _Group:
 
     Attributes:
         first: the finding that names the cause.
-        effect: what the model leaves out to cost the cause, or None where it has no such effect.
+        effect: effect that the model removes to cost the cause, or None where it has no such effect.
         positions: positions of all findings of the cause.
     """
 
@@ -81,10 +81,10 @@ def _matching(
 ) -> _Group | None:
     """Return the group that a finding belongs to, or None if it is a cause of its own.
 
-    ``owners`` has the position of the group whose effect removes an instruction.
+    ``owners`` maps an instruction to the position of the group whose effect removes the instruction.
     """
     if change is None:
-        # Without an effect to compare, several places of one rule are one cause.
+        # There is no effect to compare, so several places of one rule are one cause.
         return next((g for g in groups if g.effect is None and g.first.rule == finding.rule), None)
     if change.gone:
         same = min((owners[place] for place in change.gone if place in owners), default=None)
@@ -136,7 +136,7 @@ def _specific(gain: Gain | None) -> tuple[bool, bool, bool, float]:
 
 def _expected(gain: Gain | None) -> tuple[bool, bool, float]:
     """Sort key: the largest expected gain first, then unknown costs, then negligible costs."""
-    # Between nothing and an upper bound the middle is expected.
+    # An upper bound lies between zero and its value, so half of it is expected.
     return _is_negligible(gain), gain is None, -_us(gain) * (0.5 if gain is not None and gain.at_most else 1.0)
 
 

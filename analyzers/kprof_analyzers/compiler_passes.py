@@ -1,4 +1,4 @@
-"""Which compiler pass did something to a line, or ran and left it alone."""
+"""Name the compiler pass that changed the operations of a source line, or that ran without changing them."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -7,23 +7,23 @@ from kprof.analysis import KernelFacts, PassRun
 from kprof.inputs.mlir import Operation
 
 NOT_RECORDED = "not recorded: use --passes"
-"""What evidence says of passes where none were recorded."""
+"""Evidence text where compiler passes were not recorded."""
 
 PIPELINER = ("tritonamdgpu-pipeline", "tritonamdgpu-stream-pipeline")
-"""The pass that moves loads to earlier iterations; the second name is Triton 3.4's."""
+"""Names of the pass that moves loads to earlier iterations; the second name is Triton 3.4's."""
 
 
 def aside(said: str) -> str:
-    """What the passes say, to be added to a message; nothing where none were recorded."""
+    """Return a statement about passes as a suffix for a message, or "" if passes were not recorded."""
     return "" if said == NOT_RECORDED else f"; {said}"
 
 
 def maker(facts: KernelFacts, operation: Operation) -> str:
-    """The pass that brought an operation in for good, and the later ones that took others like it away.
+    """Return the pass that created an operation, and later passes that removed other operations of its kind.
 
     Args:
         facts: the kernel.
-        operation: of the finished TTGIR.
+        operation: operation of the final TTGIR.
 
     Returns:
         ``tritonamdgpu-accelerate-matmul (pass 21), left by tritongpu-remove-layout-conversions (passes 22, 36)``.
@@ -34,7 +34,7 @@ def maker(facts: KernelFacts, operation: Operation) -> str:
     changes = facts.history.counts(operation.name, frame.line if frame is not None else None)
     since: list[tuple[PassRun, int, int]] = []
     for change in changes:
-        # Once there is none left, the pass that brings in the next one counts as its maker.
+        # If a pass removes all of them, the pass that creates the next one counts as the maker.
         since = [] if not change[2] else [*since, change]
     made = next((run for run, before, after in since if after > before), None)
     if made is None:
@@ -45,17 +45,17 @@ def maker(facts: KernelFacts, operation: Operation) -> str:
 
 
 def did(facts: KernelFacts, passes: Sequence[str], operations: Sequence[str], line: int | None = None) -> str:
-    """What a pass did to operations, of one line if given.
+    """Return the effect of a pass on operations, optionally of one source line.
 
     Args:
         facts: the kernel.
-        passes: the pass's names, of all versions of Triton.
-        operations: names of what they make; a ``*`` at the end stands for any end.
-        line: 1-based line of the user's file.
+        passes: names of the pass in all versions of Triton.
+        operations: names of the operations that the pass creates; a trailing ``*`` matches any ending.
+        line: 1-based line of the user's file, or None for all lines.
 
     Returns:
-        ``tritonamdgpu-pipeline {use_async_copy=true} (pass 33) made 2``, or that it changed nothing there or did not
-        run.
+        A text such as ``tritonamdgpu-pipeline {use_async_copy=true} (pass 33) made 2``, or a statement that the pass
+        changed nothing there or did not run.
     """
     if facts.history is None:
         return NOT_RECORDED

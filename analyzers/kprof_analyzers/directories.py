@@ -1,7 +1,7 @@
-"""Analysing all kernels of a directory, several at a time. What was analysed before is remembered.
+"""Analyse all kernels of a directory in parallel, and cache the results.
 
-An entry is found again by the content of the files that it was made from and of kprof's own, so nothing is analysed a
-second time until one of them changes.
+The key of a cache entry is the content of the input files and of kprof's own files. A kernel is analysed again only
+if one of these files changes.
 """
 
 import hashlib
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from kprof.targets.loaded import LoadedKernel
 
 _REPORTS = CacheSection("directory-reports")
-# Starting a process costs as much as analysing a few kernels.
+# Minimum number of kernels for worker processes: starting a process costs as much as analysing a few kernels.
 _WORTH_PROCESSES = 8
 
 
 @dataclass(frozen=True)
 class DirectoryItem:
-    """Something to analyse.
+    """A kernel or file to analyse.
 
     Attributes:
         kind: ``capture`` or ``file``.
-        root: the capture's directory, or the file.
+        root: the capture's directory, or the path of the file.
         name: identifier of the kernel in the capture.
-        arch: architecture to assume where a file does not say.
-        key: SHA-256 of everything that decides the result.
+        arch: architecture to assume where a file does not name one.
+        key: SHA-256 of everything that affects the result.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class DirectoryItem:
 
 @dataclass(frozen=True)
 class Analysed:
-    """What came of an item: its kernels, or the reason why there are none."""
+    """Result of an item: its kernels, or the reason why it has none."""
 
     kernels: Sequence[KernelReport] = ()
     problem: str | None = None
@@ -71,12 +71,12 @@ class _Kept(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Directory:
-    """What came of a directory.
+    """Result of a directory.
 
     Attributes:
-        kernels: those that were read, in the order of the directory.
-        problems: what was not read or compiled, and why.
-        lost: name and architecture of captured kernels that did not compile, with the reason.
+        kernels: reports of the analysed kernels, in the order of the directory.
+        problems: inputs that could not be read or compiled, with the reason.
+        lost: reasons for captured kernels that did not compile, by kernel name and architecture.
     """
 
     kernels: list[KernelReport]
@@ -92,24 +92,24 @@ def analyse_directory(
     jobs: int = 0,
     tell: Callable[[int, int], None] | None = None,
 ) -> Directory:
-    """Every kernel of a capture or of a directory that Triton wrote, and what of it could not be read.
+    """Analyse every kernel of a capture or of a directory that Triton wrote, and list what could not be read.
 
     Args:
         path: the directory.
-        arch: architecture to assume where a file does not say.
-        all_configs: of a capture, also what was not launched.
-        jobs: processes, 0 for one a core.
-        tell: called with how many of how many are done.
+        arch: architecture to assume where a file does not name one.
+        all_configs: whether to include configurations of a capture that were not launched.
+        jobs: number of processes; 0 means one per core.
+        tell: called with the number of finished items and the number of all items.
 
     Raises:
-        KprofError: the directory holds no kernel.
+        KprofError: if the directory contains no kernel.
     """
     from kprof.captures.layout import is_capture
     from kprof.targets.artefacts import load_directory
 
     items = _captured(path, all_configs=all_configs) if is_capture(path) else _files(path, arch)
     if not items:
-        # Says what the directory holds instead.
+        # Loading raises an error that says what the directory contains instead.
         list(load_directory(path, arch))
     found: dict[DirectoryItem, Analysed] = {}
     seen: dict[str, str] = {}
@@ -132,13 +132,13 @@ def analyse_directory(
 
 
 def _subject(item: DirectoryItem) -> tuple[str, str, bool]:
-    """Name and architecture of a captured kernel, and whether its compile came to an end."""
+    """Return the name and architecture of a captured kernel, and whether its compile finished."""
     kernel = next(kernel for kernel in _capture(item.root).kernels if kernel.id == item.name)
     return kernel.name, kernel.arch, kernel.result is not None
 
 
 def _captured(path: Path, *, all_configs: bool) -> list[DirectoryItem]:
-    """What was launched, as :func:`kprof.targets.captured.load_capture` takes it."""
+    """Return the launched kernels, the same selection as :func:`kprof.targets.captured.load_capture` makes."""
     kernels = _capture(str(path)).kernels
     launched = [kernel for kernel in kernels if kernel.launches]
     chosen = kernels if all_configs or not launched else launched
@@ -153,7 +153,7 @@ def _files(path: Path, arch: str | None) -> list[DirectoryItem]:
         _with_key(DirectoryItem("file", str(file), arch=arch))
         for file in compiled_files(path, lambda e: folders.append(e.filename))
     ]
-    # Reading one that cannot be listed says why.
+    # Analysing a folder that cannot be listed reports the reason.
     return [*files, *(DirectoryItem("file", folder, arch=arch) for folder in folders)]
 
 
@@ -165,7 +165,7 @@ def _capture(path: str) -> "Capture":
 
 
 def _with_key(item: DirectoryItem) -> DirectoryItem:
-    """The item with its key; without one when its files cannot be read: that is reported when it is analysed."""
+    """Return the item with its key, or without one if its files cannot be read; the analysis reports the reason."""
     try:
         parts = [part if isinstance(part, bytes) else part.encode() for part in _content(item)]
     except (OSError, KprofError):
@@ -174,7 +174,7 @@ def _with_key(item: DirectoryItem) -> DirectoryItem:
 
 
 def _content(item: DirectoryItem) -> Iterable[str | bytes]:
-    """Everything that decides what is said of an item."""
+    """Yield everything that affects the report of an item."""
     if item.kind == "file":
         path = Path(item.root)
         yield path.name
@@ -204,13 +204,13 @@ def _analysed(items: Sequence[DirectoryItem], jobs: int) -> Iterable[tuple[Direc
     spawn = get_context("spawn")
     most = min(jobs, len(items))
     with ProcessPoolExecutor(most, mp_context=spawn, initializer=_begin, initargs=(os.getpid(),)) as processes:
-        # Results travel as JSON, as reports in the cache are encoded.
+        # Workers send their results as JSON, in the encoding of cached reports.
         for item, data in zip(items, processes.map(_in_process, items, chunksize=4), strict=True):
             yield item, _decode(data)
 
 
 def _begin(parent: int) -> None:
-    """What a process of the pool begins with."""
+    """Initialise a worker process: end it with its parent, and silence messages about the cache location."""
     end_with_parent(parent)
     location.silence()
 
@@ -220,12 +220,12 @@ def _in_process(item: DirectoryItem) -> bytes:
 
 
 def analyse_item(item: DirectoryItem) -> Analysed:
-    """Analyse one item and remember it."""
+    """Analyse a kernel or file and cache its report."""
     from kprof_analyzers.pipeline import analyze
 
     try:
         loaded = list(_load(item))
-        # As it is read back: JSON knows no tuples.
+        # Convert to the form that a cached report has: JSON has no tuples.
         analysed = _decode(_encode(Analysed([analyze(kernel) for kernel in loaded])))
     except KprofError as error:
         return Analysed(problem=str(error) if item.kind == "file" else error.message)
@@ -251,7 +251,7 @@ def _frames(kernel: "LoadedKernel") -> Iterable[Any]:
 
 
 def _contents(files: Iterable[str]) -> dict[str, str]:
-    """What stands for the text of source files: comments in them silence rules. Empty for what is not read as one."""
+    """Return hashes of source files, whose comments may suppress rules; "" for files that are not read as source."""
     found = {}
     for file in sorted(files):
         text = source_text(file)
@@ -260,7 +260,7 @@ def _contents(files: Iterable[str]) -> dict[str, str]:
 
 
 def _remembered(item: DirectoryItem, seen: dict[str, str]) -> Analysed | None:
-    """What came of an item before; ``seen`` holds the contents of source files that were looked at already."""
+    """Return the cached result of an item; ``seen`` caches the hashes of source files that were already read."""
     data = _REPORTS.read(item.key) if item.key else None
     if data is None:
         return None

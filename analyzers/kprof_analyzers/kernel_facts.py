@@ -1,4 +1,4 @@
-"""From a loaded kernel to its facts: resources, occupancy and what each loop does in an iteration."""
+"""Derive the facts of a loaded kernel: resources, occupancy, and the contents of one iteration of each loop."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -83,7 +83,7 @@ def facts_as_loaded(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
 
 
 def not_modelled(facts: KernelFacts) -> str | None:
-    """Why the model cannot be asked about a kernel; ``None`` when it can."""
+    """Return the reason why a kernel cannot be modelled, or ``None`` if it can."""
     resources, most = facts.resources, facts.arch.occupancy.max_workgroup_size
     if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
         return "no workgroup fits on a CU"
@@ -121,7 +121,7 @@ def _allocated(registers: Registers, arch: Architecture, size: int) -> int | Non
 
 
 def _passes(history: "PassHistory") -> list[PassChange]:
-    """What changed from one row of the history's table to the next."""
+    """Return the changes between consecutive rows of the history's table."""
     rows = history.table()
     changes = []
     before: dict[str, int | None] = {}
@@ -139,14 +139,14 @@ def _passes(history: "PassHistory") -> list[PassChange]:
 
 
 def loop_facts(program: AssemblyKernel, wavefront_size: int, arch: Architecture) -> list[LoopFacts]:
-    """Facts of every natural loop, outer before inner, with the hot one marked.
+    """Return the facts of every natural loop, outer before inner, with the hot loop marked.
 
-    Counts are static: one iteration of the loop, with each inner loop counted once.
+    Counts are static: they cover one iteration of the loop, with each inner loop counted once.
 
     Args:
         program: the kernel.
         wavefront_size: lanes of a wavefront; bytes per lane are multiplied by it.
-        arch: for the operations of matrix instructions and issue cycles.
+        arch: architecture, for issue cycles and the operation counts of matrix instructions.
     """
     if not program.loops:
         return []
@@ -195,7 +195,7 @@ def _distance(wait: Wait) -> WaitDistance:
 
 
 def _ordered(items: Iterable[str]) -> dict[str, int]:
-    """Counts, the most frequent first."""
+    """Return the count of each item, most frequent first."""
     return dict(Counter(items).most_common())
 
 
@@ -206,7 +206,7 @@ def _waits(instruction: Instruction) -> list[str]:
 
 
 def _widths(members: Sequence[Instruction]) -> dict[str, dict[str, int]]:
-    """Memory path to bytes a lane at one address to count, wide before narrow."""
+    """Return the number of accesses by memory path and by bytes per lane and address, widest first."""
     found: dict[str, Counter[int]] = {}
     for instruction in members:
         path, parts = _path(instruction), instruction.opcode.parts
@@ -216,7 +216,7 @@ def _widths(members: Sequence[Instruction]) -> dict[str, dict[str, int]]:
 
 
 def _path(instruction: Instruction) -> str | None:
-    """``global_load``: which way an instruction moves data; ``None`` when it moves none, or how much is not known."""
+    """Return the data path of an instruction, such as ``global_load``; ``None`` if it moves no known amount of data."""
     opcode = instruction.opcode
     path = _PATHS.get(opcode.space) if opcode.space is not None and opcode.bytes_per_lane is not None else None
     verb = "to_lds" if instruction.to_lds else "store" if opcode.is_store else "load"
@@ -234,7 +234,7 @@ def _bytes(members: Sequence[Instruction], wavefront_size: int) -> dict[str, int
 
 
 def _lines(members: Sequence[Instruction]) -> dict[str, tuple[int, int]]:
-    """File to first and last user line, the file with most instructions first."""
+    """Return the first and last user line of each file, the file with the most instructions first."""
     lines: dict[str, list[int]] = {}
     for instruction in members:
         frame = instruction.user_frame

@@ -1,4 +1,4 @@
-"""Facts of matrix instructions as they stand in a program: ``f8f6f4`` ones have a rate for each operand format."""
+"""Facts of the matrix instructions of a program; the rate of ``f8f6f4`` instructions depends on the operand format."""
 
 from kprof.hardware.model import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import Instruction
@@ -7,12 +7,12 @@ _FORMATS = {"0": "fp8", "1": "fp8", "2": "fp6", "3": "fp6", "4": "fp4"}
 
 
 def matrix_instruction(arch: Architecture, instruction: Instruction) -> MatrixInstruction | None:
-    """Facts of an instruction of a program; ``None`` where it is no matrix instruction or not known."""
+    """Return the facts of a matrix instruction, or ``None`` if it is unknown or not a matrix instruction."""
     return arch.matrix_instruction(instruction.opcode.name, operand_format(instruction))
 
 
 def operand_format(instruction: Instruction) -> str | None:
-    """Format of the wider operand of an ``f8f6f4`` instruction, from its ``cbsz`` and ``blgp``."""
+    """Return the format of an ``f8f6f4`` instruction's wider operand, from its modifiers ``cbsz`` and ``blgp``."""
     if "f8f6f4" not in instruction.opcode.name:
         return None
     formats = {_FORMATS.get(instruction.modifiers.get(name, "0"), "fp8") for name in ("cbsz", "blgp")}

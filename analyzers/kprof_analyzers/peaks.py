@@ -1,21 +1,21 @@
-"""Published peaks of a GPU, from its units, its clock and what they do in a cycle."""
+"""Compute the peak rates of a GPU from its number of units, its clock and the rates per cycle."""
 
 from kprof.hardware.machine import Architecture, Product
 
 _FASTER = ("", "_packed", "_dual")
-"""Forms of one kind of vector arithmetic; the peak is that of the fastest."""
+"""Name suffixes for forms of one kind of vector arithmetic; the fastest form determines the peak."""
 
 
 def bandwidths(
     arch: Architecture, product: Product | None, cus: int | None, xcds: int | None, clock_mhz: float | None
 ) -> dict[str, float]:
-    """Memory level (``lds``, ``l1``, ``l2``, ``mall``, ``hbm``) to its peak in GB/s; unknown ones are not there.
+    """Return the peak bandwidth of each memory level (``lds``, ``l1``, ``l2``, ``mall``, ``hbm``) in GB/s, if known.
 
     Args:
         arch: the architecture.
         product: the GPU.
-        cus: compute units, as measured or as the product has them.
-        xcds: dies, each with an L2 of its own.
+        cus: number of compute units, measured or from the product.
+        xcds: number of dies, each with an L2 of its own.
         clock_mhz: engine clock.
     """
     ghz = clock_mhz / 1000 if clock_mhz else None
@@ -32,7 +32,7 @@ def bandwidths(
 
 
 def arithmetic(arch: Architecture, product: Product, kind: str) -> float | None:
-    """Peak of a kind of arithmetic (``matrix_fp16``, ``valu_fp32``) in 1e12 operations a second; ``None``: unknown."""
+    """Return the peak of a kind of arithmetic (``matrix_fp16``, ``valu_fp32``) in 1e12 operations/s, or ``None``."""
     names = [kind + form for form in _FASTER]
     published = [product.peaks[name] for name in names if product.peaks.get(name)]
     if published:
@@ -42,7 +42,7 @@ def arithmetic(arch: Architecture, product: Product, kind: str) -> float | None:
 
 
 def _all(*factors: float | None) -> float | None:
-    """Their product; ``None`` where one is unknown or 0."""
+    """Return the product of the factors; ``None`` if one is unknown or 0."""
     result = 1.0
     for factor in factors:
         if not factor:

@@ -1,4 +1,4 @@
-"""From a loaded kernel to its entry in the document: facts, judgement, report."""
+"""Analyse a loaded kernel: derive its facts, run the analyzers and the model, and build its report."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *, model: bool = False) -> KernelReport:
-    """Everything kprof has to say about one kernel.
+    """Return the report of one kernel.
 
     Args:
         loaded: a compiled kernel from any target.
-        analyzers: those to ask; all that are installed when ``None``.
-        model: whether the performance model is asked, too.
+        analyzers: analyzers to run; ``None`` runs all installed analyzers.
+        model: whether to run the performance model.
     """
     loaded = standing(loaded)
     facts, notes = facts_of(loaded)
@@ -68,16 +68,17 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
 
 
 def _stands(finding: Finding, cost: Gain | None) -> bool:
-    """Whether a finding says where a good part of the time goes, or may do so."""
+    """Return whether a finding explains a considerable part of the time, or may do so if its cost is unknown."""
     return finding.severity is not Severity.NOTE if cost is None else cost.share >= _GOOD_PART
 
 
 def _modelled(
     facts: KernelFacts, found: Sequence[AnalyzerResult], notes: list[str]
 ) -> tuple[Prediction | None, dict[int, Gain], Callable[[ModelChange], Gain | None] | None]:
-    """The prediction, what findings cost, by their identity, and what any effect costs; a note where there is none.
+    """Return the prediction, the gain of each finding by ``id``, and a function that costs any effect.
 
-    Where the iterations of a loop are not known, costs rest on a guess at them: they are good for an order only.
+    A note is added if there is no prediction. If the iterations of a loop are unknown, the costs are based on a guess
+    and only useful for ordering.
     """
     from kprof_analyzers.model.gains import cost_of, costs_of
     from kprof_analyzers.model.kernel import build
@@ -104,13 +105,13 @@ def _modelled(
         costs = costs_of(model, prediction, changes)
         cost = partial(cost_of, model, prediction) if prediction.time_us is not None else None
         return without_guesses(prediction), costs, cost
-    except Exception as error:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
+    except Exception as error:  # noqa: BLE001 - a failing prediction must not hide the rest of the report
         notes.append(f"the time is not modelled: {type(error).__name__}: {error}")
         return None, {}, None
 
 
 def _hardly_longer_than_empty(prediction: Prediction | None, facts: KernelFacts) -> bool:
-    """Whether starting the kernel takes half of its predicted time or more."""
+    """Return whether an empty launch takes at least half of the kernel's predicted time."""
     product = facts.product or next(iter(facts.arch.products.values()), None)
     if prediction is None or prediction.time_us is None or product is None:
         return False
@@ -118,24 +119,24 @@ def _hardly_longer_than_empty(prediction: Prediction | None, facts: KernelFacts)
 
 
 def _is_of_idle_units(change: ModelChange | None) -> bool:
-    """Whether a finding is about CUs that stand still."""
+    """Return whether a finding is about idle CUs."""
     return change is not None and change.idle_share is not None
 
 
 _EMPTY = 2.0
-"""Launches that take up to this many times an empty one would gain nothing from more CUs."""
+"""Maximum time, in empty launches, of a launch that would gain nothing from more CUs."""
 
 _GOOD_PART = 0.1
-"""Share of the time from which on a finding says what holds a kernel."""
+"""Minimum share of the time for a finding to explain what limits a kernel."""
 
 
 def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
-    """The facts of a kernel, and notes on what could not be determined; of an autotuner's, of the chosen one."""
+    """Return the facts of a kernel in its autotuner's chosen configuration, and notes on what is unknown."""
     return facts_as_loaded(standing(loaded))
 
 
 def _knows_size(facts: KernelFacts) -> bool:
-    """Whether it is known how many CUs the GPU has, which the model takes to be the first product without another."""
+    """Return whether the GPU's number of CUs is known; the model defaults to the architecture's first product."""
     product = facts.product or next(iter(facts.arch.products.values()), None)
     return product is not None and product.compute_units is not None
 
@@ -184,7 +185,7 @@ def _launch(loaded: LoadedKernel) -> dict[str, Any] | UnsetType:
 
 
 def _unseen(loaded: LoadedKernel) -> str | None:
-    """Which part of a kernel's code was not analysed, and why; ``None`` when all of it was."""
+    """Return the part of a kernel's code that was not analysed with the reason, or ``None`` if all was analysed."""
     instructions = loaded.program.instructions
     if not instructions:
         return f"its instructions were not seen: {loaded.unseen or 'the listing has none'}"

@@ -1,4 +1,4 @@
-"""What a page shows of a kernel beyond the document: source beside instructions, pictures, curves."""
+"""Collect details of a kernel that are not in the report: source with instructions, pictures and occupancy curves."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ _SIDES = (16, 32, 64, 128)
 _MOST_CELLS = 64 * 64
 _MOST_BYTES = 100_000
 _MOST_PICTURES = 3
-# What an image cannot show, and what can be said once.
+# Hover texts, which an embedded image cannot show, and attributes that a style sheet can state once.
 _HINT = re.compile(r"<title>[^<]*</title>|</?g>")
 _SHORTER = (
     ('.0"', '"'),
@@ -43,9 +43,10 @@ Use = tuple[Layout, tuple[int, int], int]
 
 
 def occupancy_curves(resources: Resources | UnsetType, arch: str) -> list[Curve]:
-    """Occupancy over VGPRs and over LDS; empty where a resource is not known or impossible.
+    """Return occupancy over VGPRs and over LDS, or an empty list if a resource is unknown or impossible.
 
-    AGPRs stay as they are, and what ``waves_per_eu`` pads is left out: it is a choice and no need of the code.
+    AGPRs stay constant. VGPR padding from ``waves_per_eu`` is ignored, because it is a choice and not a requirement
+    of the code.
     """
     from kprof.hardware.machine import load
 
@@ -67,7 +68,7 @@ def occupancy_curves(resources: Resources | UnsetType, arch: str) -> list[Curve]
         )
         return [_curve(demand, "vgpr", vgpr), _curve(demand, "lds", lds)]
     except KprofError:
-        # A document may come from anywhere: counts that no GPU has make no curve.
+        # A document may come from any source, and counts that no GPU supports have no curve.
         return []
 
 
@@ -81,11 +82,11 @@ def _known(amount: Any) -> int:
 
 
 def ttgir_lines(text: str, module: Module, files: Sequence[SourceFile]) -> list[IrLine]:
-    """The lines of a module's text but those that only name positions.
+    """Return the lines of a module's text, except lines that only define locations.
 
     Args:
-        text: of the module.
-        module: the same, read.
+        text: TTGIR text of the module.
+        module: the parsed module.
         files: the source files that lines may come from.
     """
     order = {file.path: number for number, file in enumerate(files)}
@@ -109,27 +110,27 @@ _MOST_BLOCKS = 120
 def details_of(
     facts: KernelFacts, sources: SourceText, findings: Sequence[Finding] = (), ttgir: str | None = None
 ) -> Details:
-    """Everything beyond the document of a compiled kernel.
+    """Return all details of a compiled kernel that are not in its report.
 
     Args:
         facts: the kernel.
         sources: which source files may be read.
-        findings: those of its document.
-        ttgir: text of the TTGIR that the facts have.
+        findings: findings of the kernel's report.
+        ttgir: text of the TTGIR that the facts contain in parsed form.
     """
     notes: list[str] = []
     try:
         shares = time_shares(facts)
     except Exception as error:  # noqa: BLE001 - a page without shares is better than none
         shares = None
-        notes.append(f"time is not shared out among lines: {type(error).__name__}: {error}")
+        notes.append(f"no time per line: {type(error).__name__}: {error}")
     files, blocks = source_beside_code(facts, shares, sources)
     picture = None
     if len(facts.program.blocks) <= _MOST_BLOCKS:
         picture = Picture("Control flow", control_flow.to_svg(facts.program))
     else:
         notes.append(
-            f"the control flow has {len(facts.program.blocks)} blocks: kprof draw flow TARGET -o FILE.svg draws it"
+            f"control flow not drawn: {len(facts.program.blocks)} blocks; kprof draw flow TARGET -o FILE.svg draws it"
         )
     pictures, skipped = layout_pictures(facts)
     return Details(
@@ -145,13 +146,13 @@ def details_of(
 
 
 def without_program(kernel: KernelReport) -> Details:
-    """What can be shown of a kernel of which only the document is at hand."""
-    note = "source and instructions are not in a saved report: give the kernel itself to see them"
+    """Return the details that can be shown of a kernel if only its report is available."""
+    note = "source and instructions are not in a saved report: pass the kernel itself to see them"
     return Details(curves=occupancy_curves(kernel.resources, kernel.arch), notes=[note])
 
 
 def layout_pictures(facts: KernelFacts) -> tuple[list[Picture], list[str]]:
-    """The layouts of two-dimensional tensors and LDS buffers, most used first, and notes on what is left out."""
+    """Draw the layouts of 2-D tensors and LDS buffers, most used first; also return notes on layouts not drawn."""
     if facts.ttgir is None:
         return [], []
     names = {layout: alias for alias, layout in facts.ttgir.layouts.items()}
@@ -175,7 +176,7 @@ def layout_pictures(facts: KernelFacts) -> tuple[list[Picture], list[str]]:
             left.append(name)
         else:
             found.append(picture)
-    note = f"layouts not drawn here: {', '.join(left)}: kprof draw layout --module FILE.ttgir draws them"
+    note = f"layouts not drawn: {', '.join(left)}; kprof draw layout --module FILE.ttgir draws them"
     return found, [note] if left else []
 
 
@@ -190,7 +191,7 @@ def _picture(facts: KernelFacts, use: Use, name: str) -> Picture | None:
     if len(svg) > _MOST_BYTES:
         return None
     whole = "x".join(map(str, shape))
-    part = "" if tile == shape else f", of which {'x'.join(map(str, tile))} is drawn: it repeats from there"
+    part = "" if tile == shape else f"; the picture shows the repeating tile of {'x'.join(map(str, tile))}"
     return Picture(f"{name}: {type(layout).__name__}", svg, f"used for {whole} elements of {bits} bits{part}")
 
 
@@ -203,7 +204,7 @@ def _shortened(svg: str) -> str:
 
 
 def _tile(layout: Layout, shape: tuple[int, int]) -> tuple[int, int]:
-    """The smallest tile that each register of each lane holds one element of, or the largest that can be looked at."""
+    """Return the smallest tile with exactly one element per register of each lane, or the largest legible tile."""
     sides = [[s for s in _SIDES if s < size] + [size] for size in shape]
     candidates = sorted(product(*sides), key=lambda tile: (tile[0] * tile[1], tile))
     fitting = [(rows, columns) for rows, columns in candidates if rows * columns <= _MOST_CELLS]

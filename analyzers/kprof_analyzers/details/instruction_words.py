@@ -1,4 +1,4 @@
-"""What is known of each instruction, in a few words, shown when one points at it."""
+"""Describe each instruction in a few words, for the hover text of a listing."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +23,7 @@ _MOST_REGISTERS = 6
 
 
 def instruction_words(facts: KernelFacts) -> list[str]:
-    """For each instruction what it is, what it costs to issue, what it waits for, and its registers.
+    """Return a description of each instruction: its class, issue cycles, what it waits for, and its registers.
 
     Args:
         facts: the kernel.
@@ -36,7 +36,7 @@ def instruction_words(facts: KernelFacts) -> list[str]:
 
 
 def live_registers(facts: KernelFacts) -> list[int]:
-    """For each instruction the VGPRs that hold something needed there or later."""
+    """Return for each instruction the number of VGPRs whose values are needed there or later."""
     return list(Liveness(facts.program).pressure["vgpr"])
 
 
@@ -44,7 +44,7 @@ def _words(one: Instruction, waits: Sequence[Wait], facts: KernelFacts) -> str:
     cycles = issue_cycles(one, facts.arch)
     parts = [_CLASSES.get(one.opcode.cls, one.opcode.cls.value)]
     if cycles is not None:
-        parts.append(f"the wavefront's next can be issued {cycles} cycles later")
+        parts.append(f"the wavefront's next instruction issues {cycles} cycles later")
     parts += [_wait(wait) for wait in waits]
     for verb, names in (("reads", one.effects.read_groups), ("writes", one.effects.write_groups)):
         if names:
@@ -55,7 +55,7 @@ def _words(one: Instruction, waits: Sequence[Wait], facts: KernelFacts) -> str:
 def _wait(wait: Wait) -> str:
     if wait.waits_for is None:
         return f"{wait.counter}: nothing is outstanding"
-    between = "" if wait.cycles is None else f", {wait.cycles} cycles of issue before"
+    between = "" if wait.cycles is None else f", issued {wait.cycles} cycles earlier"
     return f"waits for {wait.waits_for.mnemonic} of line {wait.waits_for.line}{between}"
 
 

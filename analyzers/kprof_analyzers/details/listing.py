@@ -1,7 +1,8 @@
-"""Source lines with what they cost, and the instructions that came from them.
+"""Source lines with their cost, and the instructions that were compiled from them.
 
-Assembly and cache entries come from strangers, and what they name as a source file would be shown on a page that is
-passed on. So files are read only where the user said that the sources are, and only those that look like source code.
+Assembly and cache entries may come from strangers, and any file that they name as a source would be shown on a page
+that is passed on. Therefore files are read only below the folders that the user named, and only if they look like
+source code.
 """
 
 from collections import Counter, defaultdict
@@ -27,11 +28,11 @@ _MAX_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True)
 class SourceText:
-    """Which source files may be read.
+    """Source files that may be read.
 
     Attributes:
-        folders: sources are read below these.
-        trusted: any path is read: the kernel was compiled here, from the user's own files.
+        folders: folders below which sources are read.
+        trusted: whether any path may be read, because the kernel was compiled here from the user's own files.
     """
 
     folders: Sequence[Path] = ()
@@ -39,31 +40,31 @@ class SourceText:
     _read: dict[str, "list[str] | str"] = field(default_factory=dict, repr=False, compare=False)
 
     def lines(self, path: str) -> list[str] | str:
-        """The lines of a file, or in words why they are not shown."""
+        """Return the lines of a file, or the reason why they are not shown."""
         if path not in self._read:
             self._read[path] = self._lines(path)
         return self._read[path]
 
     def _lines(self, path: str) -> list[str] | str:
         if PurePosixPath(path.replace("\\", "/")).suffix not in _SUFFIXES:
-            return "this is no source file by its name"
+            return "not a source file, judging by its name"
         found = self._find(path)
         if found is None:
             return "not found below the folders of --source"
         try:
-            # Form feeds and the like are no line ends to a compiler.
+            # Only newlines end a line for a compiler; form feeds and similar characters do not.
             text = boundary.read_bytes(found, most=_MAX_BYTES).decode("utf-8", errors="replace")
         except InputError as error:
             return error.message
         return text.replace("\r\n", "\n").split("\n")
 
     def _find(self, path: str) -> Path | None:
-        """The file itself, or one below a folder whose path ends alike: the compile may have been elsewhere."""
+        """Return the file, or a file in a folder with a matching path tail: the compile may have run elsewhere."""
         try:
             here = Path(path)
             if self.trusted and here.is_file():
                 return here
-            # The root of all files is no folder of sources.
+            # The root of the file system does not count as a source folder.
             roots = [root for root in (folder.resolve() for folder in self.folders) if root != root.parent]
             parts = [part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in {"/", ".", ".."}]
             for root in roots:
@@ -73,7 +74,7 @@ class SourceText:
                     if candidate.is_file() and candidate.resolve().is_relative_to(root):
                         return candidate
         except (OSError, ValueError, RuntimeError):
-            # Names may hold zero bytes, be endless, or lead round in circles.
+            # Names may contain zero bytes, be too long, or form cycles of links.
             return None
         return None
 
@@ -87,11 +88,11 @@ Place = tuple[str, int]
 def source_beside_code(
     facts: KernelFacts, shares: Sequence[Mapping[str, float]] | None, sources: SourceText
 ) -> tuple[list[SourceFile], list[CodeBlock]]:
-    """The source files of a kernel with the cost of each line, and its blocks with the line of each instruction.
+    """Return the source files of a kernel with the cost of each line, and its blocks with each instruction's line.
 
     Args:
         facts: the kernel.
-        shares: instruction's position to cause to share of the time; ``None`` when nothing was modelled.
+        shares: share of the time by cause, for each instruction; ``None`` if the kernel was not modelled.
         sources: which files may be read.
     """
     places = [_place(facts.program, position) for position in range(len(facts.program.instructions))]
@@ -136,7 +137,7 @@ def _cost(
 
 
 def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
-    """Line to the cycles of conflicts in one iteration; of several loops that share a line the worse one counts."""
+    """Return the conflict cycles of each line in one iteration; the maximum counts if several loops share the line."""
     if facts.ttgir is None:
         return {}
     found: dict[Place, dict[int | None, int]] = defaultdict(lambda: defaultdict(int))
@@ -151,12 +152,12 @@ def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
         else:
             found[here][access.operation.loop] += access.cost.conflicts
     known: dict[Place, int | None] = {place: max(loops.values()) for place, loops in found.items()}
-    # Conflicts of reads count although those of the line's writes are not known.
+    # Conflicts of a line's reads are kept even if those of its writes are unknown.
     return {**dict.fromkeys(unknown), **{place: cycles for place, cycles in known.items() if cycles}}
 
 
 def _file(path: str, costs: Mapping[int, SourceLine], sources: SourceText) -> SourceFile:
-    """The lines that something came from, with some around them where the text is at hand."""
+    """Return a file's lines that instructions came from, with some context lines if the text is available."""
     text = sources.lines(path)
     if isinstance(text, str):
         return SourceFile(path, [costs[number] for number in sorted(costs)], hidden=text)
@@ -205,10 +206,10 @@ def _blocks(
 
 
 def time_shares(facts: KernelFacts) -> list[Mapping[str, float]]:
-    """For each instruction, cause to its share of the time of all wavefronts; all shares add up to 1.
+    """Return for each instruction its share of the time of all wavefronts, by cause; all shares add up to 1.
 
-    The simulation runs a few iterations of each loop; what they cost counts for all iterations of the launch.
-    Instructions that the longest way through the program does not pass have no share.
+    The simulation runs a few iterations of each loop, and their cost is scaled to all iterations of the launch.
+    Instructions that are not on the longest path through the program have no share.
     """
     model = build(facts)
     run = simulate(model, model.where.resident)
@@ -223,7 +224,7 @@ def time_shares(facts: KernelFacts) -> list[Mapping[str, float]]:
 
 
 def _stretches(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
-    """Straight stretches, with how often each happens for each time that it was simulated."""
+    """Return straight-line stretches, each with the number of launched executions per simulated execution."""
     for node in nodes:
         if not isinstance(node, LoopNode):
             yield node, factor

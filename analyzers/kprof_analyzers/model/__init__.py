@@ -1,4 +1,4 @@
-"""The performance model: from a compiled kernel and its launch to a time, with its bound and its uncertainty."""
+"""The performance model: predicts a kernel's time, bound and uncertainty from its code and its launch."""
 
 from kprof.document import LoopPrediction, Prediction
 from kprof_analyzers.model.effects import Effects

@@ -1,7 +1,7 @@
-"""From the loads and stores of the TTGIR to those of the assembly, by the source line that both are of.
+"""Assign the loads and stores of the TTGIR to those of the assembly by their source line.
 
-The compiler's instructions are distinguished by source line only: what is known of a line's operations goes for all of
-its instructions.
+The compiler's instructions are distinguished only by source line, so facts about the operations of a line apply to all
+of its instructions.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,11 @@ from kprof_analyzers.scheduling.loops import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 AccessLine = tuple[bool, tuple[str, int]]
-"""Whether something is stored, and the source line."""
+"""Whether the access is a store, and its source line."""
 
 
 def accesses_of(module: Module) -> Iterator[tuple[Operation, AccessLine]]:
-    """Loads and stores of tensors in global memory that have a source line."""
+    """Yield the loads and stores of tensors in global memory that have a source line."""
     for op in module.operations:
         store = op.name in GLOBAL_STORES
         if (is_load(op) or store) and (place := line_of(op)) is not None:
@@ -25,7 +25,7 @@ def accesses_of(module: Module) -> Iterator[tuple[Operation, AccessLine]]:
 
 
 def at_instructions(program: AssemblyKernel, known: Mapping[AccessLine, float]) -> dict[int, float]:
-    """Positions of loads and stores to what is known of their line; the others are not there."""
+    """Return the known value of each load and store, by instruction position; unknown ones are omitted."""
     found: dict[int, float] = {}
     for i in beside_arithmetic(program) if known else ():
         if i.opcode.cls is InstructionClass.VMEM and (i.opcode.is_load or i.opcode.is_store):

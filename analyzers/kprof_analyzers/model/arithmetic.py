@@ -1,4 +1,4 @@
-"""What the TTGIR's integer operations do."""
+"""Integer operations of the TTGIR, evaluated in Python."""
 
 import operator
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ PURE: Mapping[str, int] = {
     **dict.fromkeys(SAME - {"amdg.masked_load"}, 1),
     **dict.fromkeys((*BINARY, "arith.cmpi"), 2),
     "arith.select": 3,
-    # All of them.
+    # All inputs are read.
     "scf.if": 1000,
 }
-"""Operations that are nothing but arithmetic, and how many of their inputs are read."""
+"""Operations without side effects, with the number of inputs that they read."""

@@ -1,4 +1,4 @@
-"""Which workgroups come to an operation: those that have returned before, or took the other branch, do not."""
+"""Find the workgroups that reach an operation, i.e. did not return earlier or take another branch."""
 
 import re
 
@@ -9,9 +9,10 @@ _BLOCK = re.compile(r"\^[\w$.-]+")
 
 
 def alive(evaluator: ValueContext, op: Operation) -> list[int] | None:
-    """1 for each workgroup that comes to an operation, 0 for the others; ``None`` where all do.
+    """Return 1 for each workgroup that reaches an operation and 0 for the others; ``None`` if all reach it.
 
-    Branches inside of loops are left out: they may be taken in some iterations. Those of unknown conditions are taken.
+    Branches inside loops are ignored, because they may be taken in some iterations only. Branches with an unknown
+    condition count as taken.
     """
     operations = evaluator.module.operations
     found = [True] * len(evaluator.programs)
@@ -31,16 +32,16 @@ def alive(evaluator: ValueContext, op: Operation) -> list[int] | None:
 
 
 def _reached(evaluator: ValueContext, function: Operation, op: Operation) -> list[bool] | None:
-    """Which workgroups come to the block that holds an operation: what follows ``if ...: return`` is one of its own.
+    """Return whether each workgroup reaches the block of an operation; ``None`` if all do.
 
-    ``None`` where all do.
+    Code after ``if ...: return`` is a block of its own.
     """
     if not op.block:
         return None
     size = len(evaluator.programs)
     every = [True] * size
     found = {"": every}
-    # Branches further down may depend on the operation.
+    # Branches after the operation may depend on it.
     for branch in evaluator.module.operations[function.index : op.index]:
         if branch.name not in {"cf.cond_br", "cf.br"} or branch.parent != function.index:
             continue
@@ -56,7 +57,7 @@ def _reached(evaluator: ValueContext, function: Operation, op: Operation) -> lis
 
 
 def _going(here: list[bool], condition: Value | None, every: list[bool], *, wanted: bool) -> list[bool]:
-    """Which of the workgroups that are here go on to one side of a branch."""
+    """Return whether each workgroup that reaches a branch continues to one side of it."""
     if condition is None:
         return here
     truths = _truths(condition, len(here), wanted)

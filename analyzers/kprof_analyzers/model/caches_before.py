@@ -1,4 +1,4 @@
-"""What a launch finds in the caches and what the way of timing adds, by the condition that its time is of."""
+"""Contents of the caches when a launch starts, and the overhead of its timing, under a given condition."""
 
 from dataclasses import replace
 
@@ -17,20 +17,20 @@ def found(
     *,
     tensor_bytes: int | None = None,
 ) -> Sharing:
-    """Sharing of a launch that comes after others under a condition.
+    """Return the sharing of a launch that follows other launches under a condition.
 
-    Data that the launch before left is found as far as all that is touched in between fits the last-level cache.
-    Workgroups are assigned to XCDs alike each time, so that an L2 has what its own will load, where all of that and
-    what they store fits in it. Nothing is found where it is not known how much is touched. What takes no line is not
-    found, and displaces nothing.
+    Data of the launch before is still in the last-level cache if all bytes touched in between fit it. Each launch
+    assigns its workgroups to XCDs in the same way. An L2 therefore still contains the data that its workgroups load if
+    these data and their stores fit it. If the number of touched bytes is unknown, nothing is found in the caches.
+    Accesses that allocate no cache line are not found, and displace nothing.
 
     Args:
-        condition: what the launches before did.
-        shared: of the launch on its own.
-        total: its workgroups.
+        condition: effect of earlier launches on the caches.
+        shared: sharing of the launch on its own.
+        total: number of its workgroups.
         machine: the GPU.
-        passing: shares of what it loads and stores that take no line.
-        tensor_bytes: bytes of all tensors that it is given, of which it touches no more; ``None`` where not known.
+        passing: shares of its loads and stores that allocate no cache line.
+        tensor_bytes: bytes of all tensor arguments, an upper bound of the touched bytes; ``None`` if unknown.
     """
     between = condition.between
     if between is None and (shared.known or shared.loads[0]):
@@ -50,14 +50,14 @@ def found(
 
 
 def written_back(condition: Condition, machine: Machine, moved: float) -> float:
-    """Bytes of others' lines that go to memory before this launch's can take their place in the last-level cache.
+    """Return the bytes of other kernels' dirty lines that are written to memory while this launch replaces them.
 
-    A cache full of written lines gives up one for each that comes in, until all of them are gone: as many bytes as the
-    launch moves beyond it, and no more than it holds. L2's own are written back when the kernel that wrote them ends,
-    where there is a cache behind it.
+    A last-level cache full of dirty lines writes back one line for each line that comes in, until all dirty lines are
+    gone. This is as many bytes as the launch moves beyond the cache, up to the cache's size. Where there is a cache
+    behind L2, the dirty lines of L2 are written back when the kernel that wrote them ends.
 
     Args:
-        condition: what the launches before did.
+        condition: effect of earlier launches on the caches.
         machine: the GPU.
         moved: bytes that the launch moves between the last-level cache and memory.
     """
@@ -65,11 +65,11 @@ def written_back(condition: Condition, machine: Machine, moved: float) -> float:
 
 
 def launch_us(condition: Condition, machine: Machine) -> float:
-    """Microseconds of an empty launch, without events."""
+    """Return the microseconds of an empty launch, without events."""
     replayed = machine.figures["graph_launch_ns"] / 1e3
     return max(replayed, machine.dispatch_us) if condition.replayed else machine.dispatch_us
 
 
 def events_us(condition: Condition, machine: Machine) -> float:
-    """Microseconds that two events around a launch add to it."""
+    """Return the microseconds that the two timing events around a launch add to its time."""
     return machine.figures["events_ns"] / 1e3 if condition.events else 0.0

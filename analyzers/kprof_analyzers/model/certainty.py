@@ -1,26 +1,26 @@
-"""How sure it is that the launch predicted to be the faster one of two really is.
+"""Estimate how certain it is that the launch predicted to be faster is really faster.
 
-What is wrong with a prediction is mostly wrong with all of a kernel's configurations alike, so that their order is
-surer than the times themselves and does not follow from the ranges of :mod:`kprof_analyzers.model.ranges`. It is what
-pairs of published times say: of those predicted as far apart, the share that was ordered as measured. The shares are in
-``certainty.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes.
+Most of a prediction's error is common to all configurations of a kernel. Their order is therefore more certain than
+their times, and does not follow from the ranges of :mod:`kprof_analyzers.model.ranges`. The certainty comes from pairs
+of published times: among the pairs whose predicted times differ by as much, it is the share measured in the predicted
+order. The shares are in ``certainty.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes.
 """
 
 from dataclasses import dataclass
 from functools import cache
 
 ENOUGH = 0.75
-"""Two launches are called different from this certainty on; below it, the GPU has to be asked."""
+"""Minimum certainty for calling two launches different; below it, only a measurement on the GPU can decide."""
 
 
 @dataclass(frozen=True)
 class PairsApart:
-    """Pairs of configurations whose predicted times differ by as much.
+    """Pairs of configurations, grouped by the difference of their predicted times.
 
     Attributes:
-        least: share of the shorter time by which they differ at least.
-        right: share of them that was measured in the predicted order.
-        pairs: how many there were.
+        least: minimum difference, as a share of the shorter time.
+        right: share of the pairs that was measured in the predicted order.
+        pairs: number of pairs.
     """
 
     least: float
@@ -29,19 +29,21 @@ class PairsApart:
 
 
 def sure_words(certainty: float, than: str = "faster") -> str:
-    """``95 % sure that it is faster``: how certain the order of two predicted times is."""
+    """Return the certainty that a time is shorter, in words: ``95 % sure that it is faster``."""
     return f"{100 * certainty:.0f} % sure that it is {than}"
 
 
 @dataclass(frozen=True)
 class PredictedGain:
-    """Two predicted times of a kernel: of a proposal and of the present configuration.
+    """Comparison of the predicted times of a proposed and the current configuration.
 
     Attributes:
-        speedup: time of the present configuration over the proposal's; above 1 the proposal is predicted to be faster.
-        certainty: that the proposal is faster, 0 to 1: the share of published pairs predicted as far apart in which
-            the one said to be faster was. ``None`` where no times of the architecture are published.
-        unknown: why there is no certainty.
+        speedup: time of the current configuration divided by the proposal's; above 1 the proposal is predicted to be
+            faster.
+        certainty: certainty that the proposal is faster, 0 to 1, or ``None`` if the architecture has no published
+            times. It is the share of published pairs with a similar predicted difference whose order was predicted
+            correctly.
+        unknown: reason why the certainty is unknown.
     """
 
     speedup: float
@@ -50,14 +52,14 @@ class PredictedGain:
 
     @property
     def told_apart(self) -> bool:
-        """Whether the model can say which one is faster: sure to :data:`ENOUGH`, one way or the other.
+        """Whether the model can tell which configuration is faster with at least the certainty :data:`ENOUGH`.
 
-        Without published times of the architecture the same difference has to do.
+        The same minimum difference applies to architectures without published times.
         """
         return max(self.speedup, 1 / self.speedup) - 1 >= least_difference()
 
     def words(self) -> str:
-        """``1.21 times as fast, 88 % sure that it is faster``; where it cannot tell, that both have to be measured."""
+        """Return the speedup and its certainty in words, with advice to measure if the model cannot decide."""
         faster = f"{self.speedup:.2f} times as fast"
         sure = f"certainty not known: {self.unknown}" if self.certainty is None else sure_words(self.certainty)
         return f"{faster}, {sure}" if self.told_apart else f"{faster}, {sure}: not told apart, measure both on the GPU"
@@ -65,7 +67,7 @@ class PredictedGain:
 
 @cache
 def steps() -> tuple[PairsApart, ...]:
-    """The shares of ``certainty.toml``, by growing difference."""
+    """Return the steps of ``certainty.toml``, by increasing difference."""
     from kprof_analyzers.model.ranges import own_table
 
     return tuple(PairsApart(one["least"], one["right"], one["pairs"]) for one in own_table("certainty.toml")["steps"])
@@ -73,19 +75,20 @@ def steps() -> tuple[PairsApart, ...]:
 
 @cache
 def least_difference() -> float:
-    """Share by which predicted times have to differ to be sure to :data:`ENOUGH`."""
+    """Return the minimum relative difference of predicted times for a certainty of :data:`ENOUGH`."""
     return next(step.least for step in steps() if step.right >= ENOUGH)
 
 
 def certainty(speedup: float, arch: str) -> float | None:
-    """That a launch is faster which is predicted to be.
+    """Return the certainty that a launch is faster than another one.
 
     Args:
-        speedup: time of the other one over its own, above 0.
+        speedup: time of the other launch divided by this launch's, above 0.
         arch: the architecture's name.
 
     Returns:
-        0 to 1, below a half where it is predicted to be slower; ``None`` for an architecture without published times.
+        Certainty from 0 to 1, below 0.5 if the launch is predicted to be slower; ``None`` if the architecture has no
+        published times.
     """
     from kprof_analyzers.model.ranges import calibration
 
@@ -94,21 +97,21 @@ def certainty(speedup: float, arch: str) -> float | None:
     if speedup == 1:
         return 0.5
     apart = max(speedup, 1 / speedup) - 1
-    # Who draws lots is right in a half: of near pairs fewer is chance.
+    # Guessing is right in half of the cases, so a lower share among close pairs is chance.
     right = max(0.5, next(step.right for step in reversed(steps()) if apart >= step.least))
     return right if speedup > 1 else 1 - right
 
 
 def predicted_gain(time_us: float | None, other_us: float | None, arch: str) -> PredictedGain | None:
-    """A proposal compared with the present configuration.
+    """Compare a proposal with the current configuration.
 
     Args:
-        time_us: the proposal's predicted time, microseconds.
-        other_us: that of the present configuration.
+        time_us: the proposal's predicted time in microseconds.
+        other_us: predicted time of the current configuration in microseconds.
         arch: the architecture's name.
 
     Returns:
-        ``None`` where one of the times is not known.
+        The comparison, or ``None`` if one of the times is unknown.
     """
     if not time_us or not other_us:
         return None
@@ -116,7 +119,7 @@ def predicted_gain(time_us: float | None, other_us: float | None, arch: str) -> 
 
 
 def cycles_gain(cycles: float | None, others: float | None) -> PredictedGain | None:
-    """The same of two costs that are cycles an element: published pairs, which are of times, say nothing of them."""
+    """Compare costs in cycles per element; they have no certainty, because the published pairs are of times."""
     if not cycles or not others:
         return None
     return PredictedGain(others / cycles, None, "no times, cycles are compared")

@@ -1,4 +1,4 @@
-"""What single comparisons of a mask let through, over workgroups and iterations."""
+"""Evaluate the comparisons of a mask: the share of elements that passes, over workgroups and iterations."""
 
 import operator
 from collections import Counter
@@ -14,15 +14,15 @@ from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value, each_of, induction_variable
 
 _DEPTH = 40
-# Iterations of a loop that are looked at; of longer ones so many, spread evenly.
+# Maximum number of evaluated iterations; a longer loop is sampled evenly.
 _ITERATIONS = 64
-# The same where each of them has to be worked out.
+# Maximum number of evaluated iterations if each has to be computed on its own.
 _STRAYED = 256
 _SAME = {"tt.expand_dims", "tt.broadcast", "tt.reshape", "tt.trans", "ttg.convert_layout", "tt.splat"}
 _DIVISIONS = {"arith.divsi", "arith.divui"}
 _REMAINDERS = {"arith.remsi", "arith.remui"}
 _STRAIGHT = {"arith.addi", "arith.subi", "arith.muli", "tt.addptr"}
-# Predicate to whether both sides change places, and whether equal numbers pass.
+# For each predicate: whether to swap the operands, and whether equal numbers pass.
 _PREDICATES = {
     "slt": (False, False),
     "ult": (False, False),
@@ -41,10 +41,10 @@ class Bound:
 
     Attributes:
         operation: the comparison.
-        share: of the elements along its axis that pass, the mean over workgroups and iterations; ``None``: not known.
+        share: mean share of the elements along the axis that pass, over workgroups and iterations; ``None`` if unknown.
         extent: elements along the axis.
-        size: what they are compared with: the kernel's argument, or a number; ``None`` where it is neither.
-        fullest: as ``share``, of the workgroup and iteration in which most of them pass.
+        size: the bound: name of a kernel argument or a number; ``None`` if it is neither.
+        fullest: share of passing elements in the workgroup and iteration with the most passing elements.
     """
 
     operation: Operation
@@ -56,14 +56,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class _Sides:
-    """What is compared: whether ``left`` is below ``right``, of which each one is ``scale`` of the left side's."""
+    """The comparison ``left < right * scale``, by the names of both values."""
 
     left: str
     right: str
     scale: int = 1
 
     def rooms(self, below: Value | None, above: Value | None) -> Value | None:
-        """How far the right side is above the left one."""
+        """Return the difference of the scaled right value and the left value, or ``None`` if one is unknown."""
         if below is None or above is None:
             return None
         high = above if self.scale == 1 else each_of(operator.mul, above, self.scale)
@@ -71,7 +71,7 @@ class _Sides:
 
 
 class MaskReader:
-    """Reads the mask of one access."""
+    """Reader of the mask of one access."""
 
     def __init__(
         self,
@@ -81,19 +81,19 @@ class MaskReader:
         *,
         grid_known: bool,
     ) -> None:
-        """Prepare.
+        """Store the context of the mask.
 
         Args:
-            evaluator: of the workgroups that are looked at.
-            access: whose mask it is.
-            following: what loops carry into their second iteration, filled in here: many masks ask.
-            grid_known: whether it is known which workgroups there are.
+            evaluator: evaluator of the sampled workgroups.
+            access: the access whose mask is read.
+            following: cache of the values that loops carry into their second iteration, shared by all masks.
+            grid_known: whether the grid is known.
         """
         self.evaluator, self.access, self.grid_known, self._following = evaluator, access, grid_known, following
         self.flow = evaluator.flow
 
     def bounds(self, value: str, depth: int = 0) -> list[Bound] | None:
-        """The comparisons that a mask is the conjunction of; ``None`` where it is made in another way."""
+        """Return the comparisons whose conjunction forms a mask; ``None`` if the mask has another form."""
         op = self.flow.producer(value)
         if op is None or depth > _DEPTH:
             return None
@@ -133,14 +133,14 @@ class MaskReader:
         return Bound(op, share, extent, self._name(fixed), fullest)
 
     def _wraps(self, value: str) -> bool:
-        """Whether a tensor's numbers begin anew somewhere in it: ``m % W``."""
+        """Return whether a tensor's numbers start again within the tensor, as in ``m % W``."""
         before = self.flow.back(value, stop=is_load, carried=False)
         return any(op.name in _REMAINDERS and any(isinstance(t, TensorType) for t in op.result_types) for op in before)
 
     def _undivided(self, value: str) -> tuple[str, int, tuple[int, ...]] | None:
-        """What numbers are quotients of, the divisor, and the shape: ``m // HW < images`` is ``m < images * HW``.
+        """Return the dividend of a quotient, the divisor and the shape: ``m // HW < images`` is ``m < images * HW``.
 
-        ``None`` where it is no quotient, or one of numbers that may be negative.
+        Return ``None`` if the value is not a quotient, or is a quotient of numbers that may be negative.
         """
         inner, divisor, divided = value, 1, False
         while (op := self.flow.producer(inner)) is not None:
@@ -159,22 +159,22 @@ class MaskReader:
         return None if made is None else (inner, divisor, _shape_of(made))
 
     def _share(self, sides: _Sides, varying: int, step: int, extent: int, *, equal: bool) -> tuple[float, float] | None:
-        """Of the numbers ``first``, ``first + step``, ... on one side, those that are less than the other side's.
+        """Return the share of the numbers ``first``, ``first + step``, ... of one side that passes the comparison.
 
-        Over all workgroups and iterations, and in the one with most of them.
+        The first result is the mean over all workgroups and iterations, the second the maximum. ``None`` if unknown.
         """
         rooms = self._rooms(sides)
         if rooms is None:
             return None
 
         def passes(difference: int) -> int:
-            # How far the larger side may be above the smaller one's first number.
+            # Number of steps before the smaller side reaches the larger one.
             room = difference + int(equal)
             many = -(-room // step) if varying == 0 else extent - max(0, -(-(1 - room) // step))
             return min(extent, max(0, many))
 
         first, steps, times = rooms
-        # A remainder or a quotient of the iteration's number does not go on as it begins.
+        # A remainder or a quotient of the iteration number may not grow linearly.
         strayed = self._strayed(sides, rooms)
         if strayed is not None:
             found = [passes(room) for turn in strayed for room in turn]
@@ -192,9 +192,9 @@ class MaskReader:
         return passed / (extent * total), fullest
 
     def _rooms(self, sides: _Sides) -> tuple[Value, Value, Value] | None:
-        """How far the right side's first number is above the left one's.
+        """Return the difference of both sides' first numbers in the first iteration.
 
-        In the first iteration, how much more from one iteration to the next, and how many iterations.
+        The other results are its increase per iteration and the number of iterations. ``None`` if unknown.
         """
         now = sides.rooms(self._now(sides.left), self._now(sides.right))
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
@@ -210,13 +210,13 @@ class MaskReader:
 
     def _now(self, name: str) -> Value | None:
         value = self.evaluator.certain(name)
-        # Without a grid it is not known which workgroups there are.
+        # The workgroups are unknown without a grid, so only values that all workgroups share are valid.
         return value if self.grid_known or isinstance(value, int) else None
 
     def _strayed(self, sides: _Sides, rooms: tuple[Value, Value, Value]) -> list[list[int]] | None:
-        """What :meth:`_rooms` gives for some iterations where it does not grow by as much in each; else ``None``.
+        """Return the differences of both sides for sampled iterations if they do not grow linearly, otherwise ``None``.
 
-        Empty where that cannot be worked out.
+        The result is empty if the differences cannot be computed.
         """
         first, steps, times = rooms
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
@@ -235,16 +235,16 @@ class MaskReader:
         return [_listed(one, size) for one in found if one is not None]
 
     def _bends(self, value: str) -> bool:
-        """Whether a loop works numbers out otherwise than by adding and multiplying."""
+        """Return whether a loop computes a value with operations other than addition and multiplication."""
         before = self.flow.back(value, stop=is_load, carried=False)
         return any(op.loop is not None and PURE.get(op.name, 0) > 1 and op.name not in _STRAIGHT for op in before)
 
     def _room_at(self, loop: Operation, turn: Value, sides: _Sides) -> Value | None:
-        """How far the right side's first number is above the left one's in an iteration of each workgroup."""
+        """Return the difference of both sides' first numbers in an iteration of each workgroup."""
         return sides.rooms(*self._in_iteration(loop, turn, sides.left, sides.right))
 
     def _in_iteration(self, loop: Operation, turn: Value, *names: str) -> tuple[Value | None, ...]:
-        """Values in an iteration of a loop, 0 the first; what it carries is taken to change by as much in each."""
+        """Return values in iteration ``turn`` (from 0) of a loop; carried values are assumed to change linearly."""
         evaluator = self.evaluator
         name, bounds = induction_variable(loop), evaluator.bounds(loop)
         if name is None or bounds is None:
@@ -267,7 +267,7 @@ class MaskReader:
         return found
 
     def _name(self, value: str) -> str | None:
-        """An argument by its name, a constant by its number."""
+        """Return the name of an argument or the number of a constant; ``None`` for other values."""
         known = set(arguments(self.evaluator.module))
         for _ in range(_DEPTH):
             op = self.flow.producer(value)
@@ -283,7 +283,7 @@ class MaskReader:
 
 
 def _summed(start: int, step: int, run: range, passes: Callable[[int], int]) -> int:
-    """Sum of what never falls, or never rises, over a run of iterations: between two equal ones all are equal."""
+    """Sum a monotonic function over a run of iterations; between two equal values all values are equal."""
     first, last = passes(start + step * run[0]), passes(start + step * run[-1])
     if first == last:
         return first * len(run)
@@ -296,9 +296,9 @@ def _shape_of(op: Operation) -> tuple[int, ...]:
 
 
 def _looked_at(iterations: int) -> Sequence[int]:
-    """All iterations; of very many, one of each of equal parts.
+    """Return all iterations, or for a long loop one random iteration of each of ``_STRAYED`` equal parts.
 
-    Which one is drawn by lot: those that follow a rule fall in with what is periodic.
+    Random choice avoids aliasing with periodic values.
     """
     if iterations <= _STRAYED:
         return range(iterations)

@@ -1,4 +1,4 @@
-"""Atomics of many workgroups on one address: on a GPU of several dies each waits for the one before."""
+"""Model the contention of atomics on one address: on a GPU of several dies they run one after another."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ ATOMICS = ("tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buf
 
 
 def on_one_address(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float], total: int) -> float:
-    """Atomics of a launch on the address that has most of them, as far as addresses are known.
+    """Return the number of a launch's atomics on the address with the most atomics, as far as addresses are known.
 
     Args:
         facts: the kernel.
-        evaluator: for workgroups spread over the launch.
-        times: TTGIR loop (``None``: outside all) to how often its body is done by a workgroup.
+        evaluator: evaluator of workgroups spread over the launch.
+        times: number of times that a workgroup executes each TTGIR loop's body; key ``None`` is code outside loops.
         total: workgroups of the launch.
     """
     assert facts.ttgir is not None
@@ -29,22 +29,23 @@ def on_one_address(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int 
         if corner is None:
             continue
         share = 1.0 if isinstance(corner, int) else max(Counter(corner).values()) / len(corner)
-        # Of workgroups that are all elsewhere, none shares its address with another.
+        # If every sampled workgroup uses another address, workgroups share no address.
         alone = not isinstance(corner, int) and share * len(corner) <= 1
         most = max(most, times.get(op.loop, 1.0) * (1.0 if alone else share * total))
     return most
 
 
 def waiting_cycles(machine: Machine, atomics: float) -> float:
-    """Cycles that so many atomics on one address take, one after the other.
+    """Return the cycles that ``atomics`` atomics on one address take, one after another.
 
-    Dies have an L2 each, so that the line is changed behind it: each takes the way there and back. Measured of a kernel
-    whose 524,288 workgroups add to the same 80 lines on an MI350X: 255 ns each, 241 ns of 7,892 workgroups
-    (SOL-ExecBench-ROCm, the problem ``fused_residual_rms_norm_backward``); the last-level cache answers after 218 ns.
-    One problem says so. Of a single die L2 does them one after the other without leaving it, which is not modelled.
+    Each die has its own L2, so the line is changed behind L2, and each atomic takes a round trip. On an MI350X, a
+    kernel whose 524,288 workgroups add to the same 80 lines took 255 ns per atomic, and one of 7,892 workgroups took
+    241 ns (SOL-ExecBench-ROCm, the problem ``fused_residual_rms_norm_backward``). The last-level cache answers after
+    218 ns. This is the evidence of a single problem. On a single die, L2 executes such atomics one after another
+    without leaving L2, which is not modelled.
 
-    These times contain the write-backs of L2, too (see :mod:`kprof_analyzers.model.write_backs`). Of the histogram that
-    ``write_back_ns`` is fitted on, each workgroup adds 84 ns in all, so that 218 ns is an upper bound. How long atomics
-    with relaxed semantics wait for each other was not measured.
+    These times also contain the write-backs of L2 (see :mod:`kprof_analyzers.model.write_backs`). In the histogram that
+    ``write_back_ns`` is fitted on, each workgroup adds 84 ns in total, so 218 ns is an upper bound. The waiting time of
+    atomics with relaxed semantics was not measured.
     """
     return atomics * machine.latency_of("mall", "hbm") if machine.xcds > 1 else 0.0

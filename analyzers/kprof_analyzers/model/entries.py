@@ -1,4 +1,4 @@
-"""Sums over all iterations of a loop: entries and iterations of the loops in it, and how far its addresses go."""
+"""Sums over the iterations of an outer loop: entries and iterations of an inner loop, and ranges of addresses."""
 
 import operator
 from collections.abc import Iterator
@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.model.values import Value, ValueContext, each_of, induction_variable
 
-# Beyond so many iterations of the loop around it, a loop is looked at in the middle one only.
+# Maximum number of outer iterations for which an inner loop is evaluated; in longer loops only the middle one is.
 _MOST_ENTRIES = 64
 
 Branch = tuple[int, int]
-"""Index of a ``scf.if``, and its region: 0 for what follows the condition, 1 for ``else``."""
+"""Index of a ``scf.if`` and its region: 0 is the ``then`` region, 1 is ``else``."""
 
 
 def over_iterations(evaluator: ValueContext, loop: Operation) -> tuple[list[int], list[int]] | None:
-    """Entries and iterations of a loop in another, for each workgroup, added up over the iterations of that.
+    """Return the entries and iterations of an inner loop for each workgroup, summed over the outer loop's iterations.
 
-    Entries from branches that are not taken count with no iterations. ``None`` where the loop is in no other, or
-    where one of the two is not known or too long to be looked at.
+    Entries in branches that are not taken count with 0 iterations. ``None`` if the loop is not inside a loop, or if
+    an iteration count is unknown or too large.
     """
     around = None if loop.loop is None else evaluator.module.operations[loop.loop]
     if around is not None and around.name == "scf.while":
@@ -57,10 +57,10 @@ def over_iterations(evaluator: ValueContext, loop: Operation) -> tuple[list[int]
 
 
 def over_each(evaluator: ValueContext, loop: Operation) -> Iterator[list[bool]]:
-    """Go through the iterations of a ``scf.for``: which workgroups are still in it, for each.
+    """Step through the iterations of a ``scf.for`` and yield for each workgroup whether it is still in the loop.
 
-    The evaluator is in that iteration while its workgroups are looked at. Nothing where the iterations are not known or
-    too many.
+    While an iteration is yielded, the evaluator holds its values. Nothing is yielded if the number of iterations is
+    unknown or too large.
     """
     name, count = induction_variable(loop), evaluator.trips(loop)
     evaluator.inside(loop.loop)
@@ -81,9 +81,9 @@ def over_each(evaluator: ValueContext, loop: Operation) -> Iterator[list[bool]]:
 
 
 def course(evaluator: ValueContext, loop: Operation, *, last: bool) -> dict[str, Value]:
-    """What a ``scf.for`` counts and carries at its first iteration, or at each workgroup's last one.
+    """Return a ``scf.for``'s induction variable and carried values at its first or each workgroup's last iteration.
 
-    What it carries is taken to change by as much in each iteration. Nothing where the iterations are not known.
+    Carried values are assumed to change linearly. The result is empty if the iterations are unknown.
     """
     around = evaluator.outside(loop.loop)
     evaluator.restart(around)
@@ -103,9 +103,9 @@ def course(evaluator: ValueContext, loop: Operation, *, last: bool) -> dict[str,
 
 
 def reach(evaluator: ValueContext, load: Operation) -> tuple[int, int] | None:
-    """Lowest and highest address, in elements, at which a tile begins in one entry of the loop around it.
+    """Return the lowest and highest start address of a tile in one entry of the loop around it, in elements.
 
-    ``None`` where it is in no ``scf.for``, or where addresses or iterations are not known.
+    ``None`` if the tile is not in a ``scf.for``, or if addresses or iterations are unknown.
     """
     loop = None if load.loop is None else evaluator.module.operations[load.loop]
     if loop is None or loop.name != "scf.for":
@@ -118,15 +118,15 @@ def reach(evaluator: ValueContext, load: Operation) -> tuple[int, int] | None:
 
 
 def ends(evaluator: ValueContext, load: Operation, iterations: Value | None) -> tuple[Value, Value] | None:
-    """Address of a tile's first element at the first and the last iteration of a ``scf.for`` around it.
+    """Return the address of a tile's first element in the first and the last iteration of the ``scf.for`` around it.
 
-    Both are the same where no such loop is around it. In elements, for each workgroup; ``None`` where addresses are
-    not known.
+    Addresses are in elements, for each workgroup. Both are equal if there is no such loop; ``None`` if addresses are
+    unknown.
 
     Args:
-        evaluator: of the workgroups.
+        evaluator: evaluator of the workgroups.
         load: the load or store.
-        iterations: of the loop around it, each time that it is entered.
+        iterations: iterations of the loop around it for each entry.
     """
     loop = None if load.loop is None else evaluator.module.operations[load.loop]
     first = evaluator.corner(load)
@@ -149,7 +149,7 @@ def ends(evaluator: ValueContext, load: Operation, iterations: Value | None) -> 
 
 
 def branches_in(module: Module, loop: int) -> dict[Branch, Operation]:
-    """Regions of the branches directly in a loop, each with an operation of it."""
+    """Return the regions of the branches directly in a loop, each with one of its operations."""
     found: dict[Branch, Operation] = {}
     for op in module.operations:
         branch = None if op.parent is None else module.operations[op.parent]
@@ -159,7 +159,7 @@ def branches_in(module: Module, loop: int) -> dict[Branch, Operation]:
 
 
 def taken(evaluator: ValueContext, loop: Operation, around: int) -> list[bool]:
-    """Which workgroups take the branches that lead to a loop; those of unknown conditions are taken."""
+    """Return whether each workgroup takes the branches that lead to a loop; unknown conditions count as taken."""
     found = [True] * len(evaluator.programs)
     inner = loop
     while inner.parent is not None and inner.parent != around:

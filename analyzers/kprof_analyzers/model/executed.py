@@ -1,4 +1,4 @@
-"""Work of a wavefront, counted from a report: compared where no time is known."""
+"""Count the work of a wavefront from a report, for comparisons of kernels whose time is unknown."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -11,15 +11,15 @@ _MEMORY = frozenset({MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT})
 
 
 def executed_instructions(report: KernelReport) -> float | None:
-    """Return the instructions that a wavefront executes, with the iterations that the model knows or assumes.
+    """Return the number of instructions that a wavefront executes, with known or assumed iterations.
 
-    ``None`` where the kernel was not modelled or its instructions were not seen.
+    ``None`` if the kernel was not modelled or its instructions are not in the report.
     """
     return _executed(report, lambda _: 1)
 
 
 def executed_bytes(report: KernelReport) -> float | None:
-    """Return the bytes that a lane moves to and from global memory, counted as :func:`executed_instructions`."""
+    """Return the bytes that a lane moves to and from global memory, like :func:`executed_instructions`."""
 
     def moved(mnemonic: str) -> int:
         opcode = lookup(mnemonic, report.arch)
@@ -29,7 +29,7 @@ def executed_bytes(report: KernelReport) -> float | None:
 
 
 def executed_matrix(report: KernelReport) -> float | None:
-    """Return the matrix instructions that a wavefront executes, counted as :func:`executed_instructions`."""
+    """Return the number of matrix instructions that a wavefront executes, like :func:`executed_instructions`."""
     return _executed(report, lambda mnemonic: lookup(mnemonic, report.arch).cls is InstructionClass.MATRIX)
 
 
@@ -46,7 +46,7 @@ def _executed(report: KernelReport, weight: Callable[[str], int]) -> float | Non
     executed = float(counted(report.instructions))
     for loop, outer in zip(report.loops, _outer(report.loops), strict=True):
         around = 1.0 if outer is None else times[outer.header]
-        # The loop's code counts once for each time that the code around it is executed already.
+        # The count above already contains the loop's code once per execution of the surrounding code.
         executed += counted(loop.instructions) * (times[loop.header] - around)
     return executed
 

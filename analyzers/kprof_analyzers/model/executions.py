@@ -1,4 +1,4 @@
-"""How often each part of a program is executed, so that rules can look at straight-line code as at loops."""
+"""Count the executions of each part of a program, so that rules can judge straight-line code like loops."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,19 +19,19 @@ from kprof_analyzers.model.trips import ASSUMED, Trips, loop_trips
 from kprof_analyzers.scheduling.loops import own_instructions
 
 _WORTH = 0.125
-"""Code outside innermost loops is looked at from this share of the kernel's executed instructions of a kind."""
+"""Minimum share of the kernel's executed instructions of a kind for code outside innermost loops to be judged."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """Instructions that are executed equally often.
+    """Instructions that are executed the same number of times.
 
     Attributes:
-        loop: the loop that they belong to and no loop inside it; ``None`` for what is in no loop.
-        instructions: in order.
-        times: how often a wavefront executes them, the mean of all; a guess where the launch does not tell.
-        innermost: no loop is inside.
-        alone: the kernel has no other region.
+        loop: innermost loop of the instructions; ``None`` for code outside loops.
+        instructions: the instructions, in order.
+        times: mean number of executions by a wavefront; a guess if the launch does not determine it.
+        innermost: whether the loop contains no other loop.
+        alone: whether the kernel has no other region.
     """
 
     loop: Loop | None
@@ -42,7 +42,7 @@ class Region:
 
     @cached_property
     def mix(self) -> Counter[InstructionClass]:
-        """Instructions of each class. Counted once, because many rules ask."""
+        """Number of instructions of each class, cached because many rules use it."""
         return Counter(i.opcode.cls for i in self.instructions)
 
     @property
@@ -52,7 +52,7 @@ class Region:
 
     @property
     def words(self) -> str:
-        """Where it is, to go on from "8 loads": ``in loop .LBB0_1``."""
+        """Location of the region as a phrase to follow "8 loads": ``in loop .LBB0_1``."""
         if self.loop is not None:
             return f"in loop {self.loop.header}"
         return "in straight-line code" if self.alone else "outside loops"
@@ -60,14 +60,14 @@ class Region:
 
 @dataclass(frozen=True)
 class _Program:
-    """What is known of one kernel."""
+    """Regions and loop iterations of one kernel."""
 
     facts: KernelFacts
     trips: dict[int, Trips]
     regions: tuple[Region, ...]
 
 
-# Of the last kernel only: all rules ask for one kernel before the next.
+# Cache of the last kernel: all rules run on one kernel before the next.
 _last: list[_Program] = []
 
 
@@ -82,12 +82,12 @@ def _program(facts: KernelFacts) -> _Program:
 
 
 def regions(facts: KernelFacts) -> tuple[Region, ...]:
-    """All of a program, loops first, in their order."""
+    """Return all regions of a program, loops first, in program order."""
     return _program(facts).regions
 
 
 def significant_regions(facts: KernelFacts, *kinds: InstructionClass) -> list[Region]:
-    """Innermost loops, and other regions in which at least an eighth of the instructions of some kinds are executed."""
+    """Return innermost loops, and other regions with at least an eighth of the executed instructions of the kinds."""
     found = regions(facts)
     counts = [r.times * sum(r.mix[kind] for kind in kinds) for r in found]
     total = sum(counts)
@@ -99,7 +99,7 @@ def significant_regions(facts: KernelFacts, *kinds: InstructionClass) -> list[Re
 
 
 def executions(facts: KernelFacts, operation: Operation) -> float:
-    """How often a workgroup executes an operation of the TTGIR, by the loops of the assembly made from those around."""
+    """Return how often a workgroup executes a TTGIR operation, from the iterations of the loops around it."""
     times, around = 1.0, operation.loop
     if around is None:
         return times
@@ -111,7 +111,7 @@ def executions(facts: KernelFacts, operation: Operation) -> float:
 
 
 def is_significant(facts: KernelFacts, load: Operation) -> bool:
-    """Whether a load of the TTGIR makes at least an eighth of the bytes that its kernel loads, iterations counted."""
+    """Return whether a TTGIR load moves at least an eighth of the bytes that its kernel loads, over all iterations."""
     moved = {load.index: 0.0} | {
         op.index: executions(facts, op) * held.elements * size
         for op in global_loads(load.module)
@@ -121,7 +121,7 @@ def is_significant(facts: KernelFacts, load: Operation) -> bool:
 
 
 def _iterations(facts: KernelFacts) -> dict[int, Trips]:
-    """Iterations of each loop of the assembly at each entry, by its number."""
+    """Return the iterations per entry of each loop of the assembly, by loop number."""
     nodes = outline(facts.program)
     evaluator = None
     if facts.ttgir is not None:

@@ -1,4 +1,4 @@
-"""What a simulation means: time, causes, loops, lines."""
+"""Convert a simulation's result to a prediction: time, causes, loops and source lines."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -25,9 +25,10 @@ from kprof_analyzers.registers.scratch import KEPT, assigned
 
 
 def unknown_strides(facts: KernelFacts) -> list[str]:
-    """One sentence that names them, or none: elements whose distance is not known are taken to lie side by side.
+    """Return a sentence that names the unknown strides, or an empty list if there are none.
 
-    Where one axis of a tile is known to be contiguous, the other's stride changes little.
+    Elements whose distance is unknown are assumed to be adjacent. If one axis of a tile is known to be contiguous, the
+    other axis's stride changes little and is not named.
     """
     if facts.ttgir is None:
         return []
@@ -50,7 +51,7 @@ def _names(op: Operation, facts: KernelFacts) -> Iterator[str]:
 
 
 def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPrediction]) -> Prediction:
-    """The prediction of a launch that takes ``cycles``."""
+    """Return the prediction of a launch that takes ``cycles`` before the bounds of memory and overheads are applied."""
     machine, where = model.machine, model.where
     rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
     spent = _causes(model, run)
@@ -81,7 +82,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     known_trips = all(loop.trips_known for loop in loops)
     sure = ranges()[sort_of(shares, trips_known=known_trips, arch=machine.arch.name)]
     low, high = bounds(us, light, sure.low, sure.high)
-    # What events add is the same for every launch.
+    # The overhead of events is the same for every launch.
     events = events_us(condition, machine) if model.effects.launch_overhead else 0.0
     shares = _grown(shares, "launch", us, us + events)
     us, low, high = us + events, low + events, high + events
@@ -110,13 +111,13 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
 
 
 def _delayed_cycles(model: KernelModel, cycles: float, rounds: float) -> float:
-    """Cycles of the launch with its write-backs of L2; ``cycles`` are those without."""
+    """Return the cycles of the launch including its write-backs of L2; ``cycles`` excludes them."""
     each, waves = model.write_backs
     return delayed(cycles, queue_cycles(model.machine, each * model.where.total), rounds * waves)
 
 
 def _speed_of_light(model: KernelModel) -> float:
-    """Microseconds for the same work with every matrix unit at its peak, or every byte once at memory's peak."""
+    """Return the microseconds for the same work if the matrix units or the memory run at their peak throughout."""
     machine, where = model.machine, model.where
     units = machine.units or 1
     warps = model.facts.resources.num_warps
@@ -133,14 +134,14 @@ def _speed_of_light(model: KernelModel) -> float:
 
 
 def _at_peak(machine: Machine, name: str, moved: float) -> float:
-    """Microseconds that bytes take from a level of the product's memory at its peak, 0 where that is not known."""
+    """Return the microseconds that bytes take at a memory level's peak bandwidth, or 0 if the peak is unknown."""
     level = machine.product.memory.get(name) if machine.product is not None else None
     peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
     return moved / (peak * 1e3) if peak else 0.0
 
 
 def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, float]:
-    """The same shares with one cause raised at the others' expense."""
+    """Return the shares with one cause raised to at least ``least``, and the other causes scaled down."""
     have = shares.get(cause, 0.0)
     if have >= least:
         return shares
@@ -151,7 +152,7 @@ def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, f
 
 
 def _grown(shares: dict[str, float], cause: str, before: float, after: float) -> dict[str, float]:
-    """Shares after one cause has made the whole longer."""
+    """Return the shares after one cause has extended the time from ``before`` to ``after``."""
     if after <= before or not after:
         return shares
     scaled = {name: value * before / after for name, value in shares.items()}
@@ -160,7 +161,7 @@ def _grown(shares: dict[str, float], cause: str, before: float, after: float) ->
 
 
 def _memory_cycles(model: KernelModel) -> float:
-    """Cycles that the launch's bytes take from memory at the sustained bandwidth."""
+    """Return the cycles that the launch's bytes take at the sustained memory bandwidth."""
     units = model.machine.units
     if not model.effects.vector_memory or units is None:
         return 0.0
@@ -171,7 +172,7 @@ def _memory_cycles(model: KernelModel) -> float:
 
 
 def _written_back_cycles(model: KernelModel) -> float:
-    """Cycles that memory takes for the lines of others that have to leave the last-level cache."""
+    """Return the cycles that memory takes to write back other kernels' lines from the last-level cache."""
     rate = model.machine.level_bytes.get("hbm")
     if rate is None or not model.effects.vector_memory or model.machine.units is None:
         return 0.0
@@ -199,7 +200,7 @@ def _bytes(model: KernelModel) -> dict[str, float]:
 
 
 def _spilled(model: KernelModel, nodes: Sequence[Node], times: float) -> float:
-    """Bytes of scratch that a workgroup moves."""
+    """Return the bytes of scratch that a workgroup moves."""
     moved = 0.0
     warps = model.facts.resources.num_warps
     waves = warps if isinstance(warps, int) else 4
@@ -213,7 +214,7 @@ def _spilled(model: KernelModel, nodes: Sequence[Node], times: float) -> float:
 
 
 def _times(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
-    """Stretches with the factor from what was simulated to what happens."""
+    """Yield straight-line stretches with the number of launched executions per simulated execution."""
     for node in nodes:
         if isinstance(node, LoopNode):
             done = run.iterations[node.loop.index]
@@ -232,7 +233,7 @@ def _causes(model: KernelModel, run: Run) -> dict[str, float]:
                 spent[CAUSE_COUNT * part.start + cause : CAUSE_COUNT * part.stop : CAUSE_COUNT]
             )
     for node, times in _loops_of(model, model.nodes, 1.0):
-        # What the power limit adds to each iteration, or CUs out of step take from it.
+        # Cycles that the power limit adds to each iteration, or that CUs out of step save.
         loop = node.loop.index
         more = run.powered.get(loop, 0.0) - run.length.get(loop, 0.0)
         cause = CAUSES.index(_moved(more))
@@ -250,7 +251,7 @@ def _loops_of(model: KernelModel, nodes: Sequence[Node], entries: float) -> Iter
 
 
 def loop_predictions(model: KernelModel, run: Run) -> list[LoopPrediction]:
-    """Every loop of the outline, outer before inner."""
+    """Return the predictions of all loops of the outline, outer before inner."""
     found: list[LoopPrediction] = []
     _loops(model, run, model.nodes, 1.0, found)
     return found
@@ -267,7 +268,7 @@ def _loops(model: KernelModel, run: Run, nodes: Sequence[Node], entries: float, 
 
 
 def _own(model: KernelModel, node: LoopNode) -> Iterator[tuple[range, float]]:
-    """Stretches of a loop that are in no loop inside it, with the share of its iterations that come to them."""
+    """Yield a loop's stretches outside its inner loops, with the share of iterations that execute them."""
     for part in node.body:
         if isinstance(part, range):
             yield part, 1.0
@@ -276,7 +277,7 @@ def _own(model: KernelModel, node: LoopNode) -> Iterator[tuple[range, float]]:
 
 
 def _moved(more: float) -> str:
-    """The cause of cycles that are added to an iteration after the simulation, or taken from it."""
+    """Return the cause of cycles that are added to an iteration (``more`` > 0) or subtracted after the simulation."""
     return "matrix" if more > 0 else "memory bandwidth"
 
 
@@ -330,14 +331,14 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
 
 
 def _spent(end: Sequence[float], before: Sequence[float], part: range, cause: int) -> list[float]:
-    """Cycles of each instruction by one cause; empty where they are all 0, as for most causes."""
+    """Return the cycles of each instruction by one cause; empty if all are 0, as for most causes."""
     at = slice(CAUSE_COUNT * part.start + cause, CAUSE_COUNT * part.stop, CAUSE_COUNT)
     until = end[at]
     return list(map(sub, until, before[at])) if any(until) else []
 
 
 def _added(columns: Sequence[list[float]], length: int) -> list[float]:
-    """Sums of what stands in the same place."""
+    """Return the element-wise sum of columns."""
     total = columns[0] if columns else [0.0] * length
     for column in columns[1:]:
         total = list(map(add, total, column))
@@ -345,9 +346,9 @@ def _added(columns: Sequence[list[float]], length: int) -> list[float]:
 
 
 def _by_line(model: KernelModel, part: range, cycles: Sequence[float]) -> dict[str, float]:
-    """Cycles of a stretch of instructions by ``file:line``."""
+    """Return the cycles of a stretch of instructions by ``file:line``."""
     instructions = model.facts.program.instructions
-    # Instructions of one directive are resolved together.
+    # Instructions of one .loc directive share a source location, which is resolved once.
     sums: dict[int, float] = {}
     first: dict[int, int] = {}
     for i, spent in zip(part, cycles, strict=True):
@@ -372,7 +373,7 @@ def _notes(model: KernelModel, run: Run) -> list[str]:
 
 
 def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str]:
-    """What was not known of a launch, one sentence each."""
+    """Return a sentence for each unknown property of a launch and the value assumed for it."""
     found = [*model.machine.assumptions, *model.where.assumptions]
     unknown = (loop for loop in loops if not loop.trips_known)
     found += [f"loop {loop.header}: {loop.trips:g} iterations {loop.trips_from}" for loop in unknown]
@@ -395,7 +396,7 @@ def _contention(model: KernelModel) -> str:
 
 
 def _write_backs(model: KernelModel) -> list[str]:
-    """One sentence on the write-backs of L2 of a launch, or none."""
+    """Return a sentence on the cost of a launch's L2 write-backs, or an empty list if it has none."""
     count = model.write_backs[0] * model.where.total
     each = model.machine.figures["write_back_ns"]
     if not count:
@@ -416,7 +417,7 @@ def _kept_scratch(model: KernelModel) -> list[str]:
 
 
 def _guessed_sharing(model: KernelModel) -> list[str]:
-    """Where loads of unknown addresses are taken to come from; nothing for kernels that load nothing."""
+    """Return a sentence on the assumed source of loads whose addresses are unknown, or an empty list."""
     shared = model.sharing
     if shared.known or not any(op[KIND] == VMEM and op[WHICH] in {LOAD, STREAMED} for op in model.code.ops):
         return []

@@ -1,4 +1,4 @@
-"""How many bytes the accesses of the assembly move between lanes and L2, from the layouts and masks in the TTGIR."""
+"""Compute the bytes that accesses of the assembly move between lanes and L2, from TTGIR layouts and masks."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ from kprof_analyzers.model.wraps import wrapped_shares
 
 
 def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) -> dict[int, float]:
-    """Position of a load or store to bytes that go to or from L2 for each byte of its lanes.
+    """Return for each load or store the bytes moved to or from L2 per byte of its lanes, by instruction position.
 
-    Lanes that ask for the same element get it with one access: a scale of a row is loaded by every lane of the row. A
-    column of single elements, rows apart, costs a request each. Lanes that the mask turns off move nothing, nor do
-    those of rows that wrap round to others of the tile. Accesses of one line get their mean; those that are not here
-    move what their lanes hold.
+    Lanes that request the same element get it with one access: for example, all lanes of a row load the same scale. A
+    column of single elements in different rows costs one request per element. Masked lanes move nothing, and neither do
+    lanes of rows that wrap round to other rows of the tile. Accesses of one source line get their mean. Accesses that
+    are missing in the result have the factor 1.
 
     Args:
         facts: the kernel.
-        request: bytes that a CU asks L2 for at least.
-        wrapped: rows that wrap round to others of their tile are not fetched again.
+        request: minimum bytes of a CU's request to L2.
+        wrapped: whether rows that wrap round to other rows of their tile are exempt from a second fetch.
     """
     if facts.ttgir is None:
         return {}
@@ -32,7 +32,7 @@ def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) 
     for op, line in accesses_of(facts.ttgir):
         needed, asked = _bytes(op, facts.arguments, request)
         entry = sums[line]
-        # What several lanes hold of a stored tile is written by one of them: not told apart here.
+        # If several lanes hold the same elements of a stored tile, only one writes them. This is ignored here.
         entry[0] += live.get(op.index, 1.0) * (asked if line[0] else needed * different.get(op.index, 1.0))
         entry[1] += asked
     shares = {line: needed / asked for line, (needed, asked) in sums.items() if asked and needed != asked}
@@ -40,7 +40,7 @@ def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) 
 
 
 def _bytes(op: Operation, arguments: Mapping[str, int | float], request: float) -> tuple[float, float]:
-    """Bytes fetched from L2 for a tile, and bytes that all lanes of a workgroup ask for."""
+    """Return the bytes fetched from L2 for a tile, and the bytes that all lanes of a workgroup request."""
     moved, held, size = requested_and_distinct_bytes(op), tile(op), element_bytes(op)
     if moved is None or held is None or size is None:
         return 0.0, 0.0
@@ -49,6 +49,6 @@ def _bytes(op: Operation, arguments: Mapping[str, int | float], request: float) 
     first = (strides(op) or {}).get(0)
     step = first.value(arguments) if first is not None and len(held.shape) == 1 else None
     if step is not None and abs(step) > 1:
-        # In tiles of two axes the rest of a request is another row's.
+        # In a 2-D tile, the remaining bytes of a request belong to another row, so no bytes are wasted.
         needed *= max(1.0, min(request, abs(step) * size) / size)
     return needed, asked

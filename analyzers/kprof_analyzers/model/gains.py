@@ -1,4 +1,4 @@
-"""What a finding costs: the launch modelled once more without the effect that it names."""
+"""Compute the gain of fixing a finding by modelling the launch again without the finding's effect."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,19 +24,21 @@ from kprof_analyzers.model.traffic import sharing, within_caches
 from kprof_analyzers.occupancy import from_kernel
 
 _MOST = 12
-"""Changes that are modelled for one kernel: those of the first findings."""
+"""Maximum number of changes that are modelled for one kernel."""
 _GONE: Op = (IDLE, 0.0, (), 0.0, 0, 0)
 
 
 def costs_of(
     model: KernelModel, prediction: Prediction, findings: Sequence[tuple[Finding, ModelChange | None]]
 ) -> dict[int, Gain]:
-    """What findings cost, by their identity, where their rules say what to leave out and the time is known.
+    """Return the gains of fixing findings, by ``id`` of the finding.
+
+    A finding is skipped if its rule names no effect to remove, or if the kernel's time is unknown.
 
     Args:
         model: the kernel as it is.
         prediction: its prediction.
-        findings: each with what there would not be without it.
+        findings: each finding with the change to the model that removes its effect.
     """
     costs: dict[int, Gain] = {}
     if prediction.time_us is None:
@@ -55,7 +57,7 @@ def costs_of(
 
 
 def cost_of(model: KernelModel, prediction: Prediction, change: ModelChange) -> Gain | None:
-    """Return what an effect costs, or None where the launch cannot be modelled without it."""
+    """Return the cost of an effect, or None if the launch cannot be modelled without it."""
     now = prediction.time_us
     assert now is not None
     after = _time(model, prediction, change)
@@ -74,7 +76,7 @@ def cost_of(model: KernelModel, prediction: Prediction, change: ModelChange) -> 
 
 
 def _time(model: KernelModel, prediction: Prediction, change: ModelChange) -> float | None:
-    """Microseconds without an effect; ``None`` where that cannot be modelled."""
+    """Return the predicted microseconds without an effect, or ``None`` if the launch cannot be modelled without it."""
     if change.idle_share is not None:
         others = replace(change, idle_share=None, at_most=False)
         now = prediction.time_us if others == ModelChange() else _time(model, prediction, others)
@@ -93,10 +95,10 @@ def _time(model: KernelModel, prediction: Prediction, change: ModelChange) -> fl
 
 
 def without(model: KernelModel, change: ModelChange) -> KernelModel:
-    """A model of the same kernel without an effect.
+    """Return a model of the same kernel without an effect.
 
     Raises:
-        KprofError: the kernel cannot be launched so.
+        KprofError: if the changed kernel cannot be launched.
     """
     if change.num_warps is not None or change.workgroups_per_cu is not None:
         model = _relaunched(model, change)
@@ -119,7 +121,7 @@ def without(model: KernelModel, change: ModelChange) -> KernelModel:
     if "dies_in_turn" in change.leave_out:
         model = _in_blocks(model)
     if "write_backs" in change.leave_out:
-        # All published times of atomics on one address have write-backs, too: what each of them costs is not known.
+        # All published times of contended atomics include write-backs, so the two costs cannot be separated.
         model = replace(model, write_backs=(0.0, 0.0), sharing=replace(model.sharing, contended=0.0))
     if "wave_quantisation" in change.leave_out:
         effects = replace(model.effects, wave_quantisation=False)
@@ -136,7 +138,7 @@ def _at_once(paths: Iterable[MemoryPath]) -> tuple[MemoryPath, ...]:
 
 
 def _in_blocks(model: KernelModel) -> KernelModel:
-    """The same with neighbouring workgroups on one die."""
+    """Return the model with neighbouring workgroups assigned to the same die."""
     machine, facts, where = model.machine, model.facts, model.where
     _, running = together(where, machine.xcds)
     l2, mall = machine.cache_bytes("l2"), machine.cache_bytes("mall")
@@ -151,7 +153,7 @@ def _in_blocks(model: KernelModel) -> KernelModel:
 
 
 def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
-    """Accesses of another width, and LDS accesses without conflicts."""
+    """Return operations for accesses of another width and for LDS accesses without conflicts, by position."""
     if not change.wide and not change.conflict_free:
         return {}
     translator = Translator(
@@ -173,7 +175,7 @@ def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
 
 
 def _relaunched(model: KernelModel, change: ModelChange) -> KernelModel:
-    """The same program with other wavefronts in a workgroup, or more workgroups on a CU."""
+    """Return the model with another number of wavefronts per workgroup or of workgroups per CU."""
     facts: KernelFacts = model.facts
     occupancy, resources = facts.occupancy, facts.resources
     if change.num_warps is not None:

@@ -1,4 +1,4 @@
-"""From a kernel's facts to its predicted time."""
+"""Predict the time of a kernel from its facts."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,12 +39,14 @@ from kprof_analyzers.model.write_backs import write_backs
 
 
 def one_side(found: Sequence[Access], evaluator: Evaluator, come_to: Mapping[int, float]) -> list[Access]:
-    """The same accesses, none of them done on the side of such a branch that moves fewer bytes.
+    """Return the accesses with only the side of each unknown branch executed that moves more bytes.
+
+    Accesses on the other side get ``times`` 0.
 
     Args:
         found: accesses of a kernel.
-        evaluator: knows the conditions of branches outside of loops.
-        come_to: operations that not every iteration comes to; how often they are done is known.
+        evaluator: evaluates the conditions of branches outside loops.
+        come_to: operations that not every iteration executes and whose frequency is known.
     """
     moved: dict[Branch, float] = defaultdict(float)
     sides = [list(_sides(a.operation, evaluator)) if a.operation.index not in come_to else [] for a in found]
@@ -58,14 +60,14 @@ def one_side(found: Sequence[Access], evaluator: Evaluator, come_to: Mapping[int
 
 
 def _is_less(side: Branch, moved: Mapping[Branch, float]) -> bool:
-    """Whether a side moves fewer bytes than the other; of equal ones it is the second."""
+    """Return whether a side of a branch moves fewer bytes than the other; of equal sides the second counts as less."""
     number, region = side
     other = moved.get((number, 1 - region), 0.0)
     return moved[side] < other or (moved[side] == other and region == 1)
 
 
 def _sides(op: Operation, evaluator: Evaluator) -> Iterator[Branch]:
-    """Sides of branches around an operation whose conditions are not known for each workgroup."""
+    """Yield the sides of branches around an operation whose conditions are not known for every workgroup."""
     inner = op
     while inner.parent is not None:
         outer = op.module.operations[inner.parent]
@@ -77,20 +79,20 @@ def _sides(op: Operation, evaluator: Evaluator) -> Iterator[Branch]:
 
 
 def followed_loads(facts: KernelFacts, evaluator: Evaluator | None, request: float) -> dict[int, float]:
-    """Positions of loads that mostly find their data in L2, to the share of the iterations that ask for more.
+    """Return loads that find most of their data in L2, with the share of iterations that request more data.
 
-    Those of a line are counted where all of its loads are like that, with the largest share.
+    A source line counts only if all of its loads are of this kind; it gets the largest of their shares.
 
     Args:
         facts: the kernel.
-        evaluator: of its workgroups; ``None`` where the launch is not known.
-        request: bytes that a CU asks L2 for at least, and L2 what is behind it.
+        evaluator: evaluator of its workgroups; ``None`` if the launch is unknown.
+        request: minimum bytes of a request from a CU to L2, and from L2 to the next level.
     """
     if facts.ttgir is None or evaluator is None:
         return {}
     found: dict[AccessLine, float] = {}
     for op, line in accesses_of(facts.ttgir):
-        # What the compiler has peeled off a loop is outside of the assembly's, too.
+        # Iterations that the compiler has peeled off a loop are outside the loop in the assembly as well.
         if is_load(op) and op.loop is not None:
             found[line] = max(found.get(line, 0.0), _begun(evaluator, op, request))
     positions = at_instructions(facts.program, {line: share for line, share in found.items() if share < 1})
@@ -99,7 +101,7 @@ def followed_loads(facts: KernelFacts, evaluator: Evaluator | None, request: flo
 
 
 def _begun(evaluator: Evaluator, load: Operation, request: float) -> float:
-    """Share of the iterations of its loop in which a load asks L2 for more; 1 from half of them on."""
+    """Return the share of a loop's iterations in which a load requests new data from L2; shares from 1/2 count as 1."""
     loop = None if load.loop is None else load.module.operations[load.loop]
     size = element_bytes(load)
     if loop is None or loop.name != "scf.for" or size is None:
@@ -122,27 +124,27 @@ _FEWEST_ITERATIONS = 4
 
 
 def predict(facts: KernelFacts, *, effects: Effects = _ALL) -> Prediction:
-    """Model one launch of a kernel, under the condition that its facts name.
+    """Predict one launch of a kernel, under the condition that its facts name.
 
     Args:
-        facts: the kernel with its launch; the more of grid, arguments, product and TTGIR is there, the less is assumed.
-        effects: what to leave out.
+        facts: the kernel with its launch. A missing grid, argument, product or TTGIR is replaced by assumptions.
+        effects: effects that the model takes into account.
     """
     with paused():
         return predict_model(build(facts, effects))
 
 
 def predict_model(model: KernelModel) -> Prediction:
-    """As :func:`predict`, of what :func:`build` gave."""
+    """Predict a launch from a model that :func:`build` returned, like :func:`predict`."""
     run = simulate(model, model.where.resident)
     return explain(model, run, launch_cycles(model, run), loop_predictions(model, run))
 
 
 def launch_cycles(model: KernelModel, run: Run) -> float:
-    """Cycles of all rounds.
+    """Return the cycles of all rounds of workgroups.
 
-    In a single round the longest workgroup counts. Over several, CUs take the next workgroup as soon as they are done,
-    and only the end waits for the longest.
+    A single round takes as long as its longest workgroup. With several rounds, a CU starts the next workgroup when one
+    ends, so only the end of the launch waits for the longest workgroup.
     """
     where = model.where
     rounds = where.rounds + (1 if where.last else 0)
@@ -151,7 +153,7 @@ def launch_cycles(model: KernelModel, run: Run) -> float:
     paths: Sequence[MemoryPath] = ()
     if where.last and where.rounds:
         paths = memory_paths(model.facts, model.machine, model.effects, where, model.sharing, last=True)
-    # A last round of one workgroup a CU is one that runs alone; beside it only that one's single iterations count.
+    # If the last round has one workgroup per CU, the run of a single workgroup can be reused for it.
     alike = where.last == 1 and tuple(paths) == tuple(model.paths)
     alone = run
     if where.resident > 1:
@@ -165,11 +167,11 @@ def launch_cycles(model: KernelModel, run: Run) -> float:
 
 
 def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
-    """Cycles of a round in the middle of a launch.
+    """Return the cycles of a round in the middle of a launch.
 
-    In the first round all workgroups of a CU begin at once and wait for the same things. Later on they are spread: one
-    begins or ends while another works, so that this part of a round takes what the busiest pipe needs for all of them,
-    or what one workgroup takes by itself. Long loops have found their rhythm anyway.
+    In the first round all workgroups of a CU start together and wait for the same resources. Later they are spread: one
+    starts or ends while another computes. The work outside long loops then takes as long as the busiest pipe needs for
+    all workgroups, or as long as one workgroup alone. Long loops reach a steady state in both cases.
     """
     together = model.where.resident
     if together < 2:
@@ -180,7 +182,7 @@ def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
 
 
 def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
-    """Everything that simulations of a kernel need; arguments as of :func:`predict`."""
+    """Return the input of a kernel's simulations; the arguments are those of :func:`predict`."""
     lanes = facts.resources.wavefront_size
     lanes = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
     machine = machine_of(facts.arch, facts.product, lanes, wgp=facts.program.registers.wgp_mode)
@@ -248,7 +250,7 @@ def _traffic(
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
     programs, running = together(where, machine.xcds)
-    # Of a small launch both are all of its workgroups.
+    # For small launches both are equal to the number of workgroups.
     alike = programs == everywhere.programs
     evaluator = everywhere
     if not alike:
@@ -257,13 +259,13 @@ def _traffic(
     outer = {t.operation.loop for t in trips if t.operation is not None}
     for mine in trips:
         if mine.operation is not None:
-            # Workgroups that began together go through their innermost loops together, from the first iteration on.
+            # Workgroups that start together run through their innermost loops together, from the first iteration on.
             innermost = mine.operation.index not in outer
             evaluator.enter(mine.operation, first=innermost)
             everywhere.enter(mine.operation, first=innermost)
             times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.written
     for loop in facts.ttgir.operations:
-        # Loops that the compiler unrolled away have none in the assembly; what they load is loaded all the same.
+        # Loops that the compiler fully unrolled have no loop in the assembly, but their loads still count.
         if loop.is_loop and loop.index not in times and (iterations := everywhere.trips(loop)) is not None:
             everywhere.enter(loop, first=True)
             evaluator.enter(loop, first=True)
@@ -289,13 +291,13 @@ def _traffic(
 
 
 def _l1_line(machine: Machine) -> float:
-    """Bytes of a line of the vector cache; what is asked of L2 at least where the hardware files have none."""
+    """Return the line size of the vector cache in bytes, or the minimum request to L2 if the size is unknown."""
     level = (machine.product.memory if machine.product is not None else machine.arch.memory).get("l1")
     return (level.line_bytes if level is not None else None) or machine.figures["request_bytes"]
 
 
 def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:
-    """Simulate ``groups`` workgroups on a CU to their end, with the simulator that ``engine`` makes."""
+    """Simulate ``groups`` workgroups on a CU to their end; ``engine`` creates the simulator."""
     machine = model.machine
     waves = model.waves
     iterations = _iterations(model, groups * waves)
@@ -328,7 +330,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     if model.effects.matrix_power:
         for node in loops_of(model.nodes):
             number = node.loop.index
-            # A branch's products count with those of the loop that it is in.
+            # The matrix instructions of a branch count for the loop that contains the branch.
             own = [] if isinstance(node, BranchNode) else [p for p in node.body if isinstance(p, range | BranchNode)]
             limit = on_simd * matrix_cycles_of(model, own, 1.0)[1]
             if length.get(number) and limit:
@@ -341,7 +343,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
 
 
 def _lengths(result: SimulationResult, iterations: Mapping[int, int]) -> tuple[dict[int, float], set[int]]:
-    """Cycles of an iteration of each loop, and the loops whose iterations had become equally long."""
+    """Return the cycles per iteration of each loop, and the loops whose iterations became equally long."""
     length: dict[int, float] = {}
     steady: set[int] = set()
     for loop, measured in result.iterations.items():
@@ -375,7 +377,7 @@ def _pooled(
             ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
             loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] in {LOAD, STREAMED})
             bound = loaded * model.paths[LOAD].cycles_per_byte
-            # One that takes no longer than its loads has nothing to gain.
+            # A loop that already takes as long as its loads cannot gain.
             if length.get(node.loop.index, 0.0) > model.machine.figures["saturated"] * bound > 0:
                 bounds[node.loop.index] = bound
     if not bounds:
@@ -386,19 +388,19 @@ def _pooled(
 
 
 def _different(model: KernelModel) -> Iterable[int]:
-    """Workgroups whose iterations are known one by one: one of those whose loops all iterate as often."""
+    """Return workgroups whose iterations are known individually, one for each different set of iteration counts."""
     iterations = zip(*(t.each for t in model.trips.values() if t.each), strict=True)
     return {counts: number for number, counts in enumerate(iterations)}.values()
 
 
 def soft_max(one: float, other: float, sharpness: float) -> float:
-    """The larger of two, a little more where they are close."""
+    """Return a smooth maximum of two numbers, which is slightly larger than the maximum if they are close."""
     top = max(one, other)
     return top * ((one / top) ** sharpness + (other / top) ** sharpness) ** (1 / sharpness) if top else 0.0
 
 
 def _iterations(model: KernelModel, waves: int) -> dict[int, int]:
-    """Iterations to simulate: some of each innermost loop, one of those around them."""
+    """Return the iterations to simulate: several of each innermost loop, one of the loops around them."""
     loops = loops_of(model.nodes)
     inner = [n for n in loops if not any(isinstance(b, LoopNode) for b in n.body)]
     budget = _STEPS / max(1, len(inner)) / waves
@@ -417,7 +419,7 @@ def _iterations(model: KernelModel, waves: int) -> dict[int, int]:
 
 
 def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
-    """Cycles of an iteration in the second half of the simulated ones, and whether the last two were alike."""
+    """Return the mean cycles per iteration in the second half of the simulation, and whether the last two are equal."""
     if not times or len(times[0]) < 2:
         return 0.0, False
     count = len(times[0]) - 1
@@ -433,13 +435,13 @@ def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
 def _whole(
     nodes: Sequence[Node], trips: Mapping[int, Trips], lengths: Mapping[int, tuple[int, float, float]], number: int
 ) -> float:
-    """Cycles of all iterations beyond those that were simulated, for one of the workgroups or (-1) their mean.
+    """Return the cycles of all iterations that were not simulated, for one workgroup or (-1) the mean workgroup.
 
     Args:
         nodes: the outline.
         trips: iterations of its loops.
-        lengths: loop to its simulated iterations, the cycles of one, and those at the clock that power allows.
-        number: of the workgroup.
+        lengths: for each loop the simulated iterations, the cycles per iteration, and those after the power limit.
+        number: index of the workgroup, or -1.
     """
     total = 0.0
     for node in nodes:

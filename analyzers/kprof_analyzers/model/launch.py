@@ -1,4 +1,4 @@
-"""How the workgroups of a launch are spread over the GPU."""
+"""Distribution of a launch's workgroups over the GPU."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ Program = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Spread:
-    """Workgroups over CUs.
+    """Distribution of a launch's workgroups over the CUs.
 
     Attributes:
         total: workgroups of the launch.
-        grid: in three axes.
+        grid: workgroups in three axes.
         resident: workgroups on a CU at the same time.
         rounds: full rounds, in each of which every CU has ``resident`` workgroups.
-        last: workgroups on the busiest CU in the last round; 0 when the last round is full.
+        last: workgroups on the busiest CU in the last round; 0 if the last round is full.
         active: CUs that have work.
         known: whether the grid is known.
-        assumptions: what was assumed.
+        assumptions: one sentence for each assumed value.
     """
 
     total: int
@@ -40,11 +40,11 @@ class Spread:
     assumptions: tuple[str, ...] = ()
 
     def running(self, units: int, *, last: bool = False) -> float:
-        """Workgroups on the GPU at the same time in a round, on average, or in the last one.
+        """Return the mean number of workgroups on the GPU at the same time in full rounds, or in the last round.
 
         Args:
             units: CUs of the GPU.
-            last: of the round in which the busiest CU is not full.
+            last: whether to return the number for the round in which the busiest CU is not full.
         """
         places = float(units * self.resident)
         if not self.rounds:
@@ -54,7 +54,7 @@ class Spread:
 
 
 def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
-    """Spread the workgroups of a launch."""
+    """Distribute the workgroups of a launch over the CUs."""
     assumptions: list[str] = []
     most = 1
     if facts.occupancy is not None:
@@ -85,7 +85,7 @@ def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
 
 
 def together(where: Spread, xcds: int) -> tuple[Sequence[Program], int]:
-    """Workgroups from the middle of the launch in the order in which they are assigned, and how many run together."""
+    """Return workgroups from the middle of the launch in order of assignment, and the number that run together."""
     most = min(where.total, _MOST_TOGETHER)
     count = min(most, where.active * where.resident)
     first = (where.total - most) // 2 // xcds * xcds
@@ -93,13 +93,13 @@ def together(where: Spread, xcds: int) -> tuple[Sequence[Program], int]:
 
 
 def samples(where: Spread) -> Sequence[Program]:
-    """Workgroups spread evenly over the launch."""
+    """Return up to 512 workgroups, spread evenly over the launch."""
     return _workgroups(0, min(where.total, _SAMPLES), where.total, where.grid)
 
 
 @lru_cache(maxsize=16)
 def _workgroups(first: int, count: int, span: int, grid: Program) -> tuple[Program, ...]:
-    """So many of the ``span`` workgroups from the first one on, evenly spaced."""
+    """Return ``count`` evenly spaced workgroups of the ``span`` workgroups that begin with ``first``."""
     wide, high, _ = grid
     numbers = [first + n * span // count for n in range(count)]
     return tuple((n % wide, n // wide % high, n // wide // high) for n in numbers)

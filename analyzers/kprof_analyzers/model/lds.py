@@ -1,4 +1,4 @@
-"""Which LDS instructions of the assembly meet bank conflicts, from the layouts in the TTGIR."""
+"""Find the LDS instructions of the assembly that have bank conflicts, from the layouts in the TTGIR."""
 
 from collections import defaultdict
 
@@ -10,9 +10,10 @@ from kprof_analyzers.source_lines import line_of
 
 
 def conflict_shares(facts: KernelFacts) -> dict[int, float]:
-    """Position of an LDS instruction to cycles of bank conflicts for each cycle that it takes without.
+    """Return the bank-conflict cycles of each LDS instruction per conflict-free cycle, by instruction position.
 
-    The compiler's instructions are distinguished by source line and direction only: all of one line get their mean.
+    The compiler's instructions are distinguished only by source line and direction, so all instructions of a line get
+    their mean.
     """
     if facts.ttgir is None:
         return {}

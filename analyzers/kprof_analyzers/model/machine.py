@@ -1,4 +1,4 @@
-"""The hardware as the simulator sees it: cycles and bytes a cycle, worked out from the architecture's file."""
+"""Hardware parameters of the simulator in cycles and bytes per cycle, computed from the architecture's file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from kprof.hardware.machine import Architecture, Product
 from kprof.hardware.model import MemoryLevel
 
 _NAMES = {"l1": "the vector cache", "l2": "L2", "mall": "the Infinity Cache", "hbm": "memory"}
-# Where an architecture does not say how it issues; its use becomes an assumption.
+# Default for an architecture without issue rules; its use is reported as an assumption.
 _ISSUE = IssueRules(cycles=1, valu_lanes=32, matrix_unit=False)
 
 
 @dataclass(frozen=True)
 class Channels:
-    """How the memory system deals with runs of bytes that are shorter than a line, or than a channel's part of memory.
+    """Cost of runs of adjacent bytes that are shorter than a cache line or a memory channel's interleave.
 
     Attributes:
-        line: bytes that L2 holds and asks for at once.
-        interleave: bytes after which it goes on to its next channel.
-        short: more work for each time that a run would fit once more into what it is measured by.
-        most: work for the shortest run against one that fills it.
+        line: line size of L2 in bytes.
+        interleave: bytes after which L2 uses its next channel.
+        short: additional work, as a share, each time that the run would fit once more into the line or interleave.
+        most: maximum work for the shortest run, relative to a run that fills the line or interleave.
     """
 
     line: int
@@ -29,12 +29,12 @@ class Channels:
     most: float
 
     def effort(self, run: int | None, missing: float = 1.0) -> float:
-        """Work on the way from L2 for a run of bytes against one that is long enough; 1 where it is not known.
+        """Return the relative work of moving a run of bytes from L2; 1 for long runs, and if the run is unknown.
 
-        What L2 has goes out in lines. What it must fetch keeps a channel busy that longer runs would fill.
+        L2 sends whole lines. A run that misses L2 occupies a channel that longer runs would use better.
 
         Args:
-            run: bytes side by side.
+            run: number of adjacent bytes.
             missing: share of the loads that miss L2.
         """
         if run is None:
@@ -42,7 +42,7 @@ class Channels:
         return (1 - missing) * self._work(run, self.line) + missing * self._work(run, self.interleave)
 
     def effort_beyond(self, run: int | None) -> float:
-        """The same behind L2, which asks for whole lines."""
+        """Return the relative work of moving a run of bytes behind L2, which requests whole lines."""
         return self.effort(None if run is None else max(run, self.line))
 
     def _work(self, run: int, full: int) -> float:
@@ -51,36 +51,36 @@ class Channels:
 
 @dataclass(frozen=True)
 class Machine:
-    """One CU (a WGP where that is what a workgroup gets) with its share of the memory system.
+    """One CU, or one WGP where a workgroup gets a WGP, with its share of the memory system.
 
     Attributes:
         arch: the architecture.
-        product: the GPU; ``None`` when none is known.
+        product: the GPU; ``None`` if unknown.
         clock_mhz: engine clock.
-        units: CUs, or WGPs in WGP mode; ``None`` when no product is known.
+        units: number of CUs, or of WGPs in WGP mode; ``None`` if no product is known.
         xcds: dies, to which workgroups are assigned round-robin.
         simds: SIMDs of a unit.
         lanes: lanes of a wavefront.
         issue: cycles between two instructions of one wavefront.
-        valu: cycles that an ordinary vector instruction keeps its SIMD.
-        lds_bytes: bytes a cycle of the unit's LDS.
-        lds_access: cycles that the LDS needs for an instruction at least.
+        valu: cycles that an ordinary vector instruction occupies its SIMD.
+        lds_bytes: bytes per cycle of the unit's LDS.
+        lds_access: minimum LDS cycles of an instruction.
         lds_latency: cycles of an LDS access without any queue.
-        l1_bytes: bytes a cycle between the unit and its vector cache.
-        vector_bytes: bytes a cycle that a unit's loads reach from L2, when all units load.
-        level_bytes: level beyond (``mall``, ``hbm``) to a unit's share of its sustained bandwidth, bytes a cycle.
-        latency: level to cycles of a load that hits there.
-        loaded: latency of a load while all CUs load against that of a lone one.
+        l1_bytes: bytes per cycle between the unit and its vector cache.
+        vector_bytes: bytes per cycle that a unit's loads get from L2 when all units load.
+        level_bytes: a unit's share of the sustained bandwidth of the levels ``mall`` and ``hbm``, in bytes per cycle.
+        latency: cycles of a load that hits in a level, by level.
+        loaded: latency of a load while all CUs load, relative to the latency of a single load.
         dispatch_us: microseconds from the start of an empty launch to its end.
         branch: cycles of a taken branch.
         matrix_sustained: share of the matrix units' peak that they sustain when all are busy.
-        matrix_large: share of that for instructions of 32 x 32, which draw more power.
-        matrix_fp16: the same for operands of fp16, against bf16.
-        matrix_unit: matrix instructions have a unit of their own beside the vector unit; pairs of SIMDs then share a
-            port to LDS.
+        matrix_large: further share for instructions of 32 x 32, which draw more power.
+        matrix_fp16: further share for operands of fp16, relative to bf16.
+        matrix_unit: whether matrix instructions have a unit separate from the vector unit; in this case two SIMDs share
+            a port to LDS.
         streaming: share of ``vector_bytes`` that loads with a streaming hint reach.
-        figures: the architecture's figures for the model, each of which has its source there.
-        assumptions: what was not known, one sentence each.
+        figures: the architecture's model parameters; the architecture's file names their sources.
+        assumptions: one sentence for each unknown value.
     """
 
     arch: Architecture
@@ -111,23 +111,23 @@ class Machine:
     assumptions: tuple[str, ...]
 
     def latency_of(self, *levels: str) -> float:
-        """Cycles of a load that hits in the first of some levels that the GPU has; of none: in the last, assumed."""
+        """Return the cycles of a load that hits in the first of the levels that the GPU has, or an assumed latency."""
         found = next((name for name in levels if name in self.latency), None)
         return self.latency[found] if found is not None else self.figures[f"{levels[-1]}_latency"]
 
     def cache_bytes(self, level: str) -> float:
-        """Bytes of a cache (an XCD's, of ``l2``), 0 where there is none."""
+        """Return the size of a cache in bytes, for ``l2`` that of one XCD; 0 if the cache does not exist."""
         levels = self.product.memory if self.product is not None else self.arch.memory
         return levels[level].size_bytes or 0.0 if level in levels else 0.0
 
     @property
     def last_level_bytes(self) -> float:
-        """Bytes of the cache before memory: the Infinity Cache, or all L2s together where there is none."""
+        """Size of the last cache before memory in bytes: the Infinity Cache, or all L2s together without one."""
         return self.cache_bytes("mall") or self.xcds * self.cache_bytes("l2")
 
     @property
     def channels(self) -> Channels:
-        """L2's channels."""
+        """Line size and channel interleave of L2, with the costs of short runs."""
         levels = self.product.memory if self.product is not None else self.arch.memory
         l2 = levels.get("l2")
         line = l2.line_bytes if l2 is not None else None
@@ -141,13 +141,13 @@ class Machine:
 
 
 def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: bool | None = None) -> Machine:
-    """The machine that a kernel runs on.
+    """Return the hardware parameters for a kernel.
 
     Args:
         arch: the architecture.
-        product: the GPU; the architecture's first product when ``None``.
+        product: the GPU; ``None`` selects the architecture's first product.
         lanes: lanes of a wavefront.
-        wgp: whether workgroups get a whole WGP; the architecture's default when ``None``.
+        wgp: whether workgroups get a whole WGP; ``None`` selects the architecture's default.
     """
     assumptions: list[str] = []
     if product is None:
@@ -206,7 +206,7 @@ def _shares(
     figures: Mapping[str, float],
     assumptions: list[str],
 ) -> dict[str, float]:
-    """Level to bytes a cycle and unit, when all units take an equal part."""
+    """Return the bytes per cycle that each unit gets from each level if all units get an equal share."""
     found: dict[str, float] = {}
     if units is None:
         return found
@@ -240,6 +240,6 @@ def _latency(
 
 
 def _dispatch(arch: Architecture, product: Product | None) -> float:
-    """Microseconds of an empty launch: on the GPU itself where that is known, else in a stream."""
+    """Return the microseconds of an empty launch: measured on the GPU itself if known, otherwise in a stream."""
     found = arch.model.get("dispatch_ns") or (product.launch_overhead_ns if product is not None else None)
     return (found or 0.0) / 1e3

@@ -1,4 +1,4 @@
-"""How much of a tile its mask lets through, from the comparisons that make the mask."""
+"""Compute the share of a tile that its mask lets through, from the comparisons in the mask."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from kprof_analyzers.model.values import Value
 
 @dataclass(frozen=True)
 class Masked:
-    """A load or store with the part of it that its mask lets through.
+    """A load or store with the share of its elements that its mask lets through.
 
     Attributes:
         access: the operation.
-        share: of its elements; ``None`` where that is not known. 1 without a mask.
-        bounds: the comparisons that its mask is made of.
+        share: share of its elements that pass; ``None`` if unknown, 1 without a mask.
+        bounds: the comparisons in its mask.
     """
 
     access: Operation
@@ -32,22 +32,22 @@ class Masked:
 
     @property
     def most(self) -> float:
-        """Share that the known comparisons let through together."""
+        """Share of the elements that passes all known comparisons."""
         return prod(bound.share for bound in self.bounds if bound.share is not None)
 
     @property
     def tightest(self) -> Bound | None:
-        """The comparison that lets the fewest through."""
+        """The comparison that the fewest elements pass."""
         known = [bound for bound in self.bounds if bound.share is not None]
         return min(known, key=lambda bound: bound.share or 0.0, default=None)
 
 
-# The kernel that was asked for last: the model and the rules ask for the same.
+# Cache of the last kernel, because the model and the rules read the same masks.
 _last: list[tuple[KernelFacts, tuple[Masked, ...]]] = []
 
 
 def masked(facts: KernelFacts) -> tuple[Masked, ...]:
-    """Loads and stores of tensors in global memory, in their order, with what their masks let through."""
+    """Return the loads and stores of tensors in global memory, in program order, with the effect of their masks."""
     for known, found in _last:
         if known is facts:
             return found
@@ -57,15 +57,15 @@ def masked(facts: KernelFacts) -> tuple[Masked, ...]:
 
 
 def live_shares(facts: KernelFacts) -> dict[int, float]:
-    """Index of a load or store of the TTGIR to the share of its elements that its mask lets through, below 1.
+    """Return the shares below 1 of the elements that masks let through, by index of the TTGIR load or store.
 
-    Comparisons of which nothing is known are taken to let everything through.
+    Unknown comparisons are assumed to let all elements pass.
     """
     return {m.access.index: most for m in masked(facts) if (most := m.most) < 1}
 
 
 def fullest_shares(facts: KernelFacts) -> dict[int, float]:
-    """The same in the workgroup and iteration in which most of its elements pass, below 1."""
+    """Return shares below 1 like :func:`live_shares`, but for the workgroup and iteration with the fewest masked."""
     fullest = {m.access.index: prod(bound.fullest for bound in m.bounds) for m in masked(facts)}
     return {index: share for index, share in fullest.items() if share < 1}
 
@@ -95,7 +95,7 @@ def _all(facts: KernelFacts, module: Module) -> tuple[Masked, ...]:
 
 
 def _enter(evaluator: Evaluator, access: Operation, entered: set[int]) -> None:
-    """Set the variables of the loops around: the own one is in its first iteration, those further out in the middle."""
+    """Set the loop variables around an access: the innermost loop in its first iteration, others in the middle one."""
     around: list[Operation] = []
     loop = access.loop
     while loop is not None:
@@ -109,7 +109,7 @@ def _enter(evaluator: Evaluator, access: Operation, entered: set[int]) -> None:
 
 
 def _together(bounds: Sequence[Bound]) -> float | None:
-    """What passes all comparisons, which are taken to be independent of each other."""
+    """Return the share that passes all comparisons, which are assumed to be independent."""
     share = 1.0
     for bound in bounds:
         if bound.share is None:

@@ -1,4 +1,4 @@
-"""How loads, stores and spilled registers travel: bandwidth and latency for each, from where the data lies."""
+"""Compute bandwidth and latency of loads, stores and register spills from the location of their data."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -24,25 +24,26 @@ def memory_paths(
     last: bool = False,
     near_only: bool = False,
 ) -> tuple[MemoryPath, ...]:
-    """Paths of loads, stores, scratch accesses, and of loads by how rarely they miss a line that they go on in.
+    """Return the paths of loads, stores and scratch accesses, followed by paths of loads that mostly hit in L2.
 
-    Bandwidth is shared by workgroup: the busiest CU, which has one more than the others, gets so much more of it.
+    The latter are ordered by increasing share of misses; the last path is that of streaming loads. Workgroups share
+    the bandwidth equally, so the busiest CU, which has one workgroup more than the others, gets a larger share.
 
     Args:
         facts: the kernel.
         machine: the hardware.
-        effects: what to leave out.
+        effects: effects that the model takes into account.
         where: the launch's workgroups on the GPU.
-        shared: how far loads go.
-        last: for the round in which the busiest CU is not full.
-        near_only: count the path between a CU and L2 only, not its share of what lies beyond.
+        shared: shares of the loads that miss each cache.
+        last: whether to model the round in which the busiest CU is not full.
+        near_only: whether to count only the path between a CU and L2, and not its share of the bandwidth beyond L2.
     """
     units = machine.units or 1
     spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))
     rate = min(machine.vector_bytes * spare, machine.figures["l1_sustained"] * machine.l1_bytes)
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
     far = shared.beyond_mall if effects.l2_traffic else 1.0
-    # Short runs fill less than a line of L2 on the way from there, and less than a channel's interleave behind it.
+    # A short run fills only part of an L2 line between L2 and the CU, and part of a channel's interleave behind L2.
     effort, distant = (shared.effort, shared.effort_beyond) if effects.short_runs else (1.0, 1.0)
     load = near_load = effort / rate
     streamed = load / machine.streaming
@@ -51,7 +52,7 @@ def memory_paths(
     if "hbm" in machine.level_bytes and not near_only:
         beyond = far if "mall" in machine.level_bytes else near
         load = max(load, distant * beyond / (machine.level_bytes["hbm"] * spare))
-    # The vector cache holds nothing for loads that stream; beyond L2 they are like the others.
+    # Streaming loads find nothing in the vector cache; beyond L2 they behave like other loads.
     streamed = max(streamed, load)
     busy = where.active / (machine.units or where.active)
     latency = _latency(machine, near, far, busy) if effects.memory_latency else 0.0
@@ -68,12 +69,12 @@ def memory_paths(
 
 
 def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> float:
-    """Latency that a wait for two tiles sees on average: either may have to come from beyond.
+    """Return the mean latency of waiting for two tiles, each of which may have to come from beyond L2.
 
     Args:
         machine: the hardware.
         near: share of loads that miss L2.
-        far: share that misses the Infinity Cache, too.
+        far: share of loads that also miss the Infinity Cache.
         busy: share of the CUs that load.
     """
     l2, mall, hbm = machine.latency_of("l2"), machine.latency_of("mall", "hbm"), machine.latency_of("hbm")
@@ -84,7 +85,7 @@ def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> fl
 
 
 def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> MemoryPath:
-    """Spilled registers lie in the first level that is large enough for those of all wavefronts together."""
+    """Return the path of scratch accesses: to the first cache that can hold the spills of all its wavefronts."""
     spilled = spilled_bytes(facts.program)
     lanes = machine.lanes
     warps = facts.resources.num_warps
@@ -92,7 +93,7 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     l1 = levels["l1"].size_bytes if "l1" in levels else None
     if not on_unit or (l1 is not None and on_unit <= l1):
-        # The vector cache writes through and keeps no line for a store: what was spilled just before is in L2.
+        # The vector cache writes through and allocates no line for a store, so recently spilled registers are in L2.
         written = respilled_share(facts.program)
         near = _latency(machine, 0.0, 0.0, where.active / (machine.units or where.active))
         cycles = (1 - written) / machine.l1_bytes + written / rate
@@ -113,7 +114,7 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
 
 
 def spilled_bytes(program: AssemblyKernel) -> int:
-    """Different bytes of scratch that a lane touches in the hot loop (in the whole kernel without loops)."""
+    """Return the distinct bytes of scratch that a lane accesses in the hot loop, or in a kernel without loops."""
     places: dict[str, int] = {}
     for place, instruction in _spills(program):
         places[place] = max(places.get(place, 0), instruction.opcode.bytes_per_lane or 4)
@@ -121,7 +122,7 @@ def spilled_bytes(program: AssemblyKernel) -> int:
 
 
 def respilled_share(program: AssemblyKernel) -> float:
-    """Share of the hot loop's reloads (the kernel's without loops) whose place is written there, too, 0 to 1."""
+    """Return the share of the hot loop's reloads (or of a loop-free kernel's) whose location is also written there."""
     spills = _spills(program)
     written = {place for place, instruction in spills if instruction.opcode.is_store}
     read = [place for place, instruction in spills if not instruction.opcode.is_store]
@@ -130,7 +131,7 @@ def respilled_share(program: AssemblyKernel) -> float:
 
 @lru_cache(maxsize=2)
 def _spills(program: AssemblyKernel) -> Sequence[tuple[str, Instruction]]:
-    """Accesses to scratch in the hot loop (in the whole kernel without loops), each with its place."""
+    """Return the scratch accesses of the hot loop (of the whole kernel without loops), each with its location."""
     if all(i.opcode.cls is not InstructionClass.SCRATCH for i in beside_arithmetic(program)):
         return ()
     members: Sequence[int] = range(len(program.instructions))
@@ -141,7 +142,7 @@ def _spills(program: AssemblyKernel) -> Sequence[tuple[str, Instruction]]:
         instruction = program.instructions[i]
         if instruction.opcode.cls is InstructionClass.SCRATCH:
             offset = instruction.modifiers.get("offset", "0")
-            # What is moved is named first, but for a store to scratch.
+            # The data register is the first operand, except in scratch_store, where it is the second.
             moved = int(instruction.opcode.name.startswith("scratch_store"))
             address = [operand for n, operand in enumerate(instruction.operands) if n != moved]
             place = offset if "off" in address else " ".join((*address, offset))

@@ -1,4 +1,4 @@
-"""A prediction with what is worked out once a kernel: what more occupancy would gain, and the rooflines."""
+"""Extend a prediction with results that are computed once per kernel: gain of higher occupancy, and rooflines."""
 
 import re
 from collections import defaultdict
@@ -21,20 +21,20 @@ from kprof_analyzers.peaks import arithmetic, bandwidths
 
 _LEVELS = ("lds", "l1", "l2", "mall", "hbm")
 _FLOATING = re.compile(r"_f(16|32|64)\b")
-# As the counters SQ_INSTS_VALU_ADD, MUL, TRANS and FMA are: comparing, converting and moving compute nothing.
+# Operations that the counters SQ_INSTS_VALU_ADD, MUL, TRANS and FMA count; comparisons, conversions and moves do not.
 _ONE = ("add", "sub", "subrev", "mul", "exp", "log", "rcp", "rsq", "sqrt", "sin", "cos", "tanh")
 _SAME_RATE = {"bf8": "fp8"}
 _TWO = ("fma", "fmac", "fmamk", "fmaak", "mad", "mac", "madmk", "madak")
 
 
 def roofline(model: KernelModel, traffic: Mapping[str, float]) -> Roofline | None:
-    """Where a launch is under the rooflines of the model's GPU; ``None`` where that is not known.
+    """Return a launch's position under the rooflines of the model's GPU, or ``None`` if unknown.
 
-    Operations and bytes are those of all lanes, whether or not a mask leaves some of them out.
+    Operations and bytes count for all lanes, including masked lanes.
 
     Args:
         model: the kernel.
-        traffic: bytes of the levels from L2 on, as :class:`kprof.document.Prediction` has them.
+        traffic: bytes of the levels from L2 on, in the form of :class:`kprof.document.Prediction`.
     """
     machine, product = model.machine, model.machine.product
     if product is None or not model.where.known:
@@ -61,7 +61,7 @@ def roofline(model: KernelModel, traffic: Mapping[str, float]) -> Roofline | Non
 
 
 def _stretches(model: KernelModel, nodes: Sequence[Node], times: float) -> Iterator[tuple[range, float]]:
-    """Straight stretches, with how often they are passed."""
+    """Yield straight-line stretches with the number of times that they are executed."""
     for node in nodes:
         if isinstance(node, LoopNode):
             yield from _stretches(model, node.body, times * model.trips[node.loop.index].mean)
@@ -70,7 +70,7 @@ def _stretches(model: KernelModel, nodes: Sequence[Node], times: float) -> Itera
 
 
 def _flops(instruction: Instruction, arch: Architecture, lanes: int) -> Iterator[tuple[str, int]]:
-    """Kind of arithmetic to the floating-point operations of one wavefront's instruction."""
+    """Yield the floating-point operations of one wavefront's instruction, by kind of arithmetic."""
     opcode = instruction.opcode
     if opcode.cls is InstructionClass.MATRIX:
         known = matrix_instruction(arch, instruction)
@@ -83,7 +83,7 @@ def _flops(instruction: Instruction, arch: Architecture, lanes: int) -> Iterator
 
 
 def _each(name: str) -> int:
-    """Operations of one lane."""
+    """Return the floating-point operations of one lane."""
     stem = name.removeprefix("v_").removeprefix("s_").removeprefix("dual_")
     pairs = 2 if stem.startswith("pk_") else 1
     word = stem.removeprefix("pk_").partition("_")[0]
@@ -91,7 +91,7 @@ def _each(name: str) -> int:
 
 
 def _near(instruction: Instruction) -> Iterator[str]:
-    """The levels of a CU that an instruction's bytes go through."""
+    """Yield the memory levels inside a CU that an instruction's bytes pass through."""
     cls = instruction.opcode.cls
     if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
         yield "l1"
@@ -100,11 +100,13 @@ def _near(instruction: Instruction) -> Iterator[str]:
 
 
 def explained(facts: KernelFacts, model: KernelModel | None = None) -> Prediction:
-    """The prediction of a launch; where the time is known with its roofline and the gain of one more workgroup a CU.
+    """Return the prediction of a launch, with its roofline and the gain of one more workgroup per CU.
+
+    The roofline and the gain are omitted if the time is unknown.
 
     Args:
         facts: the kernel.
-        model: the same ready for simulations; made where it is not given.
+        model: the kernel's simulation input, or None to build it.
     """
     model = build(facts) if model is None else model
     prediction = predict_model(model)
@@ -121,7 +123,7 @@ def explained(facts: KernelFacts, model: KernelModel | None = None) -> Predictio
 
 
 def without_guesses(prediction: Prediction) -> Prediction:
-    """The same without its times where it is not known how often a loop iterates: cycles an iteration are left."""
+    """Return the prediction without times if a loop's iterations are unknown; cycles per iteration remain."""
     if trips_known(prediction):
         return prediction
     return msgspec.structs.replace(
@@ -140,5 +142,5 @@ def without_guesses(prediction: Prediction) -> Prediction:
 
 
 def trips_known(prediction: Prediction) -> bool:
-    """Whether it is known how often every loop iterates, retries of a compare-and-swap apart."""
+    """Return whether the iterations of every loop are known, except for retry loops of a compare-and-swap."""
     return all(loop.trips_known or loop.trips_from == RETRY for loop in prediction.loops)

@@ -1,7 +1,7 @@
-"""The way through a program: straight stretches and loops, nested, along the longest path.
+"""Find the longest path through a program, as nested loops and straight-line stretches.
 
-Branches that skip work (edges of the problem, empty masks) count as not taken: the path with most instructions is
-followed. The slow way of a library function counts as not taken, too.
+Branches that skip work (edges of the problem, empty masks) count as not taken, because the path with the most
+instructions is followed. The slow path of a library function also counts as not taken.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from kprof.inputs.amdgcn import AssemblyKernel, Loop
 from kprof_analyzers.model.slow_ways import slow_blocks
 
-# An inner loop counts as this many passes when paths are compared.
+# Weight of an inner loop when paths are compared: it counts as this many passes.
 _LOOP_WEIGHT = 16
 
 
@@ -30,7 +30,7 @@ class LoopNode:
 
 @dataclass(frozen=True)
 class BranchNode(LoopNode):
-    """A stretch of an outer loop that not every iteration comes to: a loop with part of an iteration."""
+    """Part of an outer loop that not every iteration executes, modelled as a loop with a fraction of an iteration."""
 
 
 Node: TypeAlias = range | LoopNode
@@ -38,7 +38,7 @@ Node: TypeAlias = range | LoopNode
 
 
 def outline(program: AssemblyKernel) -> tuple[Node, ...]:
-    """The longest way from a program's entry to its end; empty for a program without instructions."""
+    """Return the longest path from a program's entry to its end; empty for a program without instructions."""
     if not program.blocks:
         return ()
     members = frozenset(b.index for b in program.blocks)
@@ -46,7 +46,7 @@ def outline(program: AssemblyKernel) -> tuple[Node, ...]:
 
 
 def loops_of(nodes: Iterable[Node]) -> list[LoopNode]:
-    """All loops of an outline, outer before inner."""
+    """Return all loops of an outline, outer before inner."""
     found: list[LoopNode] = []
     for node in nodes:
         if isinstance(node, LoopNode):
@@ -56,7 +56,7 @@ def loops_of(nodes: Iterable[Node]) -> list[LoopNode]:
 
 
 def span_of(node: LoopNode) -> range:
-    """Instructions from the first to the last that are in the loop and in no loop inside it."""
+    """Return the range from the first to the last instruction in the loop and in no inner loop."""
     own = [part for part in node.body if isinstance(part, range)]
     own += [span_of(part) for part in node.body if isinstance(part, BranchNode)]
     parts = [part for part in own if part]
@@ -66,9 +66,9 @@ def span_of(node: LoopNode) -> range:
 def _region(
     program: AssemblyKernel, members: frozenset[int], entry: int, around: Loop | None, slow: frozenset[int]
 ) -> tuple[Node, ...]:
-    """The longest path through the blocks of a loop (or the whole program), inner loops taken as one step.
+    """Return the longest path through the blocks of a loop or the whole program; an inner loop is one step.
 
-    Slow blocks count against a path: another way round them, however short, is preferred.
+    Slow blocks have a negative weight, so any path around them is preferred.
     """
     parent = around.index if around is not None else None
     inner = [loop for loop in program.loops if loop.parent == parent and loop.header_block in members]
@@ -98,7 +98,7 @@ def _order(
     start: int,
     following: dict[int, list[int]],
 ) -> list[int]:
-    """Steps in topological order; edges back are left out. ``following`` is filled with the edges that remain."""
+    """Return the steps in topological order without back edges, and fill ``following`` with the remaining edges."""
     done: list[int] = []
     state = {start: 1}
     stack = [(start, iter(_successors(program, start, members, owner)))]
@@ -122,7 +122,7 @@ def _order(
 
 
 def _successors(program: AssemblyKernel, node: int, members: frozenset[int], owner: dict[int, Loop]) -> list[int]:
-    """Steps that may follow: blocks, or headers of inner loops."""
+    """Return the possible next steps: blocks or headers of inner loops."""
     loop = owner.get(node)
     blocks = loop.blocks if loop is not None else (node,)
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""Loads of a workgroup that overlap earlier ones: shifted by some elements or rows, as windows of a convolution are."""
+"""Find loads of a workgroup that overlap its earlier loads, shifted by elements or rows as in a convolution."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.values import Value
 
 Layout = tuple[tuple[int, int], ...]
-"""Extent and elements apart of each axis, the largest step first."""
+"""Extent and stride in elements of each axis, in order of decreasing stride."""
 
 
 def fresh_shares(
@@ -17,15 +17,15 @@ def fresh_shares(
     live: Mapping[int, float],
     arguments: Mapping[str, object],
 ) -> dict[int, float]:
-    """Index of a load to the share of its tile that no earlier load of the same workgroup has fetched, below 1.
+    """Return the shares below 1 of loads' tiles that no earlier load of the same workgroup has fetched, by index.
 
-    Loads are compared where they are done equally often (in one loop or branch) and have tiles of one shape. Of several
-    earlier loads the one with most in common counts.
+    Loads are compared if they are executed equally often (in the same loop or branch) and have tiles of the same shape.
+    Of several earlier loads, the load with the largest overlap counts.
 
     Args:
-        found: loads and stores with the address of their first element, for each workgroup; ``None``: not known.
-        live: index of a load to the share of it that its mask lets through, where that is below 1.
-        arguments: numbers that the launch passes, by name.
+        found: loads and stores with the address of their first element for each workgroup, or ``None`` if unknown.
+        live: shares below 1 of the elements that masks let through, by index of the load.
+        arguments: numeric arguments of the launch, by name.
     """
     groups: dict[object, list[tuple[Value, float]]] = defaultdict(list)
     shares: dict[int, float] = {}
@@ -61,14 +61,14 @@ def _layout(op: Operation, arguments: Mapping[str, object]) -> Layout | None:
 
 
 def _fresh(corner: Value, earlier: Value, layout: Layout) -> float:
-    """Share of a tile that the same tile, begun elsewhere, does not hold; 1 where workgroups differ in that."""
+    """Return the share of a tile outside the same tile at another address; 1 if workgroups differ in the distance."""
     one, other = ([value] if isinstance(value, int) else value for value in (corner, earlier))
     apart = {a - b for a, b in zip(one, other, strict=True)} if len(one) == len(other) else set()
     return _outside(abs(apart.pop()), layout) if len(apart) == 1 else 1.0
 
 
 def _outside(distance: int, layout: Layout) -> float:
-    """Share of a tile that is moved out of its old place, by steps along its axes that make the distance."""
+    """Return the share of a tile outside its old place after a shift by whole steps along its axes; 1 otherwise."""
     inside = 1.0
     for extent, apart in layout:
         steps, distance = divmod(distance, apart)

@@ -1,4 +1,4 @@
-"""How much of what a workgroup loads and stores takes no line of the last-level cache, by cache modifiers."""
+"""Compute the share of a workgroup's loads and stores whose modifiers bypass the last-level cache."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from kprof_analyzers.model.trips import Trips
 
 
 class Passing(NamedTuple):
-    """Shares of the bytes, 0 to 1.
+    """Shares of bytes that allocate no line of the last-level cache, 0 to 1.
 
     Attributes:
-        loaded: of those loaded.
-        stored: of those stored.
+        loaded: share of the loaded bytes.
+        stored: share of the stored bytes.
     """
 
     loaded: float = 0.0
@@ -23,17 +23,17 @@ class Passing(NamedTuple):
 
 
 NOTHING = Passing()
-"""Of a kernel without modifiers."""
+"""Shares of a kernel without cache modifiers."""
 
 
 def passing(program: AssemblyKernel, ops: Sequence[Op], nodes: Sequence[Node], trips: Mapping[int, Trips]) -> Passing:
-    """Shares of a workgroup's bytes that its modifiers keep out of the last-level cache.
+    """Return the shares of a workgroup's bytes that cache modifiers keep out of the last-level cache.
 
     Args:
         program: the instructions.
-        ops: an operation for each.
-        nodes: the way through them.
-        trips: iterations of its loops.
+        ops: the simulator operation of each instruction.
+        nodes: the path through the instructions.
+        trips: iterations of the loops.
     """
     marked = {
         at

@@ -1,4 +1,4 @@
-"""What a launch costs for each element of an axis whose extent is not known: cycles, where there can be no time."""
+"""Compute a launch's cycles per element of an axis whose extent is unknown, so that there is no time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from kprof.document import LoopPrediction, Prediction
 from kprof_analyzers.model.trips import RETRY
 
 VALUES = "values of "
-"""What stands before a tensor's name where its contents are missing."""
+"""Prefix of a tensor's name in a list of missing inputs, if the tensor's contents are missing."""
 
 
 @dataclass(frozen=True)
 class ElementCost:
-    """Cycles of the CU that works longest for one more element.
+    """Cycles of the slowest CU for one additional element.
 
     Attributes:
-        axis: what the extent depends on: an argument, or the tensor whose values decide; several with ``and``.
-        cycles: cycles for one element, all rounds of workgroups together. Launches with other tiles and another grid
-            can be compared by it; what is done outside the loop is left out.
+        axis: argument that the extent depends on, or tensor whose values determine it; several are joined by ``and``.
+        cycles: cycles per element, summed over all rounds of workgroups. Launches with other tiles and grids can be
+            compared by it; code outside the loop is ignored.
     """
 
     axis: str
@@ -25,12 +25,12 @@ class ElementCost:
 
 
 def element_cost(prediction: Prediction, depths: Mapping[str, int], *, without_grid: bool = False) -> ElementCost | str:
-    """The cost of an element, or why there is none, in words.
+    """Return the cost per element, or the reason why it is unknown.
 
     Args:
-        prediction: of a launch in which some loop's iterations are not known.
-        depths: header of each loop to its nesting, 1 is outermost.
-        without_grid: also answer where the grid is not known: with the cost for one wavefront.
+        prediction: prediction of a launch with a loop whose iterations are unknown.
+        depths: nesting depth of each loop by its header; 1 is outermost.
+        without_grid: whether to return the cost for one wavefront if the grid is unknown.
     """
     if prediction.workgroups is None and not without_grid:
         return "the grid is not given"
@@ -59,7 +59,7 @@ def element_cost(prediction: Prediction, depths: Mapping[str, int], *, without_g
 
 
 def _inside(loops: list[LoopPrediction], place: int, depths: Mapping[str, int]) -> list[LoopPrediction]:
-    """Loops that stand in another one; they follow it."""
+    """Return the loops inside a loop; they follow it in the list."""
     depth = depths.get(loops[place].header, 1)
     found = []
     for loop in loops[place + 1 :]:

@@ -1,7 +1,7 @@
-"""From instructions to what the simulator steps through: small tuples of numbers.
+"""Translate instructions to the simulator's operations, which are small tuples of numbers.
 
-An operation is ``(kind, a, b, c, d, e)``; what they mean depends on the kind; ``e`` is 1 for a matrix instruction with
-scales, else 0:
+An operation is ``(kind, a, b, c, d, e)``. The meaning of ``a`` to ``d`` depends on the kind; ``e`` is 1 for a matrix
+instruction with scales and 0 otherwise:
 
 =========  ==============  ====================  ===================  =====================
 kind       a               b                     c                    d
@@ -35,19 +35,19 @@ from kprof_analyzers.model.machine import Machine
 VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
 LOAD, STORE, SCRATCH, FOLLOWED = range(4)
 PARTS: Final = 8
-"""Paths from FOLLOWED on: of loads that mostly find their line in L2, each for another part of them that does not."""
+"""Number of FOLLOWED paths' subdivisions: path FOLLOWED + n is of loads of which the share n / PARTS misses L2."""
 STREAMED: Final = FOLLOWED + PARTS // 2 + 1
-"""Path of loads that say that their lines are not used again."""
+"""Path of loads whose modifier says that their lines are not used again."""
 
 
 Op = tuple[int, float, Any, float, int, int]
-"""An operation of a wavefront; a plain tuple, since millions are stepped through. Its fields:
+"""An operation of a wavefront. It is a plain tuple for speed, since simulations step through millions. Its fields:
 
-- its kind;
-- cycles that its unit is busy, with BEGIN and END the loop's number, with SPLIT the half;
-- what it waits for or counts: matrix results, wait counters, pairs of counter and allowed count, END: where it began;
-- cycles until its result is there, of a memory access the bytes moved, END: iterations;
-- which one: the matrix result it makes, the path of a memory access, cycles of the LDS port;
+- kind of the operation;
+- cycles that its unit is busy (BEGIN and END: number of the loop; SPLIT: the half);
+- dependencies: matrix results, wait counters, or pairs of counter and allowed count (END: position of the BEGIN);
+- cycles until its result is available (memory access: bytes moved; END: iterations);
+- number of the matrix result it produces, path of a memory access, or cycles of the LDS port;
 - 1 for a matrix instruction with scales.
 """
 
@@ -56,11 +56,11 @@ BUSY: Final = 1
 WAITS: Final = 2
 DELAY: Final = 3
 WHICH: Final = 4
-"""Places of an operation's fields."""
+"""Indices of an operation's fields."""
 
-# After so many instructions every matrix result is there.
+# Number of instructions after which every matrix result is assumed to be available.
 _FAR = 32
-# Bytes a lane from which an access to LDS is a wide one.
+# Minimum bytes per lane of a wide LDS access.
 _WIDE = 8
 _DENSE = re.compile(r"v_mfma_\w+" + ",".join([r" ([va]\[[0-9]+:[0-9]+\])"] * 4))
 _VECTOR_REGISTER = re.compile(r"\b[va](?:[0-9]+\b|\[[0-9]+(?::[0-9]+)?\])")
@@ -68,11 +68,11 @@ _VECTOR_REGISTER = re.compile(r"\b[va](?:[0-9]+\b|\[[0-9]+(?::[0-9]+)?\])")
 
 @dataclass(frozen=True)
 class Code:
-    """A program as the simulator takes it.
+    """A program in the form that the simulator runs.
 
     Attributes:
-        ops: an operation for each instruction, by its position.
-        counters: names of the wait counters, in the order in which operations number them.
+        ops: an operation for each instruction, in order.
+        counters: names of the wait counters; operations refer to them by index.
         results: number of matrix results that are tracked.
     """
 
@@ -82,7 +82,7 @@ class Code:
 
 
 class Translator:
-    """Turns instructions into operations for one machine."""
+    """Translator of instructions into operations for one machine."""
 
     def __init__(
         self,
@@ -95,31 +95,30 @@ class Translator:
         followed: Mapping[int, float] | None = None,
         addressed: Mapping[int, float] | None = None,
     ) -> None:
-        """Prepare.
+        """Store the machine and the properties of the kernel's memory accesses.
 
         Args:
             machine: the hardware.
-            effects: what to leave out.
-            simds: SIMDs that work alike: what the whole CU shares takes so many times as long.
-            conflicts: position of an LDS instruction to cycles of bank conflicts for each cycle without any.
-            fetched: position of a load or store to bytes moved to or from L2 for each byte of its lanes; 1 where it
-                is not there.
-            followed: position of a load that mostly finds its line in L2 to the share that does not.
-            addressed: position of a load or store to cycles of its addresses, over those of neighbouring elements.
+            effects: effects that the model takes into account.
+            simds: number of SIMDs that execute the same code; it multiplies the time of units shared by the whole CU.
+            conflicts: bank-conflict cycles of an LDS instruction per conflict-free cycle, by position.
+            fetched: bytes that a load or store moves to or from L2 per byte of its lanes, by position; default 1.
+            followed: share of misses of loads that mostly find their line in L2, by position.
+            addressed: address cycles of a load or store, relative to consecutive elements, by position.
         """
         self.fetched, self.followed, self.addressed = fetched or {}, followed or {}, addressed or {}
         self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
         self._plain: dict[str, Op] = {}
-        # Operations of all instructions that are alike: of one mnemonic, of one access, of one wait.
+        # Shared operations of equal instructions, by mnemonic, access or wait.
         self._alike: dict[object, Op] = {}
         self._shapes: dict[tuple[str, str | None], MatrixInstruction | None] = {}
         self._count = 0
         self._last = -_FAR
 
     def translate(self, instructions: Sequence[Instruction]) -> Code:
-        """All instructions of a program."""
+        """Translate all instructions of a program."""
         ops = []
         plain, results = self._plain, self._results
         for i in instructions:
@@ -151,7 +150,7 @@ class Translator:
         return known
 
     def _key(self, i: Instruction) -> object:
-        """What an operation follows from; ``None`` where it has to be looked at."""
+        """Return the properties that determine an instruction's operation, or ``None`` if it cannot be shared."""
         cls = i.opcode.cls
         if cls is InstructionClass.LDS:
             return (i.opcode.mnemonic, self.conflicts.get(i.index)) if _plain_counters(i) else None
@@ -207,7 +206,7 @@ class Translator:
             scale = machine.simds / machine.arch.occupancy.simds_per_cu
             return max(machine.valu, work / (scale * rates.get("transcendental", 16)))
         if i.opcode.kind is InstructionKind.LANE:
-            # Its result goes to the scalar registers, for which what follows has to wait.
+            # The result goes to the scalar registers, and the next instruction has to wait for it.
             return 2.0 * machine.valu
         if "f64" in name:
             scale = machine.simds / machine.arch.occupancy.simds_per_cu
@@ -215,7 +214,7 @@ class Translator:
         return machine.valu
 
     def _waits(self, i: Instruction) -> tuple[int, ...]:
-        """Results of matrix instructions that an instruction reads or overwrites."""
+        """Return the matrix results whose registers an instruction reads or overwrites."""
         if i.index - self._last > _FAR:
             self._results.clear()
         results = self._results
@@ -224,7 +223,7 @@ class Translator:
         operands = i.text[len(i.opcode.mnemonic) :]
         if _is_unusual(i.opcode.name, operands):
             return self._decoded_waits(i)
-        # Matrix results are in registers that an instruction names: most name none of them.
+        # Fast path: most instructions name no register with a matrix result.
         named = _named(operands)
         if results.keys().isdisjoint(named):
             return ()
@@ -235,7 +234,7 @@ class Translator:
         return tuple(sorted(found))
 
     def _decoded_waits(self, i: Instruction) -> tuple[int, ...]:
-        """The same for any instruction: its operands are read one by one, which is slow."""
+        """Return the same as :meth:`_waits` for any instruction, by decoding each operand, which is slow."""
         results = self._results
         if all(r not in results for operand in i.operands for r in registers(operand)):
             return ()
@@ -263,7 +262,7 @@ class Translator:
         return MATRIX, float(cycles), tuple(sorted(waits)), latency, number, int("_scale_" in i.opcode.name)
 
     def lds_of(self, i: Instruction, width: int | None = None) -> Op:
-        """An access to LDS; with ``width`` as if it moved so many bytes a lane."""
+        """Translate an LDS access, or the same access with ``width`` bytes per lane."""
         machine, opcode = self.machine, i.opcode
         counters = self._counters(i)
         if not self.effects.lds:
@@ -272,7 +271,7 @@ class Translator:
         cycles = max(size, 4) * machine.lanes / machine.lds_bytes
         if self.effects.lds_conflicts:
             cycles *= 1 + self.conflicts.get(i.index, 0.0)
-        # Two SIMDs share a port, which is half as wide as the LDS.
+        # Two SIMDs share a port that is half as wide as the LDS.
         port = max(size, 4) * machine.lanes / (machine.lds_bytes / 2)
         if opcode.is_store:
             port /= machine.figures["lds_store" if size >= _WIDE else "lds_store_narrow"]
@@ -287,7 +286,7 @@ class Translator:
         return LDS, max(cycles, machine.lds_access), counters, machine.lds_latency, round(own), 0
 
     def memory_of(self, i: Instruction, width: int | None = None) -> Op:
-        """An access to memory or LDS; with ``width`` as if it moved so many bytes a lane, none twice."""
+        """Translate a memory or LDS access; ``width`` replaces its bytes per lane and removes repeated fetches."""
         if i.opcode.cls is InstructionClass.LDS:
             return self.lds_of(i, width)
         machine, opcode = self.machine, i.opcode
@@ -314,12 +313,12 @@ class Translator:
 
 
 def _is_unusual(name: str, operands: str) -> bool:
-    """Whether an instruction may do something else than write its first operand and read the others as a whole."""
+    """Return whether an instruction may do more than write its first operand and read the others completely."""
     return name.startswith(("v_pk_", "v_dual_")) or "swap" in name or "acc" in operands or "/*" in operands
 
 
 def _named(operands: str) -> list[str]:
-    """Vector registers that a text names."""
+    """Return the vector registers named in a text."""
     found: list[str] = _VECTOR_REGISTER.findall(operands)
     return found if "[" not in operands else [r for name in found for r in registers(name)]
 
@@ -332,14 +331,14 @@ def _number(i: Instruction) -> int:
 
 
 def _plain_counters(i: Instruction) -> bool:
-    """Whether an instruction increments the counters of its mnemonic, whatever its modifiers are."""
+    """Return whether an instruction increments the counters of its mnemonic regardless of its modifiers."""
     return not i.opcode.is_atomic and "gds" not in i.text
 
 
 def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
-    """Registers that a matrix instruction reads, other than its accumulator, and those that it writes.
+    """Return the registers that a matrix instruction reads, except its accumulator, and those that it writes.
 
-    Of dense ones the first operand is the only one written.
+    A dense instruction writes only its first operand.
     """
     operands = _operands(i)
     accumulator = registers(operands[3]) if len(operands) > 3 else ()
@@ -352,6 +351,6 @@ def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
 
 
 def _operands(i: Instruction) -> Sequence[str]:
-    """Operands of a matrix instruction; those of the most usual form are not decoded with all else."""
+    """Return the operands of a matrix instruction; a fast path avoids decoding the most common form."""
     usual = _DENSE.fullmatch(i.text)
     return i.operands if usual is None else usual.groups()

@@ -1,4 +1,4 @@
-"""Work queues: numbers that workgroups draw from a counter in memory with an atomic addition."""
+"""Model work queues, whose workgroups draw numbers from a counter in memory with atomic additions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,11 +9,12 @@ from kprof_analyzers.model.values import Value, ValueContext
 
 
 def drawn(evaluator: ValueContext, op: Operation, depth: int) -> Value | None:
-    """What an atomic addition returns to each workgroup; ``None`` where that is not known.
+    """Return the result of an atomic addition for each workgroup; ``None`` if unknown.
 
-    The counter is taken to start at 0 and the workgroups to draw in turn, as those of equal work do: the first draw
-    gives the n-th workgroup of a counter n, where those that have done least come first; each further one in a loop
-    gives what it had and as many more as there are workgroups.
+    The counter is assumed to start at 0, and the workgroups are assumed to draw in turn, as if all did equal work. In
+    the
+    first draw, the n-th workgroup of a counter gets n; workgroups with the least work so far come first. Each further
+    draw in a loop returns the workgroup's previous number plus the number of workgroups.
     """
     inputs = evaluator.flow.inputs(op)
     if (
@@ -27,7 +28,7 @@ def drawn(evaluator: ValueContext, op: Operation, depth: int) -> Value | None:
         return None
     count = len(evaluator.programs)
     counters = [where] * count if isinstance(where, int) else where
-    # The evaluator may look at a part of the workgroups only, spread evenly.
+    # The evaluator may cover only a sample of the workgroups, spread evenly.
     part = prod(evaluator.grid) / max(1, count)
     sizes = Counter(counters)
     around = None if op.loop is None else op.module.operations[op.loop]
@@ -51,7 +52,7 @@ def _first(counters: Sequence[int], work: Sequence[int], part: float, step: int)
 
 
 def _work(evaluator: ValueContext, op: Operation) -> list[int]:
-    """Iterations that each workgroup has done in loops before an operation, as far as known."""
+    """Return the known loop iterations that each workgroup executes before an operation."""
     found = [0] * len(evaluator.programs)
     for loop in op.module.operations[: op.index]:
         if loop.is_loop and loop.loop is None:
@@ -63,14 +64,14 @@ def _work(evaluator: ValueContext, op: Operation) -> list[int]:
 
 
 def is_queue(module_loop: Operation, evaluator: ValueContext) -> bool:
-    """Whether a loop goes on with what it drew."""
+    """Return whether a loop carries a number that it drew to its next iteration."""
     inside = module_loop.module.operations
     draws = [op for op in inside if op.loop == module_loop.index and op.name == "tt.atomic_rmw"]
     return any(_carried(evaluator, module_loop, op) is not None for op in draws)
 
 
 def _carried(evaluator: ValueContext, loop: Operation, op: Operation) -> str | None:
-    """The name under which a loop carries an operation's result to its next iteration."""
+    """Return the name under which a loop carries an operation's result to its next iteration, or ``None``."""
     if loop.name != "scf.while":
         return None
     results = set(evaluator.flow.results(op))

@@ -1,15 +1,16 @@
-"""How far a prediction may be off.
+"""Error ranges of predicted times.
 
-Among the published times of docs/validation/model.md the error depends on four things: whether any time of the
-architecture was there to fit on, whether how often its loops iterate is known, whether wavefronts wait for spilled
-registers (the cost of scratch is the least certain), and how much of the time they wait for an answer from memory or
-for each other: latencies are only roughly known, bandwidths and the matrix unit's rate well. How near a prediction is
-to the speed of light, how long it is, occupancy and the number of loops add nothing to that.
+Among the published times of docs/validation/model.md the error depends on four properties: whether the model was fitted
+on times of the architecture, whether the iterations of its loops are known, whether wavefronts wait for spilled
+registers, and how much of the time they wait for an answer from memory or for each other. The cost of scratch is the
+least certain, and latencies are only roughly known, while bandwidths and the matrix unit's rate are known well.
+Distance
+from the speed of light, duration, occupancy and the number of loops do not improve the estimate.
 
-The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes: as narrow as lets as
-many families of kernels as can be have 85 % of their times in ranges that are fitted on the others, each family with
-the same weight. Times that the predicted code cannot have, whatever the memory does, were another compiler's and are
-no part of it.
+The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes. They are the narrowest
+ranges for which the largest number of kernel families have 85 % of their times in ranges fitted on the other families.
+Each family has the same weight. Times that the predicted code cannot reach with any memory system come from another
+compiler and are excluded.
 """
 
 import sys
@@ -24,11 +25,11 @@ Sort = Literal["usual", "latency", "scratch", "foreign", "unknown"]
 
 @dataclass(frozen=True)
 class PredictionRange:
-    """Measured over predicted time lies between ``low`` and ``high`` for most launches.
+    """Range of the ratio of measured to predicted time for most launches.
 
     Attributes:
         low, high: factors of the predicted time.
-        why: what makes it wide, for people; empty where it is as narrow as it gets.
+        why: reason for a wide range, as text for users; "" for a range of the usual width.
     """
 
     low: float
@@ -47,18 +48,18 @@ _WHY: Mapping[Sort, str] = {
 
 @cache
 def ranges() -> Mapping[Sort, PredictionRange]:
-    """The ranges of ``ranges.toml``."""
+    """Return the ranges of ``ranges.toml``."""
     return {sort: PredictionRange(one["low"], one["high"], _WHY[sort]) for sort, one in calibration()["sorts"].items()}
 
 
 @cache
 def calibration() -> Mapping[str, Any]:
-    """All of ``ranges.toml``: ``architectures`` with times, ``sorts``, and of each family the share ``left_out``."""
+    """Return ``ranges.toml``: ``architectures`` with times, ``sorts`` of ranges, and ``left_out`` shares by family."""
     return own_table("ranges.toml")
 
 
 def own_table(name: str) -> Mapping[str, Any]:
-    """A TOML file of this package."""
+    """Read a TOML file of this package."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -67,16 +68,16 @@ def own_table(name: str) -> Mapping[str, Any]:
 
 
 SCRATCH = 0.1
-"""Share of the time from which spilled registers make it unsure."""
+"""Share of the time spent on spilled registers above which they make the prediction uncertain."""
 LATENCY = 0.2
-"""Share of the time from which waiting for memory's answers and at barriers does."""
+"""Share of the time spent on memory latency and barriers above which they make the prediction uncertain."""
 
 
 def sort_of(shares: Mapping[str, float], *, trips_known: bool, arch: str) -> Sort:
-    """Return which uncertainty range applies to a prediction, as a key of :func:`ranges`.
+    """Return the kind of uncertainty range that applies to a prediction, as a key of :func:`ranges`.
 
     Args:
-        shares: cause to its share of the time.
+        shares: share of the time by cause.
         trips_known: whether the iterations of every loop are known.
         arch: the architecture's name.
     """
@@ -91,5 +92,5 @@ def sort_of(shares: Mapping[str, float], *, trips_known: bool, arch: str) -> Sor
 
 
 def bounds(time_us: float, light_us: float, low: float, high: float) -> tuple[float, float]:
-    """Lower and upper end of the range in microseconds, from its factors; never below the speed of light."""
+    """Return the ends of the range in microseconds from its factors; the lower end is at least the speed of light."""
     return min(time_us, max(time_us * low, light_us)), time_us * high

@@ -1,7 +1,7 @@
-"""Results of arithmetic in a module, kept beside what they follow from, so that none is worked out twice.
+"""Cache of arithmetic results in a module, keyed by the values that they depend on.
 
-Evaluators go through loops by giving names other values: the first iteration, the second, the middle one. Most of the
-arithmetic follows from few of these names, or from none, and comes out the same.
+Evaluators step through loops by assigning values to names: the first iteration, the second, the middle one. Most of the
+arithmetic depends on few of these names or none, so its results can be reused.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from kprof_analyzers.memory.dataflow import Dataflow, flow_of
 from kprof_analyzers.model.arithmetic import PURE
 from kprof_analyzers.model.values import Value, induction_variable
 
-# Longer chains of operations are not remembered.
+# Maximum length of a chain of operations whose results are cached.
 _LONGEST = 100
-# Results of one name that are kept.
+# Maximum number of cached results per name.
 _MOST = 8
 _UNSET = -1, "not set"
 
@@ -24,12 +24,12 @@ Answers = Mapping[str, Value | None]
 
 @dataclass(slots=True)
 class Way:
-    """How a name's value comes about.
+    """Dependencies of a name's value, with cached results.
 
     Attributes:
-        leaves: names that it follows from and that may be given values: of loops, and what they carry.
-        height: operations of the longest chain up to it.
-        found: values of the leaves with what came of them.
+        leaves: names that the value depends on and that can be assigned: loop variables and carried values.
+        height: operations of the longest chain that leads to the name.
+        found: cached results, each with the values of the leaves.
     """
 
     leaves: tuple[str, ...]
@@ -37,39 +37,39 @@ class Way:
     found: list[tuple[list[object], tuple[Value | None]]] = field(default_factory=list)
 
     def key(self, given: Answers) -> list[object]:
-        """The leaves' values."""
+        """Return the values of the leaves."""
         return [given.get(leaf, _UNSET) for leaf in self.leaves]
 
     def held(self, key: list[object]) -> tuple[Value | None] | None:
-        """What came of these values of the leaves; ``None`` where that is not known."""
+        """Return the cached result for values of the leaves in a tuple, or ``None`` if there is none."""
         for before, found in self.found:
             if before == key:
                 return found
         return None
 
     def add(self, key: list[object], value: Value | None) -> None:
-        """Remember one more."""
+        """Add a result to the cache and drop the oldest one if the cache is full."""
         if len(self.found) >= _MOST:
             del self.found[0]
         self.found.append((key, (value,)))
 
 
 class NamedValues(dict[str, Value | None]):
-    """Names with their values at some point.
+    """Values of names at one point of the evaluation.
 
     Attributes:
-        given: names that were given values and did not get them from others; ``None`` where that cannot be told.
+        given: names whose values were assigned rather than computed; ``None`` if this is unknown.
     """
 
     __slots__ = ("given",)
 
     def __init__(self, known: Answers, given: Answers | None) -> None:
-        """A copy of both."""
+        """Copy both mappings."""
         super().__init__(known)
         self.given = None if given is None else dict(given)
 
     def give(self, name: str, value: Value) -> None:
-        """Set a name that has no value yet."""
+        """Assign a value to a name that has none yet."""
         if name not in self:
             self[name] = value
             if self.given is not None:
@@ -77,17 +77,17 @@ class NamedValues(dict[str, Value | None]):
 
 
 def named_values(names: Answers, flow: Dataflow) -> NamedValues:
-    """A copy of names with values: of another point, or given ones."""
+    """Copy the values of names, which are those of another evaluation point or assigned values."""
     if isinstance(names, NamedValues):
         return NamedValues(names, names.given)
     return NamedValues(names, names if all(flow.producer(name) is None for name in names) else None)
 
 
 class Ways:
-    """Ways of a module's names that arithmetic alone leads to: no loads, atomics or results of ``scf.while``.
+    """Dependencies of names that only arithmetic leads to: no loads, atomics or results of ``scf.while``.
 
     Args:
-        flow: the module's.
+        flow: data flow of the module.
         fixed: names of arguments.
     """
 
@@ -97,9 +97,9 @@ class Ways:
         self._ways: dict[str, Way | None] = {}
 
     def of(self, name: str, depth: int = 0) -> Way | None:
-        """A name's way; ``None`` where it is not remembered."""
+        """Return the dependencies of a name, or ``None`` if its results are not cached."""
         if name not in self._ways:
-            # In text that makes a value of itself there is none.
+            # Stops the recursion in malformed text where a value depends on itself.
             self._ways[name] = None
             if depth < _LONGEST:
                 self._ways[name] = self._follow(name, depth)
@@ -125,7 +125,7 @@ class Ways:
 
 
 def _set_by_loops(flow: Dataflow) -> frozenset[str]:
-    """Names that loops may set although they look like arguments."""
+    """Return the names that loops may set although they look like arguments."""
     loops = [op for op in flow.module.operations if op.is_loop]
     names = {name for op in loops if op.name == "scf.while" for name in op.operands}
     return frozenset(names | {name for op in loops if (name := induction_variable(op)) is not None})
@@ -138,13 +138,13 @@ def ways_of(
     programs: tuple[tuple[int, int, int], ...],
     grid: tuple[int, int, int],
 ) -> Ways:
-    """Ways that all evaluators of the same module, arguments and workgroups share.
+    """Return the cache that all evaluators of the same module, arguments and workgroups share.
 
     Args:
         module: the TTGIR.
         given: arguments with their values.
-        programs: the workgroups' numbers on three axes.
+        programs: ``tl.program_id`` of the workgroups on three axes.
         grid: the whole grid.
     """
-    del programs, grid  # The results differ with them.
+    del programs, grid  # They only distinguish cache entries.
     return Ways(flow_of(module), frozenset(name for name, _ in given))

@@ -1,4 +1,4 @@
-"""What an XCD's workgroups load in all, each byte counted once: what its L2 has to hold for the rest to be hits."""
+"""Compute the distinct bytes that an XCD's workgroups load: if its L2 can hold them, repeated loads hit."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from kprof_analyzers.model.traffic import Access, extent
 from kprof_analyzers.model.values import Value
 
 _ENDS = 2
-"""Iterations of an outer loop that are looked at: its first and its last."""
+"""Number of evaluated iterations of an outer loop: the first and the last."""
 
 Intervals = dict[int, list[list[tuple[int, int]]]]
-"""Bytes of an element to each workgroup's intervals of addresses, in elements."""
+"""Intervals of addresses of each workgroup, in elements, by element size in bytes."""
 
 
 def of_one_xcd(
@@ -26,19 +26,19 @@ def of_one_xcd(
     times: Mapping[int | None, float],
     xcds: int,
 ) -> float | None:
-    """Different bytes that the workgroups of the XCD with most of them load in the whole launch.
+    """Return the maximum over XCDs of the distinct bytes that an XCD's workgroups load in the whole launch.
 
-    A tile counts from its first address to its last, in the first and the last iteration of the loops around its own.
+    A tile counts from its first address to its last. Outer loops are evaluated in their first and last iteration.
 
     Args:
         found: accesses of all workgroups of the launch, which are assigned to XCDs round-robin.
-        evaluator: of these workgroups.
-        arguments: numbers that the launch passes, by name.
-        times: loop to how often its body is done by a workgroup.
+        evaluator: evaluator of these workgroups.
+        arguments: numeric arguments of the launch, by name.
+        times: number of times that a workgroup executes each loop's body.
         xcds: XCDs of the GPU.
 
     Returns:
-        ``None`` where addresses are not known.
+        The bytes, or ``None`` if addresses are unknown.
     """
     loads = [a for a in found if is_load(a.operation) and a.times]
     count = len(evaluator.programs)
@@ -65,7 +65,7 @@ def of_one_xcd(
 
 
 def _around(load: Operation) -> list[Operation]:
-    """Loops around a load's own, and its own where it carries no address that grows evenly: innermost first."""
+    """Return the loops around a load, innermost first; the load's own loop is included unless it is a ``scf.for``."""
     operations = load.module.operations
     loop = None if load.loop is None else operations[load.loop]
     found = [loop] if loop is not None and loop.name != "scf.for" else []
@@ -76,7 +76,7 @@ def _around(load: Operation) -> list[Operation]:
 
 
 def _enter(evaluator: Evaluator, load: Operation, around: Sequence[Operation], *, last: bool) -> None:
-    """Go to the first or last iteration of the loops around a load's own, and to the first of that."""
+    """Set the loops around a load to their first or last iteration, and a ``scf.for`` of its own to the first."""
     for loop in reversed(around):
         evaluator.at(loop, last=last)
     own = None if load.loop is None else load.module.operations[load.loop]
@@ -85,7 +85,7 @@ def _enter(evaluator: Evaluator, load: Operation, around: Sequence[Operation], *
 
 
 def _reached(evaluator: Evaluator, load: Operation) -> tuple[Value, Value] | None:
-    """First and last address of a load in the iteration of outer loops that the evaluator is at."""
+    """Return the first and last address of a load in the current iteration of the outer loops."""
     evaluator.inside(load.loop)
     loop = None if load.loop is None else load.module.operations[load.loop]
     return ends(evaluator, load, evaluator.trips_here(loop) if loop is not None and loop.name == "scf.for" else None)
@@ -99,7 +99,7 @@ def _add(mine: list[list[tuple[int, int]]], access: Access, reached: tuple[Value
 
 
 def _different(places: Intervals, members: range) -> float:
-    """Bytes of some workgroups' intervals, those that overlap counted once."""
+    """Return the distinct bytes in some workgroups' intervals: overlapping intervals count once."""
     total = 0
     for size, mine in places.items():
         reached = None

@@ -1,4 +1,4 @@
-"""A kernel made ready for simulations, and what one of them gave."""
+"""Input and result types of a kernel's simulations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,25 +18,25 @@ from kprof_analyzers.model.traffic import Access, Sharing
 from kprof_analyzers.model.trips import Trips
 
 _LARGE = 32
-"""Rows of the instructions that ``matrix_large`` is about."""
+"""Minimum rows of matrix instructions that ``matrix_large`` applies to."""
 
 
 @dataclass(frozen=True)
 class KernelModel:
-    """Everything about a kernel that its simulations share.
+    """Input that all simulations of a kernel share.
 
     Attributes:
-        facts, machine, effects: as given.
+        facts, machine, effects: arguments of the prediction, and the hardware.
         where: the launch's workgroups on the GPU.
-        nodes, trips: what the program runs, in order, and its loops' iterations.
-        sharing, accesses: what is loaded from where.
-        code, paths: the program and its memory accesses, as the simulator takes them.
-        l2_paths: ``paths`` without the CU's share of what lies beyond L2; ``None`` where that limits nothing.
-        followed: position of a load that mostly finds its line in L2 to the share that does not.
-        simds: SIMDs that do the same as the simulated one.
+        nodes, trips: path through the program, and the iterations of its loops.
+        sharing, accesses: sources of loaded data, and the global accesses.
+        code, paths: the program and its memory paths in the simulator's form.
+        l2_paths: ``paths`` without the CU's share of the bandwidth beyond L2; ``None`` if that share limits nothing.
+        followed: share of misses of loads that mostly find their line in L2, by position.
+        simds: number of SIMDs that execute the same code as the simulated one.
         waves: wavefronts of a workgroup that are simulated.
-        passing: shares of what is loaded and stored that take no line of the last-level cache.
-        apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
+        passing: shares of loads and stores that allocate no line of the last-level cache.
+        apart: whether workgroups have too few wavefronts for all SIMDs, so that all SIMDs are simulated instead of one.
         write_backs: write-backs of L2 that a workgroup executes, and those of its busiest wavefront.
     """
 
@@ -61,18 +61,18 @@ class KernelModel:
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation and what it means for the whole loops.
+    """Result of one simulation, scaled to all iterations of the loops.
 
     Attributes:
-        result: of the simulation.
-        cycles: of one round of workgroups, all iterations of all loops counted; the mean where workgroups differ.
-        longest: the same for the workgroup with most iterations.
+        result: result of the simulation.
+        cycles: cycles of one round of workgroups with all iterations of all loops, the mean over different workgroups.
+        longest: cycles of the workgroup with the most iterations.
         iterations: simulated iterations of each loop.
-        length: loop to the cycles of one iteration in the steady state, as simulated.
-        powered: the same with memory that is shared by CUs out of step, at the clock that matrix units' power allows.
-        waves: wavefronts on a SIMD, the mean of all of them.
-        simulated: wavefronts that were simulated.
-        steady: loops whose iterations had become equally long.
+        length: simulated steady-state cycles per iteration of each loop.
+        powered: cycles per iteration of each loop after the effects of CUs out of step and of the power limit.
+        waves: mean number of wavefronts on a SIMD.
+        simulated: number of simulated wavefronts.
+        steady: loops whose iterations became equally long.
     """
 
     result: SimulationResult
@@ -87,12 +87,12 @@ class Run:
 
 
 def matrix_cycles(model: KernelModel) -> tuple[float, float]:
-    """Cycles that one wavefront keeps the matrix unit in the whole kernel: at its peak, and at what power allows."""
+    """Return the cycles that one wavefront occupies the matrix unit, at its peak and within the power limit."""
     return matrix_cycles_of(model, model.nodes, 1.0)
 
 
 def _power(machine: Machine, instruction: MatrixInstruction | None) -> float:
-    """Of the sustained share, that of one kind of instruction; the hardware file says which draw more power."""
+    """Return the factor by which the power of a kind of instruction reduces the sustained share of the peak."""
     if instruction is None:
         return 1.0
     large = machine.matrix_large if instruction.m >= _LARGE else 1.0
@@ -100,7 +100,7 @@ def _power(machine: Machine, instruction: MatrixInstruction | None) -> float:
 
 
 def matrix_cycles_of(model: KernelModel, nodes: Sequence[Node], times: float) -> tuple[float, float]:
-    """The same for a part of the program that is gone through ``times`` times."""
+    """Return the cycles like :func:`matrix_cycles` for a part of the program that is executed ``times`` times."""
     peak = sustained = 0.0
     machine = model.machine
     for node in nodes:

@@ -1,9 +1,9 @@
-"""Evaluates integer arithmetic of a TTGIR module for many workgroups at a time.
+"""Evaluate integer arithmetic of a TTGIR module for many workgroups at a time.
 
-A value is a number where all workgroups agree, a list with one number for each workgroup where they do not, and
-``None`` where it is not known. A tensor stands for its first element: the address of a tile's corner. A value
-loaded from memory whose content is not known is a placeholder, another one for each address: enough to tell tiles
-apart, and marked so that it never becomes a trip count.
+A value is a number if all workgroups agree, a list with one number for each workgroup if they do not, and ``None`` if
+it is unknown. A tensor is represented by its first element, i.e. the address of a tile's corner. A value loaded from
+memory with unknown content is a placeholder that is different for each address. It distinguishes tiles, and is marked
+so that it never becomes a trip count.
 """
 
 import operator
@@ -26,14 +26,14 @@ _DEPTH = 180
 _PARAMETER = re.compile(r"(%[\w$.-]+): ")
 _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
 _LOWER_HALF = 1 << 44
-# Keeps loaded values so far apart that what is added to them does not make two of them equal.
+# Multiplier for placeholders of loaded values: offsets added to them do not make two of them equal.
 _APART = 1_000_003
 _VALUES = "values of "
 _EXTENTS = (1 << 20, 1 << 21)
 
 
 class Evaluator:
-    """Values of one module for a set of workgroups."""
+    """Evaluator of a module's values for a set of workgroups."""
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class Evaluator:
         grid: tuple[int, int, int],
         contents: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
-        """Prepare.
+        """Set up the known values.
 
         Args:
             module: the TTGIR.
-            arguments: numbers that the launch passes, by name.
-            programs: ``tl.program_id`` of each workgroup, three axes.
+            arguments: numeric arguments of the launch, by name.
+            programs: ``tl.program_id`` of each workgroup on three axes.
             grid: the whole grid.
-            contents: integers in memory that pointer arguments point to, by name.
+            contents: integers in the memory of pointer arguments, by name.
         """
         self.module, self.flow, self.programs, self.grid = module, flow_of(module), programs, grid
         given: dict[str, int] = {}
@@ -77,14 +77,14 @@ class Evaluator:
         self._variables: dict[int, dict[str, Value]] = {}
 
     def value(self, name: str, depth: int = 0) -> Value | None:
-        """Value of a name as :meth:`Dataflow.inputs` gives it."""
+        """Return the value of a name in the form that :meth:`Dataflow.inputs` returns."""
         if name in self._known:
             return self._known[name]
         given = None if self._too_deep else self._known.given
         way = None if given is None else self._ways.of(name)
         if way is not None and given is not None and depth + way.height < _DEPTH:
             return self._remembered(name, way, given, depth)
-        # Once a chain was too long, what is found depends on who asked first.
+        # After a chain was too long, results depend on the order of evaluation and must not be cached.
         self._too_deep = self._too_deep or depth >= _DEPTH
         self._known[name] = None
         found = self._read(name, depth + 1) if depth < _DEPTH else None
@@ -96,7 +96,7 @@ class Evaluator:
         return found
 
     def _remembered(self, name: str, way: Way, given: Mapping[str, Value | None], depth: int) -> Value | None:
-        """Value of a name that arithmetic alone leads to."""
+        """Return the value of a name that only arithmetic leads to, from the cache if possible."""
         key = way.key(given)
         held = way.held(key)
         if held is None:
@@ -112,12 +112,12 @@ class Evaluator:
         return found
 
     def certain(self, name: str) -> Value | None:
-        """The same, or ``None`` where it depends on what was loaded from memory."""
+        """Return the value of a name, or ``None`` if it depends on data loaded from memory."""
         found = self.value(name)
         return None if name in self._from_data else found
 
     def corner(self, load: Operation, depth: int = 0) -> Value | None:
-        """Address of the first element of a load or store, in elements."""
+        """Return the address of the first element of a load or store, in elements."""
         where = address(load)
         offset = self.value(where, depth + 1) if where is not None else None
         if offset is None or not load.name.startswith("amdg.buffer"):
@@ -127,16 +127,16 @@ class Evaluator:
         return offset if base is None else each_of(operator.add, base, offset)
 
     def trips(self, loop: Operation) -> Value | None:
-        """Iterations of a loop each time that it is entered; loops around it are in the iteration last entered.
+        """Return the iterations of a loop per entry, in the current iteration of the loops around it.
 
-        In a ``scf.while`` the mean over all entries, for each workgroup; rounded up.
+        For a loop in a ``scf.while`` it is the mean over all entries for each workgroup, rounded up.
         """
         if loop.index not in self._iterations:
             self._iterations[loop.index] = None
             around = None if loop.loop is None else self.module.operations[loop.loop]
             if around is not None and around.name == "scf.while":
                 if self.trips(around) is None and self._iterations[loop.index] is None:
-                    # Bounds that do not change inside of it are known all the same.
+                    # The bounds are still known if they do not change inside the outer loop.
                     self._known = NamedValues(self._given, self._given)
                     self._iterations[loop.index] = self.trips_here(loop)
             elif loop.name == "scf.while":
@@ -150,15 +150,15 @@ class Evaluator:
         return self._iterations[loop.index]
 
     def walked(self, loop: Operation) -> tuple[list[int], list[int]] | None:
-        """Entries and iterations in all of a loop in a ``scf.while``, for each workgroup, once its trips are known."""
+        """Return each workgroup's total entries and iterations of a loop in a ``scf.while``, after :meth:`trips`."""
         return self._walked.get(loop.index)
 
     def passed(self, loop: Operation) -> Mapping[Branch, tuple[int, int]]:
-        """Branches in a ``scf.while`` to how often they are taken, of how often, once its trips are known."""
+        """Return how often each branch in a ``scf.while`` is taken and reached, after :meth:`trips`."""
         return self._passed.get(loop.index, {})
 
     def trips_here(self, loop: Operation) -> Value | None:
-        """Iterations of a ``scf.for`` with what is known at this point."""
+        """Return the iterations of a ``scf.for`` with the current values."""
         bounds = self.bounds(loop)
         if bounds is None:
             return None
@@ -187,7 +187,7 @@ class Evaluator:
         self._known = NamedValues(self._given, self._given)
 
     def _after(self, loop: Operation, name: str) -> Value | None:
-        """A result of a ``scf.while`` that is in no other loop."""
+        """Return a result of a ``scf.while``, or ``None`` if it is inside another loop."""
         if loop.loop is not None:
             return None
         before = self._known
@@ -196,19 +196,19 @@ class Evaluator:
         return self._ended.get(name)
 
     def known(self) -> dict[str, Value | None]:
-        """Names that loops around set, with arguments."""
+        """Return the arguments and the names that loops set."""
         return {**self._given, **{n: v for names in self._variables.values() for n, v in names.items()}}
 
     def snapshot(self) -> dict[str, Value | None]:
-        """All that is known at this point."""
+        """Return a copy of all current values."""
         return named_values(self._known, self.flow)
 
     def restart(self, known: dict[str, Value | None]) -> None:
-        """Forget everything but these names."""
+        """Replace all current values."""
         self._known = named_values(known, self.flow)
 
     def enter(self, loop: Operation, *, first: bool = False) -> None:
-        """Set a loop's variable to its middle iteration, or to its first; enter outer loops first."""
+        """Set a loop's variable to its middle or first iteration; outer loops have to be entered before."""
         self.inside(loop.loop)
         name, count, bounds = induction_variable(loop), self.trips(loop), self.bounds(loop)
         if name is None or count is None or bounds is None:
@@ -219,24 +219,24 @@ class Evaluator:
         self._known.give(name, value)
 
     def at(self, loop: Operation, *, last: bool) -> None:
-        """Set what a loop counts or carries to its first iteration, or to each workgroup's last one."""
+        """Set a loop's variable and carried values to its first iteration, or to each workgroup's last iteration."""
         walked = self._course[last].get(loop.index, {})
         self._variables[loop.index] = walked if loop.name == "scf.while" else course(self, loop, last=last)
         self._known = NamedValues(self._given, self._given)
 
     def inside(self, loop: int | None) -> None:
-        """Go on in the body of a loop: loops one after the other may call their variables by the same name."""
+        """Continue in the body of a loop: drop values of other loops, which may use the same variable names."""
         wanted = self._wanted(loop)
         if any(self._known.get(name) is not value for name, value in wanted.items()):
             known = {**self._given, **wanted}
             self._known = NamedValues(known, known)
 
     def outside(self, loop: int | None) -> dict[str, Value | None]:
-        """Arguments, and variables of a loop and of those around it: what is known before anything is worked out."""
+        """Return the values known before evaluation: arguments and variables of a loop and of the loops around it."""
         return {**self._given, **self._wanted(loop)}
 
     def _wanted(self, loop: int | None) -> dict[str, Value]:
-        """Variables of a loop and of those around it."""
+        """Return the variables of a loop and of the loops around it."""
         wanted: dict[str, Value] = {}
         around = loop
         while around is not None:
@@ -246,7 +246,7 @@ class Evaluator:
         return wanted
 
     def bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
-        """First value, end and step of a ``scf.for``."""
+        """Return the first value, end and step of a ``scf.for``, or ``None`` if one is unknown."""
         bounds = [self.certain(name) for name in self.flow.inputs(loop)[:3]]
         if loop.name != "scf.for" or len(bounds) < 3:
             return None
@@ -290,10 +290,10 @@ class Evaluator:
         return drawn(self, op, depth) if op.name == "tt.atomic_rmw" else None
 
     def _held(self, where: Value) -> Value:
-        """What lies at each address, or a number for it that no other has."""
+        """Return the content of each address, or a unique placeholder if the content is unknown."""
         if isinstance(where, int):
             return self._held_at(where)
-        # Most loads go to one argument, all within what is known of it or all beyond.
+        # Fast path: most loads access one argument, either completely within or beyond its known content.
         base = min(where) // _LOWER_HALF * _LOWER_HALF
         held, most = self._contents.get(base // _LOWER_HALF, ()), max(where) - base
         if not held and most < _LOWER_HALF:
@@ -301,9 +301,9 @@ class Evaluator:
         return [held[at - base] for at in where] if most < len(held) else [self._held_at(at) for at in where]
 
     def _where_run(self, load: Operation, where: Value) -> Value:
-        """A load's addresses, where workgroups that do not come to it have one of those that do.
+        """Return a load's addresses, with a valid address for workgroups that do not reach the load.
 
-        Their own may lie outside of what the argument holds.
+        Their own addresses may be outside the argument's content.
         """
         here = None if isinstance(where, int) else alive(self, load)
         if here is None or isinstance(where, int) or not any(here):
@@ -317,18 +317,18 @@ class Evaluator:
         return held[element] if element < len(held) else where * _APART
 
     def _is_known(self, load: Operation) -> bool:
-        """Whether it is known what lies at each address of a load."""
+        """Return whether the content of every address of a load is known."""
         where = self.corner(load) if self._contents else None
         if where is None:
             return False
         where = self._where_run(load, where)
-        # Loads of one tile go to one argument.
+        # All elements of a tile belong to the same argument.
         listed = [where] if isinstance(where, int) else where
         argument, element = divmod(max(listed), _LOWER_HALF)
         return min(listed) >= argument * _LOWER_HALF and element < len(self._contents.get(argument, ()))
 
     def missing(self, loop: Operation) -> tuple[str, ...]:
-        """Arguments that a loop's bounds come from and that are not known: ``n``, ``values of lengths``."""
+        """Return the unknown arguments that a loop's bounds depend on, such as ``n`` or ``values of lengths``."""
         found: dict[str, None] = {}
         seen: set[str] = set()
         left = list(self.flow.inputs(loop)[: 3 if loop.name == "scf.for" else None])
@@ -350,10 +350,10 @@ class Evaluator:
         return tuple(found)
 
     def elements_an_iteration(self, loop: Operation) -> float | None:
-        """How far one iteration goes along the axis whose extent is not known, in its elements.
+        """Return the elements that one iteration covers on the axis of unknown extent.
 
-        That is how much longer the axis has to be for one more iteration: the loop is looked at with two extents.
-        ``None`` where nothing is missing, or the iterations do not follow from what is missing.
+        This is the growth of the axis that adds one iteration. It is computed by evaluating the loop with two extents.
+        ``None`` if nothing is unknown, or if the iterations do not depend on the unknown values.
         """
         names = self.missing(loop)
         iterations = [self._supposing(names, extent).trips(loop) for extent in _EXTENTS] if names else []
@@ -365,12 +365,12 @@ class Evaluator:
         return (_EXTENTS[1] - _EXTENTS[0]) / (first[1] - first[0])
 
     def _supposing(self, names: Sequence[str], extent: int) -> "Evaluator":
-        """The same module for the first workgroup alone, where each of the missing names has this value."""
+        """Return an evaluator of the first workgroup in which each missing name has the value ``extent``."""
         arguments = {name.removeprefix("%"): value for name, value in self._given.items() if isinstance(value, int)}
         arguments |= {name: extent for name in names if not name.startswith(_VALUES)}
         pointers = [name.removeprefix("%") for name in self._pointers]
         contents = {pointers[place - 1]: held for place, held in self._contents.items()}
-        # As lengths and as offsets each of them is one extent further than the one before.
+        # Element n has the value (n + 1) * extent, which is valid for lengths as well as for offsets.
         contents |= {name.removeprefix(_VALUES): Endless(extent, extent) for name in names if name.startswith(_VALUES)}
         return Evaluator(self.module, arguments, self.programs[:1], self.grid, contents)
 
@@ -383,7 +383,7 @@ class Evaluator:
         return each_of(function, left, right)
 
     def _branch(self, op: Operation, name: str, inputs: Sequence[str], depth: int) -> Value | None:
-        """A result of an ``scf.if``: the yields of both branches follow the condition among its inputs."""
+        """Return a result of an ``scf.if``, whose inputs are its condition and the yields of both branches."""
         results = self.flow.results(op)
         place = results.index(name)
         if len(inputs) < 1 + 2 * len(results):

@@ -1,4 +1,4 @@
-"""What a simulation of one CU is given: the paths of its memory accesses, and what it needs to know of the machine."""
+"""Input of a simulation of one CU: paths of its memory accesses, and parameters of machine and program."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from math import inf
 
 @dataclass(frozen=True)
 class MemoryPath:
-    """How a kind of memory access (load, store, scratch) travels.
+    """Bandwidth and latency of a kind of memory access (load, store, scratch).
 
     Attributes:
-        cycles_per_byte: cycles that a byte keeps the CU's share of the memory system.
-        latency: cycles from the end of that to the data's arrival.
-        queue: accesses with the same number wait for each other.
+        cycles_per_byte: cycles that a byte occupies the CU's share of the memory system.
+        latency: cycles from the end of that transfer to the data's arrival.
+        queue: number of the queue; accesses of one queue wait for each other.
     """
 
     cycles_per_byte: float
@@ -22,23 +22,22 @@ class MemoryPath:
 
 @dataclass(frozen=True)
 class SimulationInput:
-    """What a simulation needs to know of machine and program.
+    """Parameters of machine and program for a simulation.
 
     Attributes:
-        paths: of loads, stores and scratch accesses.
+        paths: paths of loads, stores and scratch accesses.
         issue: cycles between two operations of a wavefront.
-        branch: further cycles of a taken branch.
-        counters: wait counters that the program uses.
-        results: matrix results that are tracked.
-        positions: instructions of the program.
-        stagger: cycles by which each workgroup begins after the one before.
-        blocking_matrix: matrix instructions keep the vector pipe busy, too.
-        queues: cycles of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot
-            issue more.
-        skew: share of a shared pipe's cycles for all SIMDs that one of them waits when all come at once.
-        simds: SIMDs that are simulated; wavefronts are assigned to them round-robin.
-        in_flight: bytes of loads that may be on their way to the CU at once.
-        spans: loop number to the instructions whose cycles are noted for the loop; all of them for one without.
+        branch: additional cycles of a taken branch.
+        counters: number of wait counters that the program uses.
+        results: number of matrix results that are tracked.
+        positions: number of instructions of the program.
+        stagger: cycles between the starts of consecutive workgroups.
+        blocking_matrix: whether matrix instructions also occupy the vector pipe.
+        queues: maximum cycles of queued work of the LDS and of the vector cache, above which wavefronts stop issuing.
+        skew: mean wait of a SIMD if all SIMDs use a shared pipe at once, as a share of the pipe's cycles for all SIMDs.
+        simds: number of simulated SIMDs; wavefronts are assigned to them round-robin.
+        in_flight: maximum bytes of loads in flight to the CU.
+        spans: range of instructions whose cycles are recorded, by loop number; all instructions for a missing loop.
     """
 
     paths: Sequence[MemoryPath]

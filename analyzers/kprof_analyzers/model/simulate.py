@@ -1,10 +1,10 @@
-"""Steps wavefronts through a program, operation by operation, on the pipes of one CU.
+"""Simulate wavefronts on the pipes of one CU, operation by operation.
 
-Where workgroups have wavefronts on all SIMDs of a CU, these do the same work: one of them is simulated, and what the
-SIMDs share (LDS, vector memory) takes as many times as long as there are SIMDs. Smaller workgroups are independent of
-each other and fall out of step, so that all SIMDs are simulated with their wavefronts. A wavefront issues in order,
-one operation every ``issue`` cycles at most; of several wavefronts the one that can issue first does, then the one with
-the smaller number. Each wait counter is a queue of completion times that only grow: memory returns in order.
+If workgroups have wavefronts on all SIMDs of a CU, the SIMDs execute the same code. In this case one SIMD is simulated,
+and the time of shared units (LDS, vector memory) is multiplied by the number of SIMDs. Smaller workgroups are
+independent of each other and fall out of step, so all SIMDs are simulated with their wavefronts. A wavefront issues in
+order, at most one operation every ``issue`` cycles. Of several wavefronts the one that can issue first does; ties go to
+the smaller number. Each wait counter is a queue of non-decreasing completion times, because memory returns in order.
 """
 
 # ruff: noqa: FURB136, PLR1730  # max() is a call, and there are thousands of comparisons in one simulation.
@@ -35,8 +35,10 @@ from kprof_analyzers.model.program import (
 from kprof_analyzers.model.setting import SimulationInput
 
 BEGIN, END, SPLIT = 10, 11, 12
-"""Further kinds: a loop begins (``a``: its number); an iteration of it ends (``a``: its number, ``b``: where it began,
-``c``: iterations); a barrier of some wavefronts only (``a``: 1 for the second half, 0 for the first)."""
+"""Additional kinds: BEGIN of a loop (``a``: its number), END of an iteration (``a``: loop number, ``b``: position of
+the
+BEGIN, ``c``: iterations), and SPLIT, a barrier of one half of the wavefronts (``a``: 1 for the second half, 0 for the
+first)."""
 
 CAUSES = ("matrix", "vector", "lds", "memory latency", "memory bandwidth", "barrier", "issue", "scratch")
 _MATRIX, _VECTOR, _LDS, _LATENCY, _BANDWIDTH, _BARRIER, _ISSUE, _SCRATCH = range(8)
@@ -45,20 +47,20 @@ CAUSE_COUNT = len(CAUSES)
 _NEVER = float("inf")
 _BARRIERS = frozenset({BARRIER, SPLIT})
 _NO_LINES = frozenset({STORE, SCRATCH})
-"""Paths of accesses that hold no lines of the vector cache until their data arrive."""
+"""Paths of accesses that occupy no lines of the vector cache until their data arrive."""
 
 
 @dataclass
 class IterationTimes:
-    """When the wavefronts began and ended the iterations of one loop, at its last entry.
+    """Times at which wavefronts started and ended the iterations of a loop, for the loop's last entry.
 
     Attributes:
-        times: for each wavefront the cycle at the loop's begin and at the end of each iteration.
-        first: the instruction that ``middle`` and ``end`` begin with; they are of the loop's own, not of the program,
-            which may have thousands of loops.
-        middle: cycles by operation and cause of all wavefronts when the first one had done half of its iterations.
-        end: the same when it had done all of them.
-        busy: for those two moments the cycle, and cycles that the matrix and the vector pipe had been busy.
+        times: for each wavefront, the cycle of the loop's start and of the end of each iteration.
+        first: first instruction in ``middle`` and ``end``, which contain only the loop's instructions, because a
+            program may have thousands of loops.
+        middle: cycles of all wavefronts by operation and cause, when the first wavefront had done half its iterations.
+        end: cycles of all wavefronts by operation and cause, when the first wavefront had done all its iterations.
+        busy: for both moments the cycle, and the cycles that the matrix and the vector pipe had been busy.
     """
 
     times: list[list[float]]
@@ -70,12 +72,12 @@ class IterationTimes:
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """What one simulation gave.
+    """Result of one simulation.
 
     Attributes:
-        cycles: until the last wavefront ended.
-        spent: cycles of all wavefronts together: eight causes for each operation.
-        iterations: loop number to the times of its iterations.
+        cycles: cycles until the last wavefront ended.
+        spent: cycles of all wavefronts together, with eight causes for each operation.
+        iterations: times of the iterations by loop number.
         matrix, vector: cycles that the SIMD's pipes were busy.
     """
 
@@ -87,16 +89,16 @@ class SimulationResult:
 
 
 class Simulator:
-    """One SIMD of a CU, or all of them."""
+    """Simulator of one SIMD of a CU, or of all of them."""
 
     def __init__(self, steps: Sequence[tuple[Op, int]], groups: int, waves: int, setting: SimulationInput) -> None:
-        """Prepare.
+        """Set up the state of all wavefronts and pipes.
 
         Args:
-            steps: operations in the order they are passed, each with its position in the program.
+            steps: operations in the order of execution, each with its position in the program.
             groups: workgroups on the CU.
             waves: simulated wavefronts of each workgroup.
-            setting: machine and program.
+            setting: parameters of machine and program.
         """
         total = groups * waves
         self.ops = [op for op, _ in steps]
@@ -127,7 +129,7 @@ class Simulator:
         self.matrix_busy = self.vector_busy = 0.0
 
     def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
-        """The method for each kind of operation. Not an attribute: it would make the simulator a reference cycle."""
+        """Return the method for each kind of operation. An attribute would make the simulator a reference cycle."""
         table: dict[int, Callable[[int, Op, float, int], float]] = {
             VALU: self._valu,
             MATRIX: self._matrix,
@@ -146,11 +148,11 @@ class Simulator:
         return [table[kind] for kind in range(13)]
 
     def run(self) -> SimulationResult:
-        """Step until all wavefronts have ended."""
+        """Run all wavefronts to their end and return the result."""
         at, ops, where, table, length = self.at, self.ops, self.where, self.steppers(), len(self.ops)
         ended = [0.0] * len(self.begins)
         several = self.simds if self.simds > 1 else 0
-        # Those that can go on, the one that is behind most first.
+        # Runnable wavefronts, ordered by the time of their next operation.
         queue = sorted((begin, wave) for wave, begin in enumerate(self.begins))
         while queue:
             mine, wave = heappop(queue)
@@ -185,7 +187,7 @@ class Simulator:
         )
 
     def _select_simd(self, simd: int) -> None:
-        """Change to the pipes of a SIMD."""
+        """Switch to the pipes of a SIMD."""
         if simd != self.simd:
             self.pipes[self.simd] = self.vector_free, self.matrix_free, self.scalar_free, self.port_free
             self.vector_free, self.matrix_free, self.scalar_free, self.port_free = self.pipes[simd]
@@ -222,7 +224,7 @@ class Simulator:
         self.matrix_free = end
         self.matrix_busy += busy
         ready[result] = start + latency
-        # One with scales is two instructions to the issue logic.
+        # A matrix instruction with scales occupies two issue slots.
         following = start + (2 * self.issue if scaled else self.issue)
         self.vector_free = end if self.blocking else following
         self.spent[where + _MATRIX] += following - now
@@ -262,7 +264,7 @@ class Simulator:
         path = self.paths[path_number]
         ready = now if path_number in _NO_LINES else self._room(now, moved)
         idle = self.l1_free + busy < ready
-        # Of wavefronts that all come at once, the average one waits for half of the others.
+        # If all wavefronts arrive at once, the average one waits for half of the others.
         start = ready + self.skew * busy if idle else max(ready, self.l1_free - self.l1_queue)
         self.l1_free = passed = (ready if idle else max(start, self.l1_free)) + busy
         free = self.memory_free
@@ -283,7 +285,7 @@ class Simulator:
         return start + self.issue
 
     def _room(self, now: float, moved: float) -> float:
-        """When the vector cache has lines for so many bytes more: loads that are on their way hold theirs."""
+        """Return the time at which the vector cache has room for ``moved`` bytes; loads in flight occupy its lines."""
         flying = self.flying
         while flying and (flying[0][0] <= now or self.flying_bytes + moved > self.most_bytes):
             arrived, held = flying.popleft()

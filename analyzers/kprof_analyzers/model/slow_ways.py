@@ -1,15 +1,15 @@
-"""The slow ways of library functions that have a quick one too: the sine, cosine and tangent of large angles.
+"""Detect slow paths of library functions that also have a quick path: sine, cosine and tangent of large angles.
 
-The device library takes the slow way from 2^17 on in single precision and 2^30 in double. It multiplies by many
-bits of 2/pi, which no other code does. The bits may stand before a loop, the multiplications in it.
+The device library takes the slow path from 2^17 on in single precision and 2^30 in double precision. It multiplies by
+many bits of 2/pi, which no other code does. The bits may be loaded before a loop that contains the multiplications.
 """
 
 from kprof.inputs.amdgcn import AssemblyKernel, Block, InstructionClass
 
-# The last word of 2/pi that a float is multiplied by.
+# Last word of 2/pi that a float is multiplied by.
 _BITS_OF_TWO_OVER_PI = "0xfe5163ab"
 _PRODUCTS = ("v_mad_u64_u32", "v_mad_co_u64_u32", "v_mad_nc_u64_u32", "v_mul_hi_u32")
-# Words of 2/pi that the angle is multiplied by, but for the last.
+# Number of words of 2/pi that the angle is multiplied by, without the last word.
 _WORDS = 6
 _TABLE = "v_trig_preop_f64"
 _OTHERS = {
@@ -21,19 +21,19 @@ _OTHERS = {
 
 
 def slow_blocks(program: AssemblyKernel) -> frozenset[int]:
-    """Blocks of the slow ways, which are skipped where no lane has a large angle."""
+    """Return the blocks of slow paths, which are skipped if no lane has a large angle."""
     if not any(_BITS_OF_TWO_OVER_PI in i.text or i.opcode.mnemonic.startswith(_TABLE) for i in program.instructions):
         return frozenset()
     return frozenset(b.index for b in program.blocks if _can_be_skipped(program, b) and _reduces(program, b))
 
 
 def _can_be_skipped(program: AssemblyKernel, block: Block) -> bool:
-    """Whether the branch before a block may go round it, on a mask of lanes or a condition."""
+    """Return whether the branch before a block may skip it, depending on a lane mask or a condition."""
     return block.start > 0 and program.instructions[block.start - 1].opcode.mnemonic.startswith("s_cbranch_")
 
 
 def _reduces(program: AssemblyKernel, block: Block) -> bool:
-    """Whether a block does nothing but reduce an angle."""
+    """Return whether a block only reduces an angle."""
     inside = program.instructions[block.start : block.end]
     names = [i.opcode.mnemonic for i in inside]
     wide = sum(name.startswith(_PRODUCTS) for name in names)
@@ -43,7 +43,7 @@ def _reduces(program: AssemblyKernel, block: Block) -> bool:
 
 
 def large_angles(program: AssemblyKernel) -> list[str]:
-    """One sentence on the slow ways that a prediction leaves out; nothing where there are none."""
+    """Return a sentence on the slow paths that a prediction excludes, or an empty list if there are none."""
     blocks = slow_blocks(program)
     if not blocks:
         return []

@@ -1,4 +1,4 @@
-"""Lays an outline out as the list of operations that the simulator steps through."""
+"""Convert an outline to the list of operations that the simulator steps through."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ Steps = list[tuple[Op, int]]
 def lay_out(
     nodes: Sequence[Node], code: Code, halves: dict[int, int], iterations: dict[int, int], effects: Effects
 ) -> Steps:
-    """Operations in order, with marks where loops begin and end.
+    """Return the operations in order, with marks at the start and end of loops.
 
     Args:
         nodes: the outline.
         code: the program's operations.
-        halves: positions of barriers that only one half of the wavefronts pass, with the half.
-        iterations: loop number to the iterations that are to be simulated; a loop without any is left out.
-        effects: what to leave out.
+        halves: positions of barriers that only one half of the wavefronts executes, with the half.
+        iterations: iterations to simulate by loop number; loops with 0 iterations are left out.
+        effects: effects that the model takes into account.
     """
     outside = [n for n in nodes if isinstance(n, range)] if any(isinstance(n, LoopNode) for n in nodes) else []
     steps: Steps = []
@@ -54,9 +54,9 @@ def _add(
 
 
 def split_barriers(program: AssemblyKernel) -> dict[int, int]:
-    """Barriers that a branch lets only some wavefronts pass: position to 1 (second half) or 0 (first half).
+    """Return barriers that a branch restricts to one half of the wavefronts: 1 is the second half, 0 the first.
 
-    Ping-pong makes the second half wait once more before the loop and the first half once more behind it.
+    In a ping-pong schedule the second half waits once more before the loop, and the first half once more after it.
     """
     found: dict[int, int] = {}
     for block in program.blocks:

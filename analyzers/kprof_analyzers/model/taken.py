@@ -1,4 +1,4 @@
-"""Branches in outer loops that not every iteration takes: how often, and the stretches of code that are theirs."""
+"""Find branches in outer loops that not every iteration takes, their frequency, and their stretches of code."""
 
 import operator
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ Place = tuple[str, int]
 
 
 def taken_shares(evaluator: Evaluator) -> dict[Branch, float]:
-    """Branches that are directly in a loop with other loops in it: the share of its iterations that takes them.
+    """Return the share of iterations that take each branch directly in a loop that contains other loops.
 
-    Those that every iteration takes are left out, and those whose conditions are not known.
+    Branches that every iteration takes and branches with unknown conditions are left out.
     """
     module = evaluator.module
     around = {op.loop for op in module.operations if op.is_loop and op.loop is not None}
@@ -35,7 +35,7 @@ def taken_shares(evaluator: Evaluator) -> dict[Branch, float]:
 def _counted(
     evaluator: Evaluator, loop: Operation, branches: Mapping[Branch, Operation]
 ) -> dict[Branch, tuple[int, int]]:
-    """How often the iterations of a ``scf.for`` take each branch, of how many, all workgroups together."""
+    """Return how often a ``scf.for``'s iterations take each branch, and their number, summed over all workgroups."""
     found: dict[Branch, tuple[int, int]] = {}
     for live in over_each(evaluator, loop):
         for branch, op in branches.items():
@@ -46,7 +46,7 @@ def _counted(
 
 
 def of_operations(module: Module, shares: Mapping[Branch, float]) -> dict[int, float]:
-    """Operations directly in the branches' loops to the share of the iterations that come to them."""
+    """Return the share of iterations that execute each operation inside rare branches, by operation index."""
     found: dict[int, float] = {}
     for op in module.operations:
         around, inner = [], op
@@ -61,13 +61,13 @@ def of_operations(module: Module, shares: Mapping[Branch, float]) -> dict[int, f
 def with_branches(
     program: AssemblyKernel, module: Module, nodes: Sequence[Node], shares: Mapping[int, float]
 ) -> tuple[tuple[Node, ...], dict[int, float]]:
-    """The outline with each stretch of a branch set apart, and the share of iterations that takes each, by number.
+    """Return the outline with the stretches of rare branches as nodes, and the share of iterations of each, by number.
 
     Args:
         program: the assembly.
         module: its TTGIR.
         nodes: the outline.
-        shares: operations to how often they are come to.
+        shares: share of iterations that execute an operation, by operation index.
     """
     places = _places(module, shares)
     if not places:
@@ -91,7 +91,7 @@ def with_branches(
 
 
 def _places(module: Module, shares: Mapping[int, float]) -> dict[Place, float]:
-    """Lines whose operations are all come to alike, and not always."""
+    """Return the source lines whose operations are all executed in the same share of iterations, below 1."""
     found: dict[Place, set[float | None]] = {}
     for op in module.operations:
         frame = op.user_frame
@@ -104,7 +104,7 @@ def _places(module: Module, shares: Mapping[int, float]) -> dict[Place, float]:
 def _parts(
     program: AssemblyKernel, stretch: range, places: Mapping[Place, float], numbers: dict[int, float]
 ) -> list[Node]:
-    """A stretch cut where blocks of a branch begin and end."""
+    """Split a stretch of code where blocks of a branch begin and end."""
     made: list[Node] = []
     blocks = [b for b in program.blocks if b.start >= stretch.start and b.end <= stretch.stop]
     for block in blocks:
@@ -123,7 +123,7 @@ def _parts(
 
 
 def _share(program: AssemblyKernel, block: range, places: Mapping[Place, float]) -> float | None:
-    """How often a block is come to, where most of its instructions are of lines that say so."""
+    """Return the share of iterations that execute a block, if most of its instructions are on lines of known share."""
     told = [
         places.get((frame.file.rpartition("/")[2], frame.line))
         for i in block

@@ -1,4 +1,4 @@
-"""A report with the predicted time alone: without costs of findings, for what compares many kernels."""
+"""Predict a kernel's time without the costs of its findings, for tools that compare many kernels."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from kprof_analyzers.pipeline import facts_of
 
 
 def with_time(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
-    """Return the report with the predicted time of the kernel's launch, where the model has one."""
+    """Return the report with the predicted time of the kernel's launch, if the model has one."""
     from kprof_analyzers.autotuned import standing, with_choice
 
     gpu = kernel.product or next(iter(kernel.arch.products.values()), None)
@@ -23,7 +23,7 @@ def with_time(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
         return report
     try:
         prediction = predict(facts)
-    except Exception:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
+    except Exception:  # noqa: BLE001 - a failing prediction must not hide the rest of the report
         return report
     found: KernelReport = msgspec.structs.replace(report, model=without_guesses(prediction))
     return with_choice(found, kernel.choice)

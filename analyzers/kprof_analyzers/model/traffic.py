@@ -1,7 +1,7 @@
-"""What workgroups that run together load: bytes by level, from the corners of their tiles.
+"""Compute the bytes that workgroups running together load from each level, from the corners of their tiles.
 
-Workgroups of one XCD that load a tile at the same time share it in L2; those of all XCDs share it in the Infinity
-Cache. A tile differs from another in the address of its first element, evaluated from the TTGIR.
+Workgroups of one XCD that load a tile at the same time share it in L2. Workgroups of all XCDs share it in the Infinity
+Cache. Tiles are distinguished by the address of their first element, which is evaluated from the TTGIR.
 """
 
 from bisect import bisect_left
@@ -24,7 +24,7 @@ from kprof_analyzers.model.wraps import wrapped_shares
 
 _MOSTLY = 0.9
 _LITTLE = 0.05
-# So many times what the Infinity Cache holds is looked at, or only what it holds at first.
+# Minimum number of members, in windows, for the steady-state miss rate; with fewer, the first window is used.
 _SEEN = 1.5
 _ALL: Mapping[int, float] = {}
 
@@ -37,13 +37,13 @@ class Access:
 
     Attributes:
         operation: the operation.
-        tile_bytes: bytes of its tile, without what the mask leaves out and copies of rows that wrap round.
-        corners: address of the first element for each workgroup, in elements; ``None`` when not known.
-        times: how often a workgroup does it in all.
-        live: which workgroups do it at all; ``None``: all.
-        run: bytes that lie side by side in memory; ``None`` when not known.
-        span: bytes from the lowest to the highest address of all workgroups' tiles; ``None`` when not known.
-        fresh: share of the tile that no load of the same workgroup just before has left in L2, and in any cache.
+        tile_bytes: bytes of its tile, without masked elements and copies of rows that wrap round.
+        corners: address of the first element for each workgroup, in elements; ``None`` if unknown.
+        times: total number of executions by a workgroup.
+        live: for each workgroup whether it executes the access at all; ``None`` if all do.
+        run: adjacent bytes in memory; ``None`` if unknown.
+        span: bytes from the lowest to the highest address of all workgroups' tiles; ``None`` if unknown.
+        fresh: share of the tile that a recent load of the same workgroup has not left in L2, and in any cache.
     """
 
     operation: Operation
@@ -99,16 +99,16 @@ def accesses(
     spans: bool = True,
     held: tuple[float, float] = (0.0, 0.0),
 ) -> list[Access]:
-    """All tensor loads and stores of a kernel.
+    """Return all tensor loads and stores of a kernel.
 
     Args:
         facts: the kernel.
-        evaluator: for the workgroups in question.
-        times: TTGIR loop (``None``: outside all) to how often its body is done by a workgroup.
-        come_to: operations that not every iteration comes to, to the share of those that do.
-        wrapped: rows that wrap round to others of their tile are no bytes of their own.
-        spans: also tell how far the workgroups' tiles reach.
-        held: a workgroup's share of L2's bytes, and of the Infinity Cache's (of L2's where there is none).
+        evaluator: evaluator of the sampled workgroups.
+        times: number of times that a workgroup executes each TTGIR loop's body; key ``None`` is code outside loops.
+        come_to: share of iterations that execute an operation, for operations in rare branches.
+        wrapped: whether rows that wrap round to others of their tile count as no additional bytes.
+        spans: whether to compute the address span of all workgroups' tiles.
+        held: a workgroup's share in bytes of L2, and of the Infinity Cache (of L2 if there is none).
     """
     assert facts.ttgir is not None
     found = []
@@ -127,7 +127,7 @@ def accesses(
             whole *= sum(live) / len(live)
         span = _span(op, shape, size, evaluator, facts.arguments) if spans else None
         if span is not None and op.loop is not None:
-            # Other iterations of the loops around may be elsewhere.
+            # Other iterations of the outer loops may access other addresses.
             span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
         moved = shape.elements * size * shares.get(op.index, 1.0) * different.get(op.index, 1.0)
         found.append(Access(op, moved, corner, whole, live, run, span))
@@ -138,7 +138,7 @@ def accesses(
 
 
 def _fresh(access: Access, share: float, held: tuple[float, float]) -> tuple[float, float]:
-    """What has to come from beyond L2 and from memory: what was loaded before is there as far as a cache holds it."""
+    """Return the shares of a tile to load from beyond L2 and from memory; caches keep earlier data up to their size."""
     near, far = (1 - (1 - share) * min(1.0, size / access.tile_bytes) if access.tile_bytes else 1.0 for size in held)
     return near, far
 
@@ -146,13 +146,13 @@ def _fresh(access: Access, share: float, held: tuple[float, float]) -> tuple[flo
 def _span(
     op: Operation, shape: TensorType, size: int, evaluator: Evaluator, arguments: Mapping[str, object]
 ) -> float | None:
-    """Bytes from the first to the last that all workgroups load in one entry of the loop around an operation."""
+    """Return the bytes between the first and last address that all workgroups access in one entry of the loop."""
     long, ends = extent(op, shape, arguments), reach(evaluator, op)
     return None if long is None or ends is None else float((ends[1] - ends[0] + long) * size)
 
 
 def extent(op: Operation, shape: TensorType, arguments: Mapping[str, object]) -> int | None:
-    """Elements from the first of a tile to behind its last; ``None`` where its strides are not known."""
+    """Return the elements from the first to the last element of a tile; ``None`` if its strides are unknown."""
     steps = strides(op)
     if steps is None:
         return None
@@ -166,7 +166,7 @@ def extent(op: Operation, shape: TensorType, arguments: Mapping[str, object]) ->
 
 
 def _run(op: Operation, shape: TensorType, size: int) -> int | None:
-    """Bytes side by side: the tile's extent along the axis whose step is one element."""
+    """Return the number of adjacent bytes: the tile's extent along the axis with a stride of one element."""
     steps = strides(op)
     if steps is None:
         return None
@@ -177,7 +177,7 @@ def _run(op: Operation, shape: TensorType, size: int) -> int | None:
 
 
 def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
-    """Workgroups that come to an operation, and whose loops around it iterate at least once."""
+    """Return whether each workgroup reaches an operation, with at least one iteration of the loops around it."""
     here = alive(evaluator, op)
     live = None if here is None else list(map(bool, here))
     around = op.loop
@@ -193,15 +193,15 @@ def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
 def sharing(
     found: Sequence[Access], xcds: int, together: int, channels: Channels, size: float = 0.0, *, in_blocks: bool = False
 ) -> Sharing:
-    """Shares of loads that leave L2 and the Infinity Cache.
+    """Return the shares of loads that miss L2 and the Infinity Cache.
 
     Args:
         found: accesses of workgroups that are assigned to XCDs round-robin.
         xcds: XCDs of the GPU.
-        together: workgroups that run together, the first of them.
-        channels: of the GPU's L2.
-        size: bytes of the Infinity Cache; what earlier workgroups loaded is still there, as far as that goes.
-        in_blocks: neighbours are on one XCD, not assigned round-robin.
+        together: number of workgroups that run together, which are the first ones.
+        channels: channels of the GPU's L2.
+        size: bytes of the Infinity Cache, which keeps data of earlier workgroups up to this size.
+        in_blocks: whether neighbouring workgroups run on the same XCD instead of round-robin.
     """
     loads = [a for a in found if a.operation.name not in STORES]
     stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)
@@ -212,7 +212,7 @@ def sharing(
     near = far = weight = effort = distant = 0.0
     window = _window(known, together, size)
     for access in known:
-        # Where no workgroup loads anything, the tiles count as if each were loaded once.
+        # If no workgroup loads anything, every tile counts as if it were loaded once.
         part = access.tile_bytes * (access.times if loaded else 1.0)
         assert access.corners is not None
         one, all_ = _unique(access, xcds, together, window, in_blocks=in_blocks)
@@ -231,11 +231,11 @@ def sharing(
 
 
 def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | None:
-    """Different bytes that a whole launch loads; ``None`` where too many addresses are not known.
+    """Return the distinct bytes that a whole launch loads; ``None`` if too many addresses are unknown.
 
     Args:
         found: accesses of workgroups spread over the launch.
-        looked_at: how many those are.
+        looked_at: number of these workgroups.
         total: workgroups of the launch.
     """
     different = unknown = loaded = 0.0
@@ -248,14 +248,14 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
         if isinstance(access.corners, int):
             count = 1.0
         else:
-            # Workgroups that leave before the load have no tile.
+            # Workgroups that return before the load have no tile.
             loading = list(compress(access.corners, access.live)) if access.live is not None else access.corners
             count = float(len(set(loading)))
-            # Where nearly all that were looked at differ, the others will, too.
+            # If nearly all sampled tiles are different, the other tiles are assumed to be different as well.
             count *= total / looked_at if count > _MOSTLY * len(loading) else 1.0
         whole = count * access.tile_bytes * access.times * access.fresh[1]
         loaded += access.tile_bytes * access.times
-        # Workgroups that begin in different places may go through the same ones.
+        # Workgroups that start at different addresses may read the same addresses later.
         different += whole if access.span is None else min(whole, access.span)
     return different if unknown <= _LITTLE * (loaded + unknown) else None
 
@@ -263,13 +263,13 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
 def within_caches(
     shared: Sharing, different: float | None, total: int, sizes: tuple[float, float], xcds: int
 ) -> Sharing:
-    """Sharing of a launch whose data fits a cache: only the first use comes from beyond.
+    """Return the sharing of a launch whose data fits a cache, so that only the first use misses the cache.
 
     Args:
-        shared: among workgroups that run together.
-        different: different bytes that the launch loads.
+        shared: sharing among workgroups that run together.
+        different: distinct bytes that the launch loads.
         total: workgroups of the launch.
-        sizes: bytes of an XCD's L2 and of the Infinity Cache (of L2 where there is none).
+        sizes: bytes of an XCD's L2 and of the Infinity Cache (of L2 if there is none).
         xcds: XCDs of the GPU.
     """
     everything = shared.loaded * total
@@ -284,14 +284,14 @@ def within_caches(
 
 
 def within_l2(shared: Sharing, different: float | None, total: int, size: float, xcds: int) -> Sharing:
-    """Sharing where an XCD's workgroups load again what its L2 still has, at whatever time they do.
+    """Return the sharing of a launch whose workgroups find data in L2 at any later time, in step or not.
 
-    What is loaded again, by workgroups in step or out of it, is still there with a chance of the L2's size over all
-    that is loaded through it; always where all of that fits.
+    Repeated data is still in L2 with a probability of L2's size divided by all distinct bytes loaded through it, or
+    always if all of these bytes fit.
 
     Args:
-        shared: among workgroups that run together, in step.
-        different: different bytes that the workgroups of one XCD load.
+        shared: sharing among workgroups that run together in step.
+        different: distinct bytes that the workgroups of one XCD load.
         total: workgroups of the launch.
         size: bytes of an XCD's L2.
         xcds: XCDs of the GPU.
@@ -305,7 +305,7 @@ def within_l2(shared: Sharing, different: float | None, total: int, size: float,
 
 
 def _window(known: Sequence[Access], together: int, size: float) -> int:
-    """How many workgroups, one after the other, load no more different bytes than the Infinity Cache holds."""
+    """Return the number of consecutive workgroups whose distinct loaded bytes fit the Infinity Cache."""
     listed = [(a.corners, a.tile_bytes * a.times) for a in known if isinstance(a.corners, list)]
     most = max((len(corners) for corners, _ in listed), default=together)
     held = sum(a.tile_bytes * a.times for a in known if not isinstance(a.corners, list))
@@ -320,18 +320,18 @@ def _window(known: Sequence[Access], together: int, size: float) -> int:
 
 
 def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
-    """Bytes of each workgroup's tile that none before it has loaded."""
+    """Return the bytes of each workgroup's tile that no workgroup before it has loaded."""
     first: dict[int, int] = {}
     return [moved if first.setdefault(corner, number) == number else 0.0 for number, corner in enumerate(corners)]
 
 
 def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> float:
-    """Share of tiles that none of so many workgroups before has loaded.
+    """Return the share of tiles that none of the ``window`` previous workgroups has loaded.
 
-    Of the workgroups that have as many before them; where there are few of these, of the first ones among themselves.
+    The share is measured for workgroups with a full window before them. If there are few, the first window is used.
     """
     if len(members) < _SEEN * window:
-        # Members are in order.
+        # Members are sorted.
         first = members[: bisect_left(members, window)] or members
         return len({*map(corners.__getitem__, first)}) / len(first)
     last: dict[int, int] = {}
@@ -346,9 +346,9 @@ def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> floa
 
 
 def _unique(access: Access, xcds: int, together: int, window: int, *, in_blocks: bool = False) -> tuple[float, float]:
-    """Share of different tiles on one XCD of what runs together, and on the GPU in the window.
+    """Return the share of distinct tiles among workgroups running on one XCD, and on the GPU in the window.
 
-    A tile that is the same everywhere is loaded once.
+    A tile that is the same for all workgroups is loaded once.
     """
     corners, live = access.corners, access.live
     if not isinstance(corners, list):
@@ -362,7 +362,7 @@ def _unique(access: Access, xcds: int, together: int, window: int, *, in_blocks:
 
 
 def _on_xcds(running: Sequence[int], xcds: int, together: int, *, in_blocks: bool) -> list[Sequence[int]]:
-    """Workgroups by the XCD that they run on, in the order in which XCDs get their first one."""
+    """Return the running workgroups grouped by XCD, in the order in which XCDs get their first workgroup."""
     if not in_blocks and isinstance(running, range):
         return [running[first::xcds] for first in range(min(xcds, len(running)))]
     parts: dict[int, list[int]] = {}

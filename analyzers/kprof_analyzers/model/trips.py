@@ -1,4 +1,4 @@
-"""How often each loop of the assembly iterates, from the loops of the TTGIR that it was made from."""
+"""Determine the iterations of each assembly loop from the TTGIR loop that it was compiled from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +16,13 @@ from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value
 from kprof_analyzers.source_lines import line_of
 
-# One iteration reads one lane's value. LLVM finds the lane as the lowest bit of a mask and clears it there.
+# Each iteration reads the value of one lane. LLVM finds the lane as the lowest bit of a mask and clears the bit.
 _LOWEST_BIT = ("s_ff1_i32_", "s_ctz_i32_")
 _CLEARED = ("s_andn2_", "s_and_not1_", "s_bitset0_")
 
 
 def is_lane_loop(program: AssemblyKernel, loop: Loop) -> bool:
-    """Whether a loop reads the lanes of a mask one by one and ends when none is left."""
+    """Return whether a loop reads the lanes of a mask one by one until no lane remains."""
     names = [program.instructions[i].opcode.mnemonic for i in loop.instructions]
     if len(loop.blocks) > 1 or not any(name.startswith("v_readlane_b32") for name in names):
         return False
@@ -30,14 +30,14 @@ def is_lane_loop(program: AssemblyKernel, loop: Loop) -> bool:
 
 
 def loops_of_source(program: AssemblyKernel, nodes: Sequence[Node]) -> list[LoopNode]:
-    """The loops of a stretch that are not over lanes."""
+    """Return the loops of a stretch that do not iterate over lanes."""
     return [n for n in nodes if isinstance(n, LoopNode) and not is_lane_loop(program, n.loop)]
 
 
 def lanes_of(facts: KernelFacts, loop: Loop) -> tuple[int, str]:
-    """Most lanes that a loop over lanes can find active, and where the number is from.
+    """Return the maximum iterations of a loop over lanes, i.e. of its active lanes, and the source of the number.
 
-    A scalar atomic of the TTGIR is one lane's; of a tensor's every lane of the wavefront may be active.
+    A scalar atomic of the TTGIR is executed by one lane; an atomic on a tensor may have all lanes active.
     """
     size = facts.resources.wavefront_size
     lanes = size if isinstance(size, int) else facts.arch.wavefront_size
@@ -53,11 +53,11 @@ def _has_tensor(op: Operation) -> bool:
     return any(isinstance(t, TensorType) for t in (*op.operand_types, *op.result_types))
 
 
-# Iterations of a loop of which nothing is known.
+# Assumed iterations of a loop if nothing is known about it.
 ASSUMED = 16.0
-# How often a compare-and-swap is tried: the one guess that changes no time by much.
+# Source of a retry loop's iterations: the only assumption that changes times little.
 RETRY = "assumed: a compare-and-swap succeeds at once"
-# Share of a loop's instructions from which on a loop in it is that loop once more.
+# Share of a loop's instructions above which its inner loop counts as the same source loop, split by the compiler.
 _NEARLY = 0.9
 
 
@@ -66,14 +66,14 @@ class Trips:
     """Iterations of one loop.
 
     Attributes:
-        mean: iterations at each entry, averaged over the workgroups that were looked at.
-        each: the iterations of each of them; empty when they agree or nothing is known.
-        known: whether it follows from the launch.
-        source: how it was found.
-        operation: the TTGIR loop; ``None`` when there is none.
-        missing: what would have to be known: ``n``, ``values of lengths``; empty when nothing is named.
-        elements: how far an iteration goes along the axis of unknown extent; ``None`` when that is not known.
-        unrolled: iterations of the TTGIR loop in one of these.
+        mean: iterations per entry, averaged over the sampled workgroups.
+        each: iterations of each workgroup; empty if all are equal or unknown.
+        known: whether the iterations follow from the launch.
+        source: how the iterations were determined.
+        operation: the TTGIR loop; ``None`` if there is none.
+        missing: unknown inputs, such as ``n`` or ``values of lengths``; empty if none is known by name.
+        elements: elements that one iteration covers on the axis of unknown extent; ``None`` if unknown.
+        unrolled: iterations of the TTGIR loop in one iteration of this loop.
     """
 
     mean: float
@@ -87,12 +87,12 @@ class Trips:
 
     @property
     def written(self) -> float:
-        """Iterations of the TTGIR loop at each entry, on average."""
+        """Mean iterations of the TTGIR loop per entry."""
         return self.mean * self.unrolled
 
 
 def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator | None) -> dict[int, Trips]:
-    """Iterations of every loop of an outline, by the loop's number."""
+    """Return the iterations of every loop of an outline, by loop number."""
     found: dict[int, Trips] = {}
     if facts.ttgir is None or evaluator is None:
         _assume(facts, nodes, "no TTGIR" if facts.ttgir is None else "the launch is not known", found)
@@ -175,7 +175,7 @@ def _never_entered(nodes: Sequence[Node], found: dict[int, Trips]) -> None:
 
 
 def _unknown(trips: Trips, evaluator: Evaluator, loop: Operation, factor: int) -> Trips:
-    """The same with what is not known, and how far an iteration goes there."""
+    """Return the trips with the names of unknown inputs, and the elements per iteration of the unknown axis."""
     names = evaluator.missing(loop)
     if not names:
         return trips
@@ -207,7 +207,7 @@ def _source(factor: int) -> str:
 
 
 def _averaged(entries: Sequence[int], iterations: Sequence[int], factor: int, loop: Operation) -> Trips:
-    """Iterations of a loop that is entered several times: the mean over all entries, and over each workgroup's."""
+    """Return the mean iterations of a loop with several entries, over all entries and for each workgroup."""
     each = tuple(t / max(1, e) / factor for t, e in zip(iterations, entries, strict=True))
     mean = sum(iterations) / max(1, sum(entries)) / factor
     return Trips(mean, each if len(set(each)) > 1 else (), True, _source(factor), loop, unrolled=factor)
@@ -220,7 +220,7 @@ def _match(
     around: int | None,
     matches: dict[int, Operation | None],
 ) -> None:
-    """Pair loops of one level, in order."""
+    """Pair the loops of one nesting level in order."""
     ours = loops_of_source(program, nodes)
     theirs = [op for op in module.operations if op.is_loop and op.loop == around]
     if not ours or not theirs:
@@ -242,7 +242,7 @@ def _depth(module: Module, loop: Operation) -> int:
 
 
 def _same_again(program: AssemblyKernel, node: LoopNode) -> LoopNode | None:
-    """The loop in which nearly all of a loop's instructions are: the compiler has made two of one."""
+    """Return the inner loop that has nearly all of a loop's instructions: the compiler split one source loop in two."""
     inner = loops_of_source(program, node.body)
     if len(inner) != 1 or len(inner[0].loop.instructions) < _NEARLY * len(node.loop.instructions):
         return None
@@ -275,9 +275,9 @@ def _lines_of(module: Module, loop: Operation) -> set[tuple[str, int]]:
 
 
 def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
-    """Iterations of the TTGIR loop in one of the assembly's loop, from what either multiplies and loads.
+    """Return the TTGIR iterations in one assembly iteration, from the operations and loaded bytes of both loops.
 
-    Layouts that repeat elements in several wavefronts raise one of the two, unrolling raises both.
+    Layouts that repeat elements in several wavefronts increase only one of the two ratios; unrolling increases both.
     """
     assert facts.ttgir is not None
     own = [op for op in facts.ttgir.inside(loop) if op.loop == loop.index]
@@ -295,7 +295,7 @@ def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
         moved += (opcode.bytes_per_lane or 0) * lanes if opcode.cls is InstructionClass.VMEM and opcode.is_load else 0
     ratios = [warps * is_ / should for is_, should in ((done, flops), (moved, loaded)) if is_ and should]
     factor = round(min(ratios)) if ratios else 1
-    # A product of few rows that all wavefronts repeat has more operations still, by a power of two.
+    # If all wavefronts repeat a product of few rows, the ratio of operations is larger by a power of two.
     more = max(ratios) / factor if factor > 1 else 0.0
     return factor if any(abs(more / repeat - 1) < 0.2 for repeat in (1, 2, 4, 8, 16)) else 1
 
@@ -309,6 +309,6 @@ def _flops(dot: Operation) -> int:
     tensors = [t for t in (*dot.operand_types, *dot.result_types) if isinstance(t, TensorType)]
     if len(tensors) < 3:
         return 0
-    # Two numbers of four bits are one element.
+    # Two 4-bit numbers are packed into one element.
     packed = 2 if "lhs = e2m1" in dot.text else 1
     return 2 * packed * tensors[0].elements * tensors[-1].shape[-1]

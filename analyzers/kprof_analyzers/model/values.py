@@ -1,4 +1,4 @@
-"""Integers for many workgroups at a time, and the interface of their evaluator for loops and queues."""
+"""Integer values for many workgroups at a time, and the evaluator interface used by loops and queues."""
 
 import operator
 import re
@@ -10,13 +10,13 @@ from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.dataflow import Dataflow
 
 Value: TypeAlias = int | list[int]
-"""One number where all workgroups agree, else one for each."""
+"""One number if all workgroups agree, otherwise a list with one number for each workgroup."""
 
 _INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
 
 
 def quotient(a: int, b: int) -> int:
-    """Rounded towards zero, as MLIR's ``divsi``; division by zero, which the program never does, gives zero."""
+    """Return the quotient rounded towards zero, like MLIR's ``divsi``; 0 for a division by zero, which never runs."""
     if not b:
         return 0
     below = a // b
@@ -24,11 +24,11 @@ def quotient(a: int, b: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    """What :func:`quotient` leaves over."""
+    """Return the remainder that belongs to :func:`quotient`."""
     return a - b * quotient(a, b)
 
 
-# Equal where nothing is negative, and faster: no Python code for each workgroup.
+# Faster built-in functions that are equivalent for non-negative operands.
 _PLAIN: Mapping[Callable[[int, int], int], Callable[[int, int], int]] = {
     quotient: operator.floordiv,
     remainder: operator.mod,
@@ -36,13 +36,13 @@ _PLAIN: Mapping[Callable[[int, int], int], Callable[[int, int], int]] = {
 
 
 def induction_variable(loop: Operation) -> str | None:
-    """Name of the variable that a ``scf.for`` counts with."""
+    """Return the name of a ``scf.for``'s induction variable; ``None`` for other loops."""
     match = _INDUCTION.match(loop.text) if loop.name == "scf.for" else None
     return match[1] if match else None
 
 
 def each_of(function: Callable[[int, int], int], left: Value, right: Value) -> Value:
-    """A function of two numbers, for all workgroups."""
+    """Apply a function of two numbers to the values of all workgroups."""
     if isinstance(left, int) and isinstance(right, int):
         return function(left, right)
     if function in _PLAIN and _least(left) >= 0 and _least(right) > 0:
@@ -61,7 +61,7 @@ def _least(value: Value) -> int:
 
 
 class ValueContext(Protocol):
-    """What loops and queues need of :class:`~kprof_analyzers.model.scalars.Evaluator`, which calls them."""
+    """Interface of :class:`~kprof_analyzers.model.scalars.Evaluator` for loops and queues, which it calls."""
 
     module: Module
     flow: Dataflow
@@ -69,37 +69,37 @@ class ValueContext(Protocol):
     grid: tuple[int, int, int]
 
     def value(self, name: str, depth: int = ...) -> Value | None:
-        """Value of a name."""
+        """Return the value of a name."""
 
     def certain(self, name: str) -> Value | None:
-        """The same, or ``None`` where it depends on what was loaded from memory."""
+        """Return the value of a name, or ``None`` if it depends on data loaded from memory."""
 
     def corner(self, load: Operation, depth: int = ...) -> Value | None:
-        """Address of the first element of a load or store, in elements."""
+        """Return the address of the first element of a load or store, in elements."""
 
     def trips(self, loop: Operation) -> Value | None:
-        """Iterations of a loop each time that it is entered."""
+        """Return the iterations of a loop per entry."""
 
     def walked(self, loop: Operation) -> tuple[list[int], list[int]] | None:
-        """Entries and iterations in all of a loop in a ``scf.while``, for each workgroup."""
+        """Return each workgroup's total entries and iterations of a loop in a ``scf.while``."""
 
     def trips_here(self, loop: Operation) -> Value | None:
-        """Iterations of a ``scf.for`` with what is known at this point."""
+        """Return the iterations of a ``scf.for`` with the current values."""
 
     def bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
-        """First value, end and step of a ``scf.for``."""
+        """Return the first value, end and step of a ``scf.for``."""
 
     def known(self) -> dict[str, Value | None]:
-        """Names that loops around set, with arguments."""
+        """Return the arguments and the names that loops set."""
 
     def snapshot(self) -> dict[str, Value | None]:
-        """All that is known at this point."""
+        """Return a copy of all current values."""
 
     def restart(self, known: dict[str, Value | None]) -> None:
-        """Forget everything but these names."""
+        """Replace all current values."""
 
     def inside(self, loop: int | None) -> None:
-        """Go on in the body of a loop."""
+        """Continue in the body of a loop."""
 
     def outside(self, loop: int | None) -> dict[str, Value | None]:
-        """Return the values known before any operation is evaluated: arguments, and variables of the loops around."""
+        """Return the values known before any operation is evaluated: arguments, and variables of the outer loops."""

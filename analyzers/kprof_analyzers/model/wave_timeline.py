@@ -1,6 +1,6 @@
-"""What the simulated wavefronts of one SIMD did, cycle by cycle, for Perfetto or chrome://tracing.
+"""Record the simulated wavefronts of one SIMD cycle by cycle, as a trace for Perfetto or chrome://tracing.
 
-Everything in it is modelled. One nanosecond on the screen is one cycle of the CU.
+The whole trace is modelled. One nanosecond in the viewer is one cycle of the CU.
 """
 
 import json
@@ -16,7 +16,7 @@ from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.simulate import BEGIN, CAUSE_COUNT, CAUSES, END, SPLIT, Simulator
 
 PIPES = ("matrix", "vector", "LDS (of the CU)", "vector cache (of the CU)", "memory (the CU's share)")
-"""The units that a wavefront's operations keep busy, by number."""
+"""Units that a wavefront's operations occupy, by number."""
 _PIPE_OF = {MATRIX: 0, VALU: 1, LDS: 2, VMEM: 3}
 _MEMORY_PIPE = 4
 _NEVER = float("inf")
@@ -29,10 +29,10 @@ class WavefrontStep:
 
     Attributes:
         wave: number of the wavefront on its SIMD.
-        kind: as in :mod:`kprof_analyzers.model.program`; ``None`` for time spent waiting at a barrier.
-        position: of the instruction in the program.
-        start, end: cycles.
-        cause: what most of the time went to.
+        kind: kind as in :mod:`kprof_analyzers.model.program`; ``None`` for time spent waiting at a barrier.
+        position: position of the instruction in the program.
+        start, end: start and end in cycles.
+        cause: cause of most of the time.
     """
 
     wave: int
@@ -45,7 +45,7 @@ class WavefrontStep:
 
 @dataclass(frozen=True)
 class Busy:
-    """A stretch in which one operation keeps a pipe busy: the pipe's number, the instruction's position, cycles."""
+    """A stretch of cycles in which the instruction at ``position`` occupies the pipe with the number ``pipe``."""
 
     pipe: int
     position: int
@@ -55,7 +55,7 @@ class Busy:
 
 @dataclass(frozen=True)
 class LoopIteration:
-    """One iteration of a wavefront through a loop: number of loop and iteration, cycles."""
+    """One iteration of a wavefront through a loop: loop number, iteration number, and its cycles."""
 
     wave: int
     loop: int
@@ -65,10 +65,10 @@ class LoopIteration:
 
 
 class TimelineRecorder(Simulator):
-    """A simulator that notes down what it does."""
+    """A simulator that records the operations of wavefronts and pipes."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        """Prepare as :class:`Simulator` does."""
+        """Set up the simulator with the arguments of :class:`Simulator`."""
         super().__init__(*arguments, **named)
         self.steps: list[WavefrontStep] = []
         self.busy: list[Busy] = []
@@ -78,7 +78,7 @@ class TimelineRecorder(Simulator):
         self._begun: dict[tuple[int, int], tuple[float, int]] = {}
 
     def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
-        """As of :class:`Simulator`, noting down what they do."""
+        """Return the methods of :class:`Simulator`, wrapped to record what they do."""
         return [self._noting(kind, step) for kind, step in enumerate(super().steppers())]
 
     def _noting(
@@ -102,7 +102,7 @@ class TimelineRecorder(Simulator):
                 after = self.spent[where : where + CAUSE_COUNT]
                 grown = [b - a for a, b in zip(before, after, strict=True)]
                 cause = CAUSES[grown.index(max(grown))]
-                # A wavefront takes time at a barrier of its half only where it has to wait.
+                # A wavefront spends time at a barrier of its half only if it has to wait.
                 self.steps.append(WavefrontStep(wave, BARRIER if kind == SPLIT else kind, position, now, end, cause))
                 self._pipes(kind, op, position)
             return end
@@ -133,7 +133,7 @@ class TimelineRecorder(Simulator):
 
 
 def record(model: KernelModel) -> TimelineRecorder:
-    """Simulate one round of workgroups and keep what happened."""
+    """Simulate one round of workgroups and return the recorder with its events."""
     kept: list[TimelineRecorder] = []
 
     def engine(*arguments: Any, **named: Any) -> TimelineRecorder:
@@ -145,12 +145,12 @@ def record(model: KernelModel) -> TimelineRecorder:
 
 
 def is_wait(step: WavefrontStep) -> bool:
-    """Whether a wavefront only waits: at a wait instruction or a barrier."""
+    """Return whether a wavefront only waits, i.e. is at a wait instruction or a barrier."""
     return step.kind in {None, WAIT, BARRIER}
 
 
 def wave_timeline(kernels: Iterable[KernelFacts]) -> Iterator[str]:
-    """The JSON text of a trace in pieces: for each kernel the wavefronts of one SIMD and the pipes that they use."""
+    """Yield the JSON text of a trace in pieces: for each kernel the wavefronts of one SIMD and the pipes they use."""
     yield '{"displayTimeUnit": "ns", "traceEvents": [\n'
     first = True
     for number, facts in enumerate(kernels):

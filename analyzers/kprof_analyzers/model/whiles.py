@@ -1,4 +1,4 @@
-"""Goes through ``scf.while`` loops whose course follows from arguments and program numbers, iteration by iteration."""
+"""Execute ``scf.while`` loops iteration by iteration if they depend only on arguments and program numbers."""
 
 import operator
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import Branch, branches_in, taken
 from kprof_analyzers.model.values import Value, ValueContext
 
-# Beyond so many iterations in all a loop's course is given up.
+# Maximum number of executed iterations in total; a loop that needs more is given up.
 _MOST_ITERATIONS = 96
 
 
@@ -18,13 +18,13 @@ class Counts:
     """Entries and iterations of loops, for each workgroup.
 
     Attributes:
-        entries: loop to how often each workgroup enters it.
-        iterations: loop to the iterations in all; ``None`` where they depend on data.
-        first: loop to what it carries at its first iteration.
-        final: the same at each workgroup's last iteration.
-        passed: branches directly in a loop (their ``scf.if`` and region) to the iterations that take them, of how many;
-            all workgroups together.
-        last: results of the loop that was walked; ``None`` for those that depend on data.
+        entries: number of times that each workgroup enters a loop, by loop.
+        iterations: total iterations by loop; ``None`` if they depend on data.
+        first: carried values at a loop's first iteration, by loop.
+        final: carried values at each workgroup's last iteration, by loop.
+        passed: for each branch directly in a loop (``scf.if`` and region) the number of iterations that take it, and of
+            all iterations, summed over all workgroups.
+        last: results of the executed loop; ``None`` for results that depend on data.
     """
 
     entries: dict[int, list[int]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Counts:
     last: dict[str, Value | None] = field(default_factory=dict)
 
     def whole(self, loop: Operation) -> bool:
-        """Whether neither a loop nor one around it was given up, so that all of its iterations are counted."""
+        """Return whether all iterations of a loop are counted: neither it nor a loop around it was given up."""
         inner: int | None = loop.index
         while inner is not None and inner in self.iterations:
             if self.iterations[inner] is None:
@@ -45,10 +45,10 @@ class Counts:
 
 
 def walk(evaluator: ValueContext, loop: Operation) -> Counts:
-    """Entries and iterations of a ``scf.while`` and of the loops directly in it.
+    """Count the entries and iterations of a ``scf.while`` and of the loops directly in it.
 
-    The names of what the loop carries are taken to be the same before its condition and in its body, as Triton's
-    printer has it.
+    Carried values are assumed to have the same names before the loop's condition and in its body, as Triton prints
+    them.
     """
     walker = _Walker(evaluator)
     walker.go(loop, alive(evaluator, loop) or [1] * len(evaluator.programs), evaluator.known())
@@ -56,14 +56,14 @@ def walk(evaluator: ValueContext, loop: Operation) -> Counts:
 
 
 class _Walker:
-    """Goes through one loop with all that it holds."""
+    """Executor of one loop with all loops in it."""
 
     def __init__(self, evaluator: ValueContext) -> None:
         self.evaluator, self.counts, self.left = evaluator, Counts(), _MOST_ITERATIONS
         self.branches: dict[int, dict[Branch, Operation]] = {}
 
     def go(self, loop: Operation, live: list[int], around: dict[str, Value | None]) -> None:
-        """Iterations of one entry of a loop by the workgroups that are ``live``."""
+        """Execute one entry of a loop by the workgroups that are ``live``, and count its iterations."""
         evaluator, counts, flow, size = self.evaluator, self.counts, self.evaluator.flow, len(live)
         _add(counts.entries, loop.index, live)
         names, starts = loop.operands[0::2], flow.inputs(loop)[1::2]
@@ -99,13 +99,13 @@ class _Walker:
         }
 
     def _keep(self, loop: Operation, live: list[int], state: Mapping[str, Value | None]) -> None:
-        """Note what a loop carries in what may be the last iteration of the workgroups that are ``live``."""
+        """Record the carried values in an iteration that may be the last one of the ``live`` workgroups."""
         had = self.counts.final.get(loop.index, {})
         chosen = {name: _chosen(live, new, had.get(name, new), len(live)) for name, new in state.items()}
         self.counts.final[loop.index] = {name: value for name, value in chosen.items() if value is not None}
 
     def _pass(self, loop: Operation, live: list[int]) -> None:
-        """Count which branches an iteration of a loop takes."""
+        """Count the branches that an iteration of a loop takes."""
         here = self.evaluator.snapshot()
         if loop.index not in self.branches:
             self.branches[loop.index] = branches_in(loop.module, loop.index)
@@ -119,13 +119,14 @@ class _Walker:
             self.evaluator.restart(here)
 
     def _inside(self, loop: Operation, live: list[int]) -> None:
-        """Entries and iterations of the loops in one iteration of a loop."""
+        """Count the entries and iterations of the inner loops in one iteration of a loop."""
         evaluator, counts = self.evaluator, self.counts
         here = evaluator.snapshot()
         for inner in [op for op in loop.module.operations if op.is_loop and op.loop == loop.index]:
             evaluator.restart(here)
             mine = [int(a and b) for a, b in zip(live, taken(evaluator, inner, loop.index), strict=True)]
-            # The way through the program passes the inner loop in every iteration: 0 times where a branch skips it.
+            # The outline contains the inner loop in every iteration, so a skipped inner loop counts as an entry with 0
+            # iterations.
             if inner.name == "scf.while":
                 self.go(inner, mine, here)
                 _add(counts.entries, inner.index, [a - b for a, b in zip(live, mine, strict=True)])

@@ -1,8 +1,8 @@
-"""How much of a loaded tile is different, where its rows or columns wrap round: ``offsets % M``.
+"""Compute the share of distinct elements in a loaded tile whose rows or columns wrap round: ``offsets % M``.
 
-A product of few rows pads its tile with rows that it has already: ``(pid * 64 + arange(64)) % 4`` loads four rows
-sixteen times. The copies are asked for, lane by lane, but they are in the vector cache or in the same request, so that
-nothing more comes from L2 or memory.
+A product of few rows pads its tile with copies of its rows: ``(pid * 64 + arange(64)) % 4`` loads four rows sixteen
+times. Lanes request the copies, but these are in the vector cache or in the same request. They cause no additional
+traffic from L2 or memory.
 """
 
 from kprof.analysis import KernelFacts
@@ -14,7 +14,7 @@ from kprof_analyzers.model.scalars import Evaluator
 _REMAINDERS = ("arith.remsi", "arith.remui")
 
 
-# The kernel that was asked for last: traffic and fetched bytes ask for the same.
+# Cache of the last kernel, because traffic and fetched-bytes queries come in pairs.
 _last: list[tuple[KernelFacts, dict[int, float]]] = []
 
 
@@ -41,7 +41,8 @@ def _wrapped(facts: KernelFacts, module: Module) -> dict[int, float]:
         share = 1.0
         for op in made_of.values():
             before = flow.producer(flow.input(op, 0))
-            # Where the numbers count in another way, too, as in (n % width, n // width), they are no copies.
+            # If the dividend's numbers are also used in another way, as in (n % width, n // width), they are not
+            # copies.
             if op.index in shares and before is not None and before.index not in made_of:
                 share *= shares[op.index]
         if share < 1:
@@ -50,10 +51,10 @@ def _wrapped(facts: KernelFacts, module: Module) -> dict[int, float]:
 
 
 def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
-    """Index of a remainder of consecutive numbers to the share of its results that differ, below 1."""
+    """Return the share of distinct results, below 1, of each remainder of consecutive numbers, by operation index."""
     evaluator = None
     found = {}
-    # Of an unknown grid every side is 0, which divides nothing.
+    # An unknown grid is represented by zeros, which are never a valid divisor.
     wide, high, deep = (0, 0, 0) if facts.grid is None else [*facts.grid, 1, 1, 1][:3]
     for op in module.named(*_REMAINDERS):
         shape = next((t for t in op.result_types if isinstance(t, TensorType)), None)
@@ -64,7 +65,7 @@ def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
         axes = [axis for axis, step in steps.items() if axis < len(shape.shape)]
         if len(axes) != 1 or steps[axes[0]] != Stride():
             continue
-        # Two workgroups tell a divisor of the whole launch from one of each workgroup.
+        # Two workgroups distinguish a divisor that is constant in the launch from one that depends on the workgroup.
         programs = [(0, 0, 0), (1, 1, 1)]
         evaluator = evaluator or Evaluator(module, facts.arguments, programs, (wide, high, deep), facts.contents)
         divisor, extent = evaluator.certain(right), shape.shape[axes[0]]
@@ -74,7 +75,7 @@ def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
 
 
 def _made_of(load: Operation) -> list[Operation]:
-    """Operations that a load's addresses are made of, as far as remainders and loads; none of earlier iterations."""
+    """Return the operations that compute a load's addresses, back to remainders, loads or earlier iterations."""
     where = address(load)
     if where is None:
         return []

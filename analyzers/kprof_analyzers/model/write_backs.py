@@ -1,4 +1,4 @@
-"""Write-backs of L2 that an atomic with release semantics asks for: each die's L2 does them one after the other."""
+"""Cost of L2 write-backs that atomics with release semantics require; each die's L2 executes them one by one."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,7 +28,7 @@ def write_backs(facts: KernelFacts, nodes: Sequence[Node], trips: Mapping[int, T
 
     Args:
         facts: the kernel.
-        nodes: the way through its program.
+        nodes: the path through its program.
         trips: iterations of its loops.
     """
     times = {i.index: 0.0 for i in facts.program.instructions if is_write_back(i)}
@@ -42,41 +42,42 @@ def write_backs(facts: KernelFacts, nodes: Sequence[Node], trips: Mapping[int, T
         if op.name in ATOMICS:
             place = line_of(op)
             waves[place] = max(waves.get(place, 0), wavefronts_of(op, warps))
-    # Without line numbers the atomic that the instruction belongs to is not known.
+    # Without line numbers, the atomic that a write-back belongs to is unknown.
     usual = max(waves.values(), default=warps)
     found = sum(n * waves.get(line_of(facts.program.instructions[at]), usual) for at, n in times.items())
     return found, sum(times.values())
 
 
 def queue_cycles(machine: Machine, found: float) -> float:
-    """Return the cycles in which the L2 caches of all dies do this number of write-backs, spread evenly over them.
+    """Return the cycles that the L2 caches of all dies need for a number of write-backs, spread evenly over the dies.
 
-    Each die's L2 does one at a time. ``write_back_ns`` is fitted on a histogram kernel whose workgroups do little else
+    Each die's L2 executes one write-back at a time. ``write_back_ns`` is fitted on a histogram kernel whose workgroups
+    do little else
     (SOL-ExecBench-ROCm, the problem ``moe_expert_token_radix_sort_with_prefix_sum``).
     """
     return found / machine.xcds * machine.figures["write_back_ns"] * machine.clock_mhz / 1e3
 
 
 def delayed(cycles: float, queue: float, phases: float) -> float:
-    """Return the cycles of a launch whose write-backs keep each L2 busy for ``queue`` cycles.
+    """Return the cycles of a launch whose write-backs occupy each L2 for ``queue`` cycles.
 
-    All workgroups of a round come to their write-backs at the same time and wait for each other. From the second round
+    All workgroups of a round reach their write-backs at the same time and wait for each other. From the second round
     on they are spread, and one workgroup waits while another computes.
 
     Args:
-        cycles: of the launch without write-backs.
+        cycles: cycles of the launch without write-backs.
         queue: cycles of all write-backs, one after the other.
-        phases: rounds of workgroups, times the write-backs of a wavefront.
+        phases: rounds of workgroups multiplied by the write-backs of a wavefront.
     """
     return max(cycles, queue) + min(cycles, queue) / max(1.0, phases)
 
 
 def wavefronts_of(atomic: Operation, warps: int) -> int:
-    """Return the wavefronts of a workgroup that have elements of an atomic of their own: one for a scalar.
+    """Return the number of wavefronts of a workgroup that own elements of an atomic; 1 for a scalar atomic.
 
     Args:
         atomic: the operation.
-        warps: wavefronts of the workgroup, the answer where the layout is not known.
+        warps: wavefronts of the workgroup, which is the result if the layout is unknown.
     """
     found = next((t for t in (*atomic.result_types, *atomic.operand_types) if isinstance(t, TensorType)), None)
     if found is None:

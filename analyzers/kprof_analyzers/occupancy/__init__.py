@@ -1,7 +1,7 @@
-"""How many wavefronts of a kernel a SIMD holds, by three methods, and what to give up for more.
+"""Compute how many wavefronts of a kernel a SIMD holds, by three methods, and what would allow more.
 
-``hardware`` is what really happens at a launch; ``llvm`` is what the compiler prints; ``guide`` is the formula of AMD's
-tuning guide.
+The method ``hardware`` computes what happens at a launch, ``llvm`` what the compiler prints, and ``guide`` uses the
+formula of AMD's tuning guide.
 """
 
 from typing import Any
@@ -17,15 +17,15 @@ METHODS = ("hardware", "llvm", "guide")
 
 
 def occupancy(demand: OccupancyInput, method: str = "hardware", llvm: int | None = None) -> Occupancy:
-    """Occupancy of a kernel, with the next step when the method is ``hardware``.
+    """Return the occupancy of a kernel, with the next step if the method is ``hardware``.
 
     Args:
-        demand: what the kernel takes, and its launch.
+        demand: the kernel's resources and its launch.
         method: one of :data:`METHODS`.
-        llvm: LLVM's major version for the method ``llvm``; the newest known when ``None``.
+        llvm: LLVM's major version for the method ``llvm``; ``None`` selects the newest known version.
 
     Raises:
-        KprofError: no such method, or the guide does not cover the architecture.
+        KprofError: if the method is unknown, or the guide does not cover the architecture.
     """
     from kprof_analyzers.occupancy import guide, hardware, steps
     from kprof_analyzers.occupancy import llvm as by_llvm
@@ -45,31 +45,31 @@ def occupancy(demand: OccupancyInput, method: str = "hardware", llvm: int | None
 def from_kernel(
     registers: Any, *, lds_bytes: int, num_warps: int, arch: Architecture, mode: str | None = None
 ) -> Occupancy:
-    """Occupancy of a compiled kernel, as the hardware allocates.
+    """Return the occupancy of a compiled kernel by the hardware's allocation.
 
-    The allocation follows ``.amdhsa_next_free_vgpr``, which holds the AGPRs of a unified file and what ``waves_per_eu``
-    padded, and not ``.vgpr_count``.
+    The allocation follows ``.amdhsa_next_free_vgpr`` and not ``.vgpr_count``. The former includes the AGPRs of a
+    unified register file and the padding from ``waves_per_eu``.
 
     Args:
-        registers: anything with the fields of :class:`kprof.inputs.amdgcn.Registers`.
-        lds_bytes: LDS of a workgroup in bytes, the part that the launch asks for included.
+        registers: an object with the fields of :class:`kprof.inputs.amdgcn.Registers`.
+        lds_bytes: LDS of a workgroup in bytes, including LDS that the launch requests.
         num_warps: wavefronts of a workgroup.
-        arch: the architecture it was compiled for.
-        mode: ``wgp`` or ``cu``; what the kernel was compiled for when ``None``.
+        arch: the architecture that the kernel was compiled for.
+        mode: ``wgp`` or ``cu``; ``None`` selects the mode that the kernel was compiled for.
 
     Raises:
-        KprofError: the number of vector registers is unknown, or a count is impossible on the architecture.
+        KprofError: if the number of vector registers is unknown, or a count is impossible on the architecture.
     """
     return occupancy(from_registers(registers, arch, lds_bytes=lds_bytes, num_warps=num_warps, mode=mode))
 
 
 def allocated_vgprs(registers: Any, arch: Architecture, wavefront_size: int) -> int | None:
-    """Vector registers that a wavefront of a compiled kernel occupies, per lane; ``None`` when not known.
+    """Return the vector registers that a wavefront of a compiled kernel occupies, per lane; ``None`` if unknown.
 
     Args:
-        registers: anything with the fields of :class:`kprof.inputs.amdgcn.Registers`.
-        arch: the architecture it was compiled for.
-        wavefront_size: lanes.
+        registers: an object with the fields of :class:`kprof.inputs.amdgcn.Registers`.
+        arch: the architecture that the kernel was compiled for.
+        wavefront_size: lanes of a wavefront.
     """
     if registers.vgpr is None and registers.next_free_vgpr is None and registers.total_vgpr is None:
         return None

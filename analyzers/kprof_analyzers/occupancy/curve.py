@@ -1,4 +1,4 @@
-"""Occupancy over one resource, the others kept."""
+"""Compute occupancy as a function of one resource, with the other resources constant."""
 
 from dataclasses import dataclass, replace
 
@@ -14,10 +14,10 @@ class Plateau:
     """A range of the resource with the same occupancy.
 
     Attributes:
-        first: smallest amount.
-        last: largest amount.
-        waves_per_simd: occupancy there; 0 means that the kernel cannot be launched.
-        limiter: what sets it at the end of the range.
+        first: smallest amount of the resource.
+        last: largest amount of the resource.
+        waves_per_simd: occupancy in the range; 0 if the kernel cannot be launched.
+        limiter: resource that limits occupancy at the end of the range.
         current: whether the kernel is in this range.
     """
 
@@ -29,14 +29,15 @@ class Plateau:
 
 
 def curve(demand: OccupancyInput, resource: str) -> list[Plateau]:
-    """Plateaus from little to much of a resource.
+    """Return the ranges of equal occupancy, in order of increasing amounts of a resource.
 
-    VGPRs run from 1 to what a wavefront can have (AGPRs stay where they are), LDS in bytes from 0 to one granule more
-    than a workgroup may have, wavefronts of a workgroup from 1 to the largest workgroup. Padding by ``waves_per_eu`` is
-    left out of a VGPR curve, since it depends on nothing else.
+    VGPRs range from 1 to the maximum of a wavefront, with constant AGPRs. LDS ranges from 0 bytes to one granule more
+    than
+    a workgroup may have, and the wavefronts of a workgroup from 1 to the largest workgroup. Padding by
+    ``waves_per_eu`` is ignored in a VGPR curve, since it does not depend on the VGPRs.
 
     Raises:
-        KprofError: no such resource.
+        KprofError: if the resource is unknown.
     """
     points, current = _points(demand, resource)
     plateaus: list[Plateau] = []
@@ -52,7 +53,7 @@ def curve(demand: OccupancyInput, resource: str) -> list[Plateau]:
 
 
 def _points(demand: OccupancyInput, resource: str) -> tuple[list[tuple[int, int, OccupancyInput]], int]:
-    """``(first amount, last amount, demand)`` of steps inside which nothing changes, and the kernel's own amount."""
+    """Return steps of constant occupancy as ``(first amount, last amount, demand)``, and the kernel's own amount."""
     rules = demand.arch.occupancy
     if resource == "vgpr":
         bare = replace(demand, padded_vgpr=None, padded_sgpr=None)

@@ -1,8 +1,8 @@
-"""The formula of AMD's tuning guide, and where it differs from the hardware.
+"""Occupancy by the formula of AMD's tuning guide, and its differences from the hardware.
 
 Source: ROCm documentation, "AMD Instinct MI300X workload optimization", "Compute the occupancy of a kernel":
-``min(floor(waves_by_vgpr * 4 / num_warps), floor(65536 / LDS)) * num_warps / 4`` with 512 VGPRs handed out in blocks
-of 16. Registers of other kinds, slots, barriers and the granule of LDS are not in it.
+``min(floor(waves_by_vgpr * 4 / num_warps), floor(65536 / LDS)) * num_warps / 4`` with 512 VGPRs allocated in blocks
+of 16. The formula ignores other registers, slots, barriers and the granule of LDS.
 """
 
 from kprof.document import Limiter, Occupancy
@@ -17,10 +17,10 @@ _SIMDS = 4
 
 
 def occupancy(demand: OccupancyInput) -> Occupancy:
-    """Occupancy by the guide, with the LDS of the architecture in place of MI300X's 65536 bytes.
+    """Return the occupancy by the guide, with the architecture's LDS size instead of MI300X's 65536 bytes.
 
     Raises:
-        KprofError: the guide does not cover the architecture: it is about CDNA 2 to 4.
+        KprofError: if the architecture is not CDNA 2 to 4, which the guide covers.
     """
     arch = demand.arch
     _covered(arch)
@@ -41,19 +41,19 @@ def occupancy(demand: OccupancyInput) -> Occupancy:
 
 
 def waves_by_vgprs(arch: Architecture, count: int) -> int:
-    """Wavefronts a SIMD by the guide's rounding to blocks of 16 registers."""
+    """Return the wavefronts per SIMD by the guide's rounding to blocks of 16 registers."""
     total = arch.occupancy.vgprs[arch.wavefront_size].total
     return min(_MOST_WAVES, total // max(_BLOCK, align(count, _BLOCK)))
 
 
 def vgpr_differences(arch: Architecture) -> list[tuple[int, int, int, int]]:
-    """Ranges of VGPR counts where the guide's rounding gives another answer than the hardware.
+    """Return the ranges of VGPR counts for which the guide's rounding gives another result than the hardware.
 
     Returns:
         ``(first, last, waves by the hardware, waves by the guide)`` for each range.
 
     Raises:
-        KprofError: the guide does not cover the architecture.
+        KprofError: if the guide does not cover the architecture.
     """
     _covered(arch)
     ranges: list[tuple[int, int, int, int]] = []
@@ -70,10 +70,10 @@ def vgpr_differences(arch: Architecture) -> list[tuple[int, int, int, int]]:
 
 
 def differences(demand: OccupancyInput) -> list[str]:
-    """Why the guide's answer for this kernel is not the hardware's, in words; empty when they agree.
+    """Return the reasons why the guide's occupancy differs from the hardware's, as text; empty if both are equal.
 
     Raises:
-        KprofError: the guide does not cover the architecture.
+        KprofError: if the guide does not cover the architecture.
     """
     real, guide = hardware.occupancy(demand), occupancy(demand)
     if real.waves_per_simd == guide.waves_per_simd:

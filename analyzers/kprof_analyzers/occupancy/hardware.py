@@ -1,23 +1,24 @@
-"""Occupancy as the hardware allocates: all limits together, for the launch that really happens.
+"""Occupancy by the hardware's allocation rules: all limits together, for the actual launch.
 
 Source of the rules: LLVM's AMDGPUBaseInfo.cpp and GCNSubtarget.cpp for the register files, slots and granules, and
-the sources named in the architecture files for the LDS granule. Where LLVM takes the smallest of the separate limits
-for any workgroup size, this counts whole workgroups of the given size.
+the sources named in the architecture files for the LDS granule. LLVM takes the minimum of separate limits for any
+workgroup size, while this module counts whole workgroups of the launched size.
 """
 
 from kprof.document import Limiter, Occupancy
 from kprof_analyzers.occupancy.request import OccupancyInput, align
 
-# Which limit is named when several are the lowest: wave slots mean that the SIMD is as full as it can be.
+# Order in which equal limits are reported. Wave slots come first, because the SIMD is then as full as it can be.
 _ORDER: tuple[Limiter, ...] = ("wave_slots", "launch_bounds", "vgpr", "sgpr", "lds", "workgroup_slots")
 
 
 def occupancy(demand: OccupancyInput) -> Occupancy:
-    """Wavefronts that a SIMD holds, without a next step (see :func:`kprof_analyzers.occupancy.occupancy`).
+    """Return the wavefronts that a SIMD holds, without the next step (see :func:`kprof_analyzers.occupancy.occupancy`).
 
     ``w = min(max_waves, registers // align(used, granule))`` for vector and scalar registers;
-    ``workgroups = min(w * SIMDs // num_warps, LDS // align(lds, granule), barriers)``, the last only for workgroups of
-    several wavefronts; ``waves = workgroups * num_warps / SIMDs``. Exact when wavefronts are spread evenly over SIMDs.
+    ``workgroups = min(w * SIMDs // num_warps, LDS // align(lds, granule), barriers)``, where barriers count only for
+    workgroups of several wavefronts; ``waves = workgroups * num_warps / SIMDs``. The result is exact if wavefronts are
+    spread evenly over SIMDs.
     """
     groups = workgroup_limits(demand)
     simds = demand.arch.occupancy.simds(demand.block)
@@ -36,15 +37,15 @@ def _lowest(groups: dict[Limiter, int], fewest: int) -> Limiter:
 
 
 def waves(demand: OccupancyInput, workgroups: int) -> float:
-    """Wavefronts a SIMD when a CU (or WGP) holds so many workgroups."""
+    """Return the wavefronts per SIMD if a CU (or WGP) holds ``workgroups`` workgroups."""
     return workgroups * demand.num_warps / demand.arch.occupancy.simds(demand.block)
 
 
 def workgroup_limits(demand: OccupancyInput) -> dict[Limiter, int]:
-    """Workgroups that each resource allows in a CU, or in a WGP in WGP mode; none is above the wave slots.
+    """Return the workgroups that each resource allows in a CU, or in a WGP in WGP mode, at most the wave slots.
 
-    ``lds`` is absent when the kernel has none, ``workgroup_slots`` for workgroups of one wavefront, ``sgpr`` where
-    scalar registers never limit, ``launch_bounds`` when neither padding nor the size of the workgroup matters.
+    The key ``lds`` is missing if the kernel uses no LDS, ``workgroup_slots`` for workgroups of one wavefront, ``sgpr``
+    if scalar registers never limit, and ``launch_bounds`` if neither padding nor the workgroup's size is a limit.
     """
     rules, lds = demand.arch.occupancy, demand.arch.lds
     slots = rules.max_waves_per_simd * rules.simds(demand.block) // demand.num_warps
@@ -65,13 +66,13 @@ def workgroup_limits(demand: OccupancyInput) -> dict[Limiter, int]:
 
 
 def _launch_bounds(demand: OccupancyInput, groups: dict[Limiter, int]) -> int | None:
-    """What the workgroup's size or padded registers allow; ``None`` when they take nothing away."""
+    """Return the workgroups that the workgroup's size or padded registers allow; ``None`` if they do not limit."""
     if demand.num_warps > demand.arch.occupancy.max_waves_per_workgroup(demand.size):
         return 0
     padded: dict[Limiter, int] = {"vgpr": _by_vgprs(demand, max(demand.vgpr_total, demand.padded_vgpr or 0))}
     if "sgpr" in groups:
         padded["sgpr"] = _by_sgprs(demand, max(demand.sgpr, demand.padded_sgpr or 0))
-    # Only what the padding itself takes away: the code's own registers are limits of their own.
+    # Only limits of the padding itself: the code's own registers are separate limits.
     return min((count for name, count in padded.items() if count < groups[name]), default=None)
 
 

@@ -1,7 +1,8 @@
-"""Occupancy as LLVM prints it: the ``; Occupancy:`` comment in the assembly.
+"""Occupancy as LLVM prints it in the assembly comment ``; Occupancy:``.
 
-LLVM takes the smallest of three separate answers: registers, and the most wavefronts that *any* allowed workgroup size
-reaches. It knows only LDS allocated at compile time, so for a Triton kernel it leaves LDS out.
+LLVM takes the minimum of three separate limits: vector registers, scalar registers, and the maximum wavefronts that
+*any* allowed workgroup size reaches. It knows only LDS allocated at compile time, so it ignores the LDS of a Triton
+kernel.
 
 Source: LLVM 22, AMDGPUSubtarget::getOccupancyWithWorkGroupSizes, GCNSubtarget::computeOccupancy, AMDGPUBaseInfo.cpp;
 for LLVM 24 the measured differences: LDS rounded to its granule, and scalar registers divided instead of looked up.
@@ -13,24 +14,24 @@ from kprof.document import Limiter, Occupancy
 from kprof.hardware.machine import Architecture
 from kprof_analyzers.occupancy.request import OccupancyInput, align
 
-# First LLVM that rounds LDS and divides SGPRs (Triton 3.9 carries it).
+# First LLVM version that rounds LDS and divides SGPRs; Triton 3.9 contains it.
 ROUNDING_LLVM = 24
-# Scalar registers to wavefronts up to LLVM 23 on gfx8 and gfx9 (getOccupancyWithNumSGPRs); 7 beyond.
+# Wavefronts by maximum number of scalar registers up to LLVM 23 on gfx8 and gfx9 (getOccupancyWithNumSGPRs); 7 beyond.
 _SGPR_STEPS = ((80, 10), (88, 9), (100, 8))
 _SGPR_LAST = 7
 
 
 @dataclass(frozen=True)
 class LlvmDemand:
-    """What LLVM's printed occupancy follows from.
+    """Inputs of LLVM's printed occupancy.
 
     Attributes:
-        vgprs: ``NumVGPRsForWavesPerEU``: vector registers with AGPRs and padding.
-        sgprs: ``NumSGPRsForWavesPerEU``: scalar registers with extras and padding.
-        lds_bytes: LDS allocated at compile time, bytes.
-        workgroup_sizes: fewest and most work-items, from ``amdgpu-flat-work-group-size``.
-        wavefront_size: lanes.
-        cu_mode: compiled for CU mode (only matters on gfx10 and later).
+        vgprs: ``NumVGPRsForWavesPerEU``: vector registers including AGPRs and padding.
+        sgprs: ``NumSGPRsForWavesPerEU``: scalar registers including extra registers and padding.
+        lds_bytes: LDS allocated at compile time in bytes.
+        workgroup_sizes: minimum and maximum work-items, from ``amdgpu-flat-work-group-size``.
+        wavefront_size: lanes of a wavefront.
+        cu_mode: whether the kernel was compiled for CU mode, which only matters on gfx10 and later.
     """
 
     vgprs: int
@@ -42,10 +43,10 @@ class LlvmDemand:
 
 
 def occupancy(demand: OccupancyInput, llvm: int = ROUNDING_LLVM) -> Occupancy:
-    """What LLVM would print for a launch, LDS counted as if it were allocated at compile time.
+    """Return the occupancy that LLVM would print for a launch if its LDS were allocated at compile time.
 
     Args:
-        demand: the kernel; a workgroup may have 1 to ``num_warps`` wavefronts, as Triton tells LLVM.
+        demand: the kernel; a workgroup may have 1 to ``num_warps`` wavefronts, which is what Triton tells LLVM.
         llvm: LLVM's major version.
     """
     printed = LlvmDemand(
@@ -72,7 +73,7 @@ def occupancy(demand: OccupancyInput, llvm: int = ROUNDING_LLVM) -> Occupancy:
 
 
 def limits(arch: Architecture, demand: LlvmDemand, llvm: int = ROUNDING_LLVM) -> dict[Limiter, int]:
-    """Wavefronts a SIMD by resource; the printed number is the smallest."""
+    """Return the wavefronts per SIMD that each resource allows; LLVM prints the minimum."""
     workgroups = by_workgroups(arch, demand, llvm)
     without_lds = by_workgroups(arch, replace(demand, lds_bytes=0), llvm)
     found: dict[Limiter, int] = {
@@ -86,7 +87,7 @@ def limits(arch: Architecture, demand: LlvmDemand, llvm: int = ROUNDING_LLVM) ->
 
 
 def by_vgprs(arch: Architecture, count: int, wavefront_size: int) -> int:
-    """Wavefronts that vector registers allow; at least 1 (getNumWavesPerEUWithNumVGPRs)."""
+    """Return the wavefronts that vector registers allow, at least 1 (getNumWavesPerEUWithNumVGPRs)."""
     registers, most = arch.occupancy.vgprs[wavefront_size], arch.occupancy.max_waves_per_simd
     if count < registers.granule:
         return most
@@ -94,7 +95,7 @@ def by_vgprs(arch: Architecture, count: int, wavefront_size: int) -> int:
 
 
 def by_sgprs(arch: Architecture, count: int, llvm: int) -> int:
-    """Wavefronts that scalar registers allow; they never limit on gfx10 and later."""
+    """Return the wavefronts that scalar registers allow; they never limit on gfx10 and later."""
     rules = arch.occupancy
     if rules.sgprs_total is None:
         return rules.max_waves_per_simd
@@ -106,7 +107,7 @@ def by_sgprs(arch: Architecture, count: int, llvm: int) -> int:
 
 
 def by_workgroups(arch: Architecture, demand: LlvmDemand, llvm: int = ROUNDING_LLVM) -> int:
-    """The most wavefronts on a SIMD over all allowed workgroup sizes, for the LDS and the slots of workgroups."""
+    """Return the maximum wavefronts per SIMD over all allowed workgroup sizes, within LDS and workgroup slots."""
     rules = arch.occupancy
     mode = "cu" if demand.cu_mode or rules.simds_per_wgp is None else "wgp"
     simds, slots = rules.simds(mode), rules.max_waves_per_simd * rules.simds(mode)
@@ -125,7 +126,7 @@ def by_workgroups(arch: Architecture, demand: LlvmDemand, llvm: int = ROUNDING_L
     if other >= most:
         most = other
     else:
-        # As many workgroups as of the smallest size may still fit when each is somewhat larger.
+        # The number of workgroups of the smallest size may still fit if each workgroup is somewhat larger.
         spare = (slots - in_small * small) // in_small
         most += in_small * min(spare, large - small)
     return max(1, min(-(-most // simds), rules.max_waves_per_simd))

@@ -1,11 +1,11 @@
-"""Why a kernel cannot be launched at all."""
+"""Find the reasons why a kernel cannot be launched."""
 
 from kprof_analyzers.occupancy.hardware import workgroup_limits
 from kprof_analyzers.occupancy.request import OccupancyInput
 
 
 def launch_problems(demand: OccupancyInput) -> list[str]:
-    """Each reason why not even one workgroup fits, in words; empty when the kernel can be launched."""
+    """Return the reasons why not even one workgroup fits, as text; empty if the kernel can be launched."""
     arch, rules = demand.arch, demand.arch.occupancy
     found = []
     most = rules.max_waves_per_workgroup(demand.size)
@@ -19,7 +19,8 @@ def launch_problems(demand: OccupancyInput) -> list[str]:
         found.append(
             f"{demand.lds_bytes:,} B of LDS; a workgroup on {arch.name} can have {arch.lds.bytes_per_workgroup:,}"
         )
-    # Scalar registers are never the reason: the largest workgroup has room with as many as a wavefront can have.
+    # Scalar registers are never the reason: the largest workgroup fits with the maximum scalar registers of a
+    # wavefront.
     if not found and not min(workgroup_limits(demand).values()):
         place = "WGP" if demand.block == "wgp" else "CU"
         found.append(

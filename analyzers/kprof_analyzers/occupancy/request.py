@@ -1,4 +1,4 @@
-"""What an occupancy is computed for."""
+"""Resources and launch of a kernel, the input of an occupancy computation."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,36 +6,37 @@ from typing import Any
 from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture
 
-# VCC, XNACK mask and flat scratch at most (LLVM, getNumExtraSGPRs).
+# Maximum additional SGPRs: VCC, XNACK mask and flat scratch (LLVM, getNumExtraSGPRs).
 _MOST_EXTRA_SGPRS = 6
 
 
 def align(value: int, granule: int) -> int:
-    """``value`` rounded up to a multiple of ``granule``."""
+    """Return ``value`` rounded up to a multiple of ``granule``."""
     return -(-value // granule) * granule
 
 
 @dataclass(frozen=True)
 class OccupancyInput:
-    """A kernel's demands, and how it is launched.
+    """Resources that a kernel needs, and its launch.
 
     Attributes:
         arch: the architecture.
-        vgpr: VGPRs that the code uses, per lane. In a unified file a count above ``max_vgprs`` with no ``agpr`` is
-            taken as the total that ``.vgpr_count`` gives.
+        vgpr: VGPRs that the code uses, per lane. In a unified file, a count above ``max_vgprs`` without ``agpr`` is
+            the total from ``.vgpr_count``.
         agpr: accumulation VGPRs that the code uses, per lane.
-        sgpr: scalar registers that the code uses, VCC and the like included (``.sgpr_count``).
-        lds_bytes: LDS of a workgroup in bytes, the part asked for at launch included.
+        sgpr: scalar registers that the code uses, including VCC and similar registers (``.sgpr_count``).
+        lds_bytes: LDS of a workgroup in bytes, including LDS that the launch requests.
         num_warps: wavefronts of a workgroup.
-        wavefront_size: lanes; the architecture's default when ``None``.
-        mode: ``wgp`` or ``cu``; the architecture's default when ``None``.
-        padded_vgpr: vector registers that the kernel descriptor asks for, AGPRs included, when that is more than the
-            code uses: ``waves_per_eu`` pads them.
-        padded_sgpr: the same for scalar registers.
+        wavefront_size: lanes of a wavefront; ``None`` selects the architecture's default.
+        mode: ``wgp`` or ``cu``; ``None`` selects the architecture's default.
+        padded_vgpr: vector registers that the kernel descriptor requests, including AGPRs, if ``waves_per_eu`` pads
+            them to more than the code uses.
+        padded_sgpr: scalar registers that the kernel descriptor requests, if padded.
 
     Raises:
-        KprofError: a count is negative or more than a program can address, or the architecture has no such wavefront
-            size or mode. More LDS or wavefronts than a workgroup may have is not an error: the answer is 0.
+        KprofError: if a count is negative or more than a program can address, or the architecture does not support the
+            wavefront size or mode. More LDS or wavefronts than a workgroup may have is not an error; the occupancy is
+            0.
     """
 
     arch: Architecture
@@ -52,7 +53,7 @@ class OccupancyInput:
     block: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check everything, and settle the defaults in ``size`` and ``block``."""
+        """Validate all values, and set ``size`` and ``block`` to the effective wavefront size and mode."""
         object.__setattr__(
             self, "size", self.arch.wavefront_size if self.wavefront_size is None else self.wavefront_size
         )
@@ -84,26 +85,26 @@ class OccupancyInput:
         _check("AGPRs", self.agpr, rules.max_agprs, name)
         _check("SGPRs", self.sgpr, rules.max_sgprs + _MOST_EXTRA_SGPRS, name)
         _check("allocated VGPRs", self.padded_vgpr or 0, rules.max_vgprs_total, name)
-        # The descriptor's count may round up to a whole granule of 16 beyond what is addressable.
+        # The descriptor's count may be rounded up to a granule of 16 beyond the addressable registers.
         _check("allocated SGPRs", self.padded_sgpr or 0, align(rules.max_sgprs + _MOST_EXTRA_SGPRS, 16), name)
 
     @property
     def vgpr_total(self) -> int:
-        """Vector registers that the code uses in the file that is shared: VGPRs and AGPRs together, or the larger."""
+        """Vector registers that the code uses: VGPRs plus AGPRs of a unified file, otherwise the larger of both."""
         return pooled_vgprs(self.arch, self.vgpr, self.agpr)
 
     @property
     def vgpr_allocated(self) -> int:
-        """Vector registers that a wavefront occupies, padded and rounded to the granule."""
+        """Vector registers that a wavefront occupies, including padding and rounding to the granule."""
         granule = self.arch.occupancy.vgprs[self.size].granule
         return max(granule, align(max(self.vgpr_total, self.padded_vgpr or 0), granule))
 
 
 def pooled_vgprs(arch: Architecture, vgpr: int, agpr: int) -> int:
-    """Registers that VGPRs and AGPRs take of one file.
+    """Return the registers of one register file that VGPRs and AGPRs occupy.
 
-    In a unified file AGPRs start at a multiple of ``accum_granule``; with separate files of equal size the larger
-    count decides (LLVM, getTotalNumVGPRs).
+    In a unified file AGPRs start at a multiple of ``accum_granule``. With separate files of equal size the larger count
+    is the limit (LLVM, getTotalNumVGPRs).
     """
     rules = arch.occupancy
     if rules.unified_vgprs and agpr:
@@ -114,17 +115,17 @@ def pooled_vgprs(arch: Architecture, vgpr: int, agpr: int) -> int:
 def from_registers(
     registers: Any, arch: Architecture, *, lds_bytes: int, num_warps: int, mode: str | None = None
 ) -> OccupancyInput:
-    """The demands of a compiled kernel.
+    """Return the resources of a compiled kernel.
 
     Args:
-        registers: anything with the fields of :class:`kprof.inputs.amdgcn.Registers`.
-        arch: the architecture it was compiled for.
+        registers: an object with the fields of :class:`kprof.inputs.amdgcn.Registers`.
+        arch: the architecture that the kernel was compiled for.
         lds_bytes: LDS of a workgroup in bytes.
         num_warps: wavefronts of a workgroup.
-        mode: ``wgp`` or ``cu``; what the kernel was compiled for, or the default, when ``None``.
+        mode: ``wgp`` or ``cu``; ``None`` selects the mode that the kernel was compiled for, or the default.
 
     Raises:
-        KprofError: the number of vector registers is unknown, or see :class:`OccupancyInput`.
+        KprofError: if the number of vector registers is unknown, or for the reasons of :class:`OccupancyInput`.
     """
     size = registers.wavefront_size or arch.wavefront_size
     used, accumulators = registers.vgpr, registers.agpr or 0
@@ -150,18 +151,19 @@ def from_registers(
 
 
 def _scalars(registers: Any, arch: Architecture) -> int:
-    """SGPRs of the metadata. Hand-written kernels give them rounded up to the granule, 112 where there can be 108."""
+    """Return the SGPRs in the metadata; hand-written kernels round them up to the granule (112 for at most 108)."""
     used: int = registers.sgpr or 0
     most, granule = arch.occupancy.max_sgprs + _MOST_EXTRA_SGPRS, arch.occupancy.sgpr_granule
     return most if granule and most < used <= -(-most // granule) * granule else used
 
 
 def _padded_sgprs(registers: Any, arch: Architecture) -> int | None:
-    """Scalar registers of the descriptor when ``waves_per_eu`` padded them.
+    """Return the scalar registers of the descriptor if ``waves_per_eu`` padded them, otherwise ``None``.
 
-    Where the compiler did not write the number itself it follows from ``.amdhsa_next_free_sgpr``, which is without the
-    extras that ``.sgpr_count`` has. gfx942 and later CDNA always have six; on gfx908 and gfx90a it is four with XNACK,
-    and none to six otherwise, so that less than four tell nothing there.
+    If the compiler did not write the number, it follows from ``.amdhsa_next_free_sgpr``, which excludes the extra
+    registers in ``.sgpr_count``. gfx942 and later CDNA always have six extra registers. gfx908 and gfx90a have four
+    with
+    XNACK and zero to six otherwise, so a difference of less than four proves nothing there.
     """
     if registers.padded_sgpr is not None:
         known: int = registers.padded_sgpr

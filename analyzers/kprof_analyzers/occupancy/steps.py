@@ -1,4 +1,4 @@
-"""What to give up for more wavefronts."""
+"""Find the smallest reductions of resources that allow more wavefronts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,13 +7,13 @@ from kprof.document import NextStep
 from kprof_analyzers.occupancy.hardware import occupancy, waves, workgroup_limits
 from kprof_analyzers.occupancy.request import OccupancyInput, pooled_vgprs
 
-# Resources in the order in which they are named when several must shrink.
+# Order in which resources are reported if several must shrink.
 _ORDER = ("vgpr_padding", "sgpr_padding", "vgpr", "agpr", "sgpr", "lds")
 
 
 @dataclass(frozen=True)
 class _Allowed:
-    """The most of each resource with which a given number of workgroups fits."""
+    """Maximum of each resource with which a given number of workgroups fits."""
 
     vgpr: int
     sgpr: int | None
@@ -21,11 +21,10 @@ class _Allowed:
 
 
 def next_step(demand: OccupancyInput) -> NextStep | None:
-    """The smallest reductions that let one more workgroup in; ``None`` when nothing helps.
+    """Return the smallest reductions that allow one more workgroup; ``None`` if no reduction helps.
 
-    With a workgroup's size kept, what one more workgroup needs is the same for every way to get there, so the step is
-    unique: each resource shrinks by the least that is enough. Only where slots are the obstacle, smaller workgroups
-    are tried.
+    For a fixed workgroup size the step is unique: each resource shrinks by the minimum for one more workgroup. Smaller
+    workgroups are tried only if slots are the limit.
     """
     limits = workgroup_limits(demand)
     now = min(limits.values())
@@ -40,11 +39,11 @@ def next_step(demand: OccupancyInput) -> NextStep | None:
 
 
 def apply(demand: OccupancyInput, reductions: Mapping[str, int]) -> OccupancyInput:
-    """The demand after giving up what a step says.
+    """Return the resources after a step's reductions.
 
     Args:
-        demand: before.
-        reductions: resource to amount, as in :class:`kprof.document.NextStep`.
+        demand: resources before the step.
+        reductions: reduction by resource, as in :class:`kprof.document.NextStep`.
     """
     less = reductions.get
     after = replace(
@@ -63,7 +62,7 @@ def apply(demand: OccupancyInput, reductions: Mapping[str, int]) -> OccupancyInp
 
 
 def _padding_left(padded: int | None, used: int, reduction: int) -> int | None:
-    """What the descriptor still asks for; one that only repeats what the code uses shrinks with the code."""
+    """Return the padded count after a reduction; ``None`` if the padding adds nothing to the registers in use."""
     return None if padded is None or padded <= used else padded - reduction
 
 
@@ -81,7 +80,7 @@ def _allowed(demand: OccupancyInput, workgroups: int) -> _Allowed:
 
 
 def _reductions(demand: OccupancyInput, allowed: _Allowed) -> dict[str, int] | None:
-    """Each resource's least reduction; ``None`` when a wavefront cannot be made so small."""
+    """Return the minimum reduction of each resource; ``None`` if a wavefront cannot become small enough."""
     if allowed.vgpr < demand.arch.occupancy.vgprs[demand.size].granule or (allowed.sgpr or 0) < 0:
         return None
     found = _fewer_vgprs(demand, allowed.vgpr)
@@ -96,7 +95,7 @@ def _reductions(demand: OccupancyInput, allowed: _Allowed) -> dict[str, int] | N
 
 
 def _fewer_vgprs(demand: OccupancyInput, allowed: int) -> dict[str, int]:
-    """VGPRs to give up, or AGPRs where VGPRs alone do not do it, or both."""
+    """Return the reduction of VGPRs, or of AGPRs if VGPRs alone do not suffice, or of both."""
     if pooled_vgprs(demand.arch, demand.vgpr, demand.agpr) <= allowed:
         return {}
     rules = demand.arch.occupancy
@@ -115,7 +114,7 @@ def _fewer_vgprs(demand: OccupancyInput, allowed: int) -> dict[str, int]:
 
 
 def _smaller_workgroup(demand: OccupancyInput, now: float) -> NextStep | None:
-    """Fewer wavefronts a workgroup where that fills the slots better; only powers of two when it is one now."""
+    """Return a smaller workgroup that fills the slots better; sizes stay powers of two if the current size is one."""
     power = demand.num_warps & (demand.num_warps - 1) == 0
     for count in range(demand.num_warps - 1, 0, -1):
         if power and count & (count - 1):
@@ -127,7 +126,7 @@ def _smaller_workgroup(demand: OccupancyInput, now: float) -> NextStep | None:
 
 
 def _launchable(demand: OccupancyInput) -> NextStep | None:
-    """The step from a workgroup that is too large to one that can be launched."""
+    """Return the step from a workgroup that is too large to one that can be launched."""
     most = demand.arch.occupancy.max_waves_per_workgroup(demand.size)
     smaller = replace(demand, num_warps=most)
     then = occupancy(smaller).waves_per_simd

@@ -1,1 +1,1 @@
-"""Pictures of structure as SVG and dot, drawn without any other program."""
+"""Structural pictures in SVG and dot format, drawn without external programs."""

@@ -1,4 +1,4 @@
-"""The control flow of a kernel: blocks from top to bottom, loops as brackets on the left, jumps on the right."""
+"""Draw the control flow of a kernel: blocks from top to bottom, loops as brackets on the left, jumps on the right."""
 
 from collections import Counter
 
@@ -24,10 +24,10 @@ _LABELS = {
 
 
 def to_svg(program: AssemblyKernel) -> str:
-    """The picture as SVG.
+    """Return the picture as SVG.
 
-    Blocks are tinted by their share of the instructions that loops repeat; the hot loop's bracket is red, back edges
-    are dashed.
+    Blocks inside loops are tinted, more strongly the more instructions they have. The hot loop's bracket is red, and
+    back edges are dashed.
     """
     depth = max((loop.depth for loop in program.loops), default=0)
     left = 24 + depth * _INDENT
@@ -50,7 +50,7 @@ def to_svg(program: AssemblyKernel) -> str:
 
 
 def to_dot(program: AssemblyKernel) -> str:
-    """The same graph for Graphviz, with loops as clusters."""
+    """Return the control flow as a Graphviz graph, with loops as clusters."""
     lines = [
         f"digraph {_quoted(program.name)} {{",
         '  node [shape=box, style=filled, fontname="monospace", fontsize=10];',
@@ -72,7 +72,7 @@ def _summary(program: AssemblyKernel) -> str:
 
 
 def _weight(program: AssemblyKernel, block: Block) -> float:
-    """Share of the code that is repeated: blocks in deeper loops weigh more."""
+    """Return the tint of a block: 0 outside loops, 0.25 to 1 by its number of instructions inside loops."""
     inside = [loop.depth for loop in program.loops if block.index in loop.blocks]
     if not inside:
         return 0.0
@@ -121,7 +121,7 @@ def _brackets(program: AssemblyKernel, top: dict[int, int]) -> list[str]:
 
 
 def _jump_lanes(program: AssemblyKernel) -> dict[tuple[int, int], int]:
-    """A lane on the right for each jump, so that no two that overlap share one; short jumps inside."""
+    """Assign each jump a lane on the right so that overlapping jumps have different lanes; short jumps are inside."""
     jumps = [(b.index, s) for b in program.blocks for s in b.successors if s != b.index + 1]
     lanes: dict[tuple[int, int], int] = {}
     taken: list[list[tuple[int, int]]] = []

@@ -1,4 +1,4 @@
-"""Layouts as pictures: which lane holds which element, and which bank of LDS an element lies in."""
+"""Draw layouts: the lane that holds each element, or the LDS bank of each element."""
 
 from collections.abc import Callable, Iterator, Sequence
 from colorsys import hls_to_rgb
@@ -15,7 +15,7 @@ from kprof_analyzers.memory.shared_offsets import placement
 from kprof_analyzers.pictures import svg
 
 MOST = 256 * 256
-"""Elements of the largest tensor that is drawn."""
+"""Maximum number of elements of a tensor that is drawn."""
 
 _MOST_HELD = 16 * MOST
 _CELL = 20.0
@@ -29,14 +29,14 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Cell:
-    """A run of neighbours along the last axis that look alike.
+    """A run of adjacent elements along the last axis that have the same look.
 
     Attributes:
-        row, column: of the first element.
-        length: elements.
-        words: what is written into it.
-        colour: fill.
-        hint: shown by a browser when the pointer rests on it.
+        row, column: position of the first element.
+        length: number of elements.
+        words: text in the cell.
+        colour: fill colour.
+        hint: hover text.
     """
 
     row: int
@@ -48,16 +48,16 @@ class Cell:
 
 
 def draw(layout: Layout, shape: Shape, arch: Architecture, element_bits: int = 16) -> str:
-    """A layout as SVG: rows downwards, columns to the right.
+    """Return the picture of a layout as SVG, with rows downwards and columns to the right.
 
     Args:
         layout: a distributed or a shared layout.
-        shape: of a tensor with one or two axes; powers of two.
-        arch: for the banks of LDS.
+        shape: shape of a tensor with one or two axes; powers of two.
+        arch: architecture, for the banks of LDS.
         element_bits: size of an element, for the banks.
 
     Raises:
-        KprofError: the layout is not known, does not fit the shape, or the picture would be too large.
+        KprofError: if the layout is unknown, does not fit the shape, or the picture would be too large.
     """
     sizes = (1, *shape) if len(shape) == 1 else tuple(shape)
     if len(sizes) != 2 or any(size < 1 or size & (size - 1) for size in sizes):
@@ -81,7 +81,7 @@ def _title(layout: Layout) -> str:
 
 
 def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[str, str]], list[str]]:
-    """Each element with the first lane that holds it, one colour a wavefront."""
+    """Return a cell for the first lane that holds each element, with one colour per wavefront."""
     held = linear(layout, shape)
     if held.size(WARP) * held.size(LANE) * held.size(REGISTER) > _MOST_HELD:
         raise UnknownLayoutError("the layout holds each element too often to be drawn")
@@ -92,7 +92,7 @@ def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[s
     if outside or len(owners) != prod(shape):
         raise UnknownLayoutError(f"{_title(layout)} does not fit a tensor of {'x'.join(map(str, shape))}")
     warps, lanes = held.size(WARP), held.size(LANE)
-    # Lanes of a wavefront alternate in lightness: neighbours can be told apart.
+    # Lanes of a wavefront alternate in lightness so that neighbours can be distinguished.
     colours = {(w, odd): _hue(w / warps, 0.78 if odd else 0.86) for w in range(warps) for odd in (0, 1)}
 
     def look(element: tuple[int, ...]) -> tuple[tuple[int, int], str, str]:
@@ -116,7 +116,7 @@ def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[s
 def _shared(
     layout: Layout, shape: Shape, arch: Architecture, element_bits: int
 ) -> tuple[list[Cell], list[tuple[str, str]], list[str]]:
-    """Each element with its bank, one colour a bank."""
+    """Return a cell for the bank of each element, with one colour per bank."""
     place, banks = placement(layout, shape), arch.lds.banks
     colours = [_hue(bank / banks, 0.70 + 0.16 * (bank % 2)) for bank in range(banks)]
 
@@ -137,7 +137,7 @@ def _shared(
 def _runs(
     shape: Shape, look: Callable[[tuple[int, ...]], tuple[Key, str, str]]
 ) -> Iterator[tuple[int, int, int, Key, str, str]]:
-    """Row, column, length, key, words and hint of every run of equal keys along the last axis."""
+    """Yield row, column, length, key, words and hint of every run of equal keys along the last axis."""
     rows, columns = (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
     for row in range(rows):
         start = 0
@@ -154,7 +154,7 @@ def _element(shape: Shape, row: int, column: int) -> tuple[int, ...]:
 
 
 def _picture(cells: Sequence[Cell], sizes: Shape, legend: Sequence[tuple[str, str]], about: Sequence[str]) -> str:
-    # Pictures of large tensors have smaller cells, down to where colours still show.
+    # Cells of large tensors are smaller, down to a size at which colours are still visible.
     cell = max(4.0, min(_CELL, 1800 / max(sizes)))
     body = [svg.text(_MARGIN, 20 + 16 * at, words, size=14 if not at else 11) for at, words in enumerate(about)]
     body += [

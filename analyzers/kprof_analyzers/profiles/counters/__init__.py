@@ -1,1 +1,1 @@
-"""What hardware counters say about a kernel: derived metrics and its place under the roofline."""
+"""Metrics derived from hardware counters, and the position of kernels under the roofline."""

@@ -1,4 +1,4 @@
-"""Formulas of counters, from the files in ``formulas/``; which of them is an architecture's, its own file says."""
+"""Load the formulas of counter metrics from ``formulas/``; an architecture's file names its formula file."""
 
 import sys
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ _FOLDER = Path(__file__).parent / "formulas"
 
 @dataclass(frozen=True)
 class Formula:
-    """How a metric is computed.
+    """Formula of a metric.
 
     Attributes:
         id: stable name.
-        title: for people.
-        group: heading under which it is shown.
-        unit: of the result.
-        formulas: the preferred one first; the next ones need other counters.
-        source: where the formula is published.
-        bounds: a value outside is flagged.
-        at_most: constant of the GPU that the value cannot exceed.
-        note: what to keep in mind.
-        alternative_note: what is different when not the first formula is used.
+        title: title for users.
+        group: heading under which the metric is shown.
+        unit: unit of the result.
+        formulas: formulas in order of preference; later ones use other counters.
+        source: publication of the formula.
+        bounds: valid range; values outside it are flagged.
+        at_most: name of a constant of the GPU that the value cannot exceed.
+        note: caveat of the metric.
+        alternative_note: difference of the value if it is not computed with the first formula.
     """
 
     id: str
@@ -48,10 +48,10 @@ class Formula:
 
 
 def formulas_of(arch: Architecture) -> dict[str, Formula]:
-    """Every formula of an architecture by id.
+    """Return all formulas of an architecture by id.
 
     Raises:
-        KprofError: the architecture's file names none or a file that there is not, or that file is wrong.
+        KprofError: if the architecture's file names no formula file or a missing one, or that file is invalid.
     """
     if not arch.counter_formulas:
         known = ", ".join(name for name in architectures() if load(name).counter_formulas)

@@ -1,4 +1,4 @@
-"""Measured kernels, read and chosen: what each is, and the same launch in several runs."""
+"""Read measured kernels and select some of them, with the same launch in several runs side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ Derived = tuple[KernelCounters, dict[str, Metric]]
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was read, and the kernels chosen.
+    """Counters that were read, and the selected kernels.
 
     Attributes:
-        fields: of an identity, those that keep kernels apart.
-        left_out: what is not shown, and why, in words.
-        dispatches: ids of the dispatches that were asked for; ``None`` for all.
+        fields: fields of an identity that distinguish kernels.
+        left_out: notes on what is not shown, and why.
+        dispatches: ids of the requested dispatches; ``None`` for all.
     """
 
     data: Data
@@ -38,21 +38,21 @@ class Chosen:
 
     @property
     def used(self) -> list[int]:
-        """Indexes of the runs that the chosen kernels are of."""
+        """Indexes of the runs that contain the selected kernels."""
         return sorted({one.run for one in self.kernels})
 
     def gpu_at(self, index: int) -> MeasuredGpu:
-        """A GPU by index."""
+        """Return a GPU by index."""
         found = self.gpus[index]
         assert found is not None
         return found
 
     def gpu(self, kernel: KernelCounters) -> MeasuredGpu:
-        """The GPU that a kernel ran on."""
+        """Return the GPU that a kernel ran on."""
         return self.gpu_at(kernel.gpu)
 
     def identity(self, kernel: KernelCounters) -> dict[str, Any]:
-        """What a kernel is, for JSON; ``null`` where it is not recorded or differs among what was put together."""
+        """Return a kernel's identity for JSON; ``None`` for fields that are unknown or differ in merged launches."""
         gpu = self.gpu(kernel)
         values = {
             field: found.pop() if len(found) == 1 else None
@@ -75,18 +75,18 @@ def choose(
     dispatch: Sequence[int],
     by: str,
 ) -> Chosen:
-    """Read files and choose kernels.
+    """Read files and select kernels.
 
     Args:
         paths: files and folders; each is a run.
-        arch: the GPU of files that do not say which it was.
-        kernel: only kernels with this in their names.
-        run: only these runs: their numbers, or parts of their paths.
-        dispatch: only these dispatches.
-        by: fields of an identity that keep kernels apart: ``name,grid``.
+        arch: GPU of files that do not name theirs.
+        kernel: selects kernels whose name contains this text.
+        run: selects runs by number or by a part of their path; empty selects all.
+        dispatch: selects dispatches by id; empty selects all.
+        by: fields of an identity that distinguish kernels: ``name,grid``.
 
     Raises:
-        KprofError: nothing can be read, there are no counters, a choice fits nothing, or no file says which GPU it was.
+        KprofError: if nothing can be read, there are no counters, nothing matches a selection, or no GPU is known.
     """
     fields = parse_fields(by)
     data = rocprof.read(list(paths))

@@ -1,4 +1,4 @@
-"""Counters of two runs, kernel by kernel and metric by metric, and how much metrics differ within one."""
+"""Compare the counter metrics of two runs by kernel, and compute the spread of metrics within a run."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ from kprof_analyzers.profiles.counters.kernels import KernelCounters, counted
 from kprof_analyzers.profiles.counters.metrics import Metric, all_metrics
 
 TIME = "nanoseconds"
-"""Stands among the names of metrics for the duration."""
-# Means are of the same rows when they agree to this.
+"""Name of the duration among the names of metrics."""
+# Maximum relative difference of two means of the same rows.
 _SAME = 1e-9
 
 
@@ -36,7 +36,7 @@ class CounterSpread:
 
 
 def spread_of(values: Sequence[float]) -> CounterSpread | None:
-    """The spread of values; ``None`` of fewer than two."""
+    """Return the spread of values; ``None`` for fewer than two values."""
     from statistics import stdev
 
     return CounterSpread(len(values), stdev(values), min(values), max(values)) if len(values) > 1 else None
@@ -45,13 +45,13 @@ def spread_of(values: Sequence[float]) -> CounterSpread | None:
 def spreads(
     chosen: "Chosen", derived: Sequence[Mapping[str, Metric]], wanted: Sequence[int]
 ) -> dict[int, dict[str, CounterSpread]]:
-    """By kernel and metric the spread over its dispatches, and that of its duration as :data:`TIME`.
+    """Return the spread of each kernel's metrics over its dispatches; :data:`TIME` is the spread of its duration.
 
-    A metric has none where its counters are of several passes, or where it needs a time that is of a trace: then no
-    dispatch has all that the metric is made of.
+    A metric has no spread if its counters come from several passes, or if it needs a duration from a trace. In these
+    cases no single dispatch has all inputs of the metric.
 
     Args:
-        chosen: what was read.
+        chosen: the selected kernels.
         derived: the metrics of ``chosen.kernels``.
         wanted: positions of the kernels.
     """
@@ -81,9 +81,9 @@ def spreads(
 
 
 def _durations(chosen: "Chosen", wanted: Sequence[int]) -> tuple[dict[int, list[float]], dict[int, dict[int, float]]]:
-    """Durations in ns that a kernel's mean is of, and by dispatch those of dispatches that were counted themselves.
+    """Return the durations in ns behind each kernel's mean, and those of dispatches that have counters, by dispatch.
 
-    Both are empty where the mean is that of a launch which tells less of itself.
+    Both are empty if the mean comes from a launch that records less about itself.
     """
     numbers, places = _numbered(chosen, wanted)
     dispatches = chosen.data.dispatches
@@ -114,7 +114,7 @@ def _durations(chosen: "Chosen", wanted: Sequence[int]) -> tuple[dict[int, list[
 def _samples(
     chosen: "Chosen", wanted: set[int], times: Mapping[int, Mapping[int, float]]
 ) -> dict[tuple[int, int, int], list[KernelCounters]]:
-    """By kernel, source and pass each dispatch as if it were a kernel of its own."""
+    """Return each dispatch as a kernel of its own, by kernel, source and pass."""
     numbers, places = _numbered(chosen, sorted(wanted))
     values = counted(chosen.data, numbers[numbers.isin(list(places))])
     one_by_one: dict[tuple[int, int, int, int], dict[str, float]] = defaultdict(dict)
@@ -134,7 +134,7 @@ def _samples(
 
 
 def _numbered(chosen: "Chosen", wanted: Sequence[int]) -> tuple[Any, dict[int, int]]:
-    """The number of each dispatch's identity, and by that number the position of the kernel that it is of."""
+    """Return the number of each dispatch's identity, and the position of the kernel with each identity number."""
     numbers, identities = identified(chosen.data, chosen.runs, chosen.gpus, chosen.dispatches)
     of_identity = {one: place for place in wanted for one in chosen.kernels[place].identities}
     places = {number: of_identity[one] for number, one in enumerate(identities) if one in of_identity}
@@ -143,19 +143,19 @@ def _numbered(chosen: "Chosen", wanted: Sequence[int]) -> tuple[Any, dict[int, i
 
 _LAUNCH = ("name", "grid", "workgroup", "agent")
 _BUILD = ("lds", "vgprs")
-# A difference of means counts as one beyond this many of its standard errors, of at least so many dispatches.
+# A difference of means is significant above this number of standard errors, with at least _LEAST dispatches.
 _ERRORS = 3.0
 _LEAST = 3
 
 
 @dataclass(frozen=True)
 class Value:
-    """A number of both runs.
+    """A number in both runs.
 
     Attributes:
-        before: ``None`` where it is not known.
-        after: as ``before``.
-        spread: over the dispatches of each run; ``None`` where fewer than two have all that it is made of.
+        before: value in the first run; ``None`` if unknown.
+        after: value in the second run; ``None`` if unknown.
+        spread: spread over the dispatches of each run; ``None`` if fewer than two dispatches have all inputs.
     """
 
     before: float | None
@@ -164,12 +164,12 @@ class Value:
 
     @property
     def ratio(self) -> float | None:
-        """After over before."""
+        """Value after divided by the value before; ``None`` if unknown."""
         return self.after / self.before if self.before and self.after is not None else None
 
     @property
     def beyond_spread(self) -> bool | None:
-        """Whether the means differ by more than three standard errors; ``None`` below three dispatches a run."""
+        """Whether the means differ by more than three standard errors; ``None`` below three dispatches per run."""
         one, other = self.spread
         if self.before is None or self.after is None or one is None or other is None:
             return None
@@ -184,9 +184,9 @@ class MetricChange:
     """One metric of one kernel in both runs.
 
     Attributes:
-        formula: what it is.
-        value: in the formula's unit.
-        flag: what is wrong with one of the values, or why it cannot be determined.
+        formula: formula of the metric.
+        value: values in the formula's unit.
+        flag: problem of one of the values, or reason why it cannot be determined.
     """
 
     formula: Formula
@@ -196,14 +196,14 @@ class MetricChange:
 
 @dataclass(frozen=True)
 class Pair:
-    """A kernel that both runs have.
+    """A kernel in both runs.
 
     Attributes:
-        before: in the first run.
-        after: in the second.
-        differs: ``lds`` and ``vgprs``, where the launch is the same and the build is another.
+        before: the kernel in the first run.
+        after: the kernel in the second run.
+        differs: ``lds`` and ``vgprs``, if the launch is the same but the build differs in them.
         time: mean duration in ns.
-        metrics: those that at least one run tells, by name.
+        metrics: metrics known in at least one run, by name.
     """
 
     before: KernelCounters
@@ -214,7 +214,7 @@ class Pair:
 
     @property
     def delta_ns(self) -> float | None:
-        """How much longer as many dispatches as the first run has take in the second."""
+        """Change of the total time in ns for the first run's number of dispatches; ``None`` if unknown."""
         if self.time.before is None or self.time.after is None:
             return None
         return (self.time.after - self.time.before) * self.before.calls
@@ -222,10 +222,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class CounterComparison:
-    """Two runs.
+    """Comparison of two runs.
 
     Attributes:
-        pairs: what both have, the largest change of time first.
+        pairs: kernels in both runs, the largest change of time first.
         only_before: kernels of the first run without a partner.
         only_after: kernels of the second run without a partner.
     """
@@ -236,12 +236,12 @@ class CounterComparison:
 
     @property
     def timed(self) -> list[Pair]:
-        """Pairs with a time on both sides."""
+        """Pairs with a time in both runs."""
         return [pair for pair in self.pairs if pair.delta_ns is not None]
 
     @property
     def times(self) -> tuple[float, float] | None:
-        """Summed time of the timed pairs in ns, both for as many dispatches as the first run has."""
+        """Total time of the timed pairs before and after in ns, for the first run's number of dispatches."""
         if not self.timed:
             return None
         before = sum((pair.time.before or 0.0) * pair.before.calls for pair in self.timed)
@@ -249,13 +249,13 @@ class CounterComparison:
 
     @property
     def grown_percent(self) -> float | None:
-        """How much that time grew, in percent; ``None`` where no pair has times."""
+        """Growth of the total time in percent; ``None`` if no pair has times."""
         times = self.times
         return 100 * (times[1] / times[0] - 1) if times is not None and times[0] else None
 
     @property
     def cannot_tell(self) -> str:
-        """Why ``grown_percent`` is not of all that ran; empty where it is."""
+        """Reason why ``grown_percent`` does not cover all kernels; "" if it does."""
         lost = len(self.only_before) + len(self.only_after)
         untimed = len(self.pairs) - len(self.timed)
         if not self.pairs:
@@ -268,8 +268,8 @@ class CounterComparison:
 def compare(before: Chosen, after: Chosen) -> CounterComparison:
     """Pair the kernels of two runs and compare their metrics.
 
-    Kernels are the same where all that tells them apart agrees. Where exactly one of each run is left of a name, grid,
-    workgroup and agent, these are one launch of two builds. Agents count where a run has several.
+    Kernels match if all distinguishing fields are equal. If each run has exactly one remaining kernel of a name, grid,
+    workgroup and agent, both are one launch of two builds. Agents are compared only if a run has several.
     """
     pairs, left, right = _paired(before, after)
     sides = [(before, [old for old, _, _ in pairs]), (after, [new for _, new, _ in pairs])]
@@ -312,7 +312,7 @@ def _change(
 
 
 def _paired(before: Chosen, after: Chosen) -> tuple[list[tuple[int, int, tuple[str, ...]]], list[int], list[int]]:
-    """Positions of pairs with what differs, and the positions that are left of each side."""
+    """Return the positions of matching kernels with their differences, and the unmatched positions of both sides."""
     agents = any(len({i.agent for one in side.kernels for i in one.identities}) > 1 for side in (before, after))
     launch = [field for field in _LAUNCH if field in before.fields and (field != "agent" or agents)]
     build = [field for field in _BUILD if field in before.fields]
