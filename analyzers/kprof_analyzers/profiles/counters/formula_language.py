@@ -1,4 +1,4 @@
-"""What a formula of counters may hold, computed for the values of many kernels at once."""
+"""Define the language of counter formulas, which are evaluated for many kernels at once."""
 
 import ast
 import operator
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> "Expression[Column]":
-    """A formula.
+    """Parse a formula.
 
     Raises:
-        KprofError: it holds more than numbers, names, ``+ - * /``, ``min`` and ``max``.
+        KprofError: if it contains more than numbers, names, ``+ - * /``, ``min`` and ``max``.
     """
     return expressions.parse(text, "the formula", _FORMULAS)
 
 
 def evaluate(formula: "Expression[Column]", values: "Mapping[str, Column]") -> "Column":
-    """The formula's values, one for each kernel; not a number where something is divided by zero.
+    """Return the formula's value for each kernel; NaN for a division by zero.
 
     Raises:
-        KprofError: a name has no value.
+        KprofError: if a name has no value.
     """
     import numpy as np
 

@@ -1,6 +1,6 @@
-"""What one measured kernel is: run, GPU, agent, name, grid, workgroup, LDS and VGPRs.
+"""Identity of a measured kernel: run, GPU, agent, name, grid, workgroup, LDS and VGPRs.
 
-Every specialisation of a Triton kernel has the same name, and so have launches of different sizes.
+The name alone is not sufficient: specialisations of a Triton kernel and launches of different sizes share a name.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 _SIZES = ("grid_x", "grid_y", "grid_z", "grid_work_items", "workgroup_x", "workgroup_y", "workgroup_z",
           "workgroup_work_items")  # fmt: skip
 KEY = ("run", "gpu", "agent", "kernel_name", *_SIZES, "lds_bytes", "vgprs")
-"""Columns of a dispatch that tell measured kernels apart."""
+"""Columns of a dispatch that distinguish measured kernels."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """A measured kernel. What the files do not tell, and what was put together, is ``None``.
+    """Identity of a measured kernel. Values that are unknown, or that were merged, are ``None``.
 
     Attributes:
         run: index of the run.
-        gpu: index of the GPU in :class:`~kprof_analyzers.profiles.counters.machine.Gpus`; -1 when it is not known.
-        agent: as the tool numbers GPUs.
+        gpu: index of the GPU in :class:`~kprof_analyzers.profiles.counters.machine.Gpus`; -1 if unknown.
+        agent: the tool's number of the GPU.
         name: normalised kernel name.
-        grid: in work-items, by dimension where that is known.
-        workgroup: as ``grid``.
-        lds: bytes a workgroup was given.
+        grid: work-items of the grid, by dimension if known.
+        workgroup: work-items of a workgroup, by dimension if known.
+        lds: allocated LDS of a workgroup in bytes.
         vgprs: architectural VGPRs.
     """
 
@@ -49,14 +49,14 @@ class Identity:
 
 
 FIELDS = tuple(field.name for field in fields(Identity) if field.name not in {"run", "gpu"})
-"""What ``--by`` may name. Runs and kinds of GPU are always kept apart."""
+"""Valid fields of ``--by``. Runs and kinds of GPU are always kept apart."""
 
 
 def parse_fields(text: str) -> tuple[str, ...]:
-    """``name,grid`` as fields.
+    """Parse a list of fields such as ``name,grid``.
 
     Raises:
-        InputError: one is unknown.
+        InputError: if a field is unknown.
     """
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     unknown = [name for name in names if name not in FIELDS]
@@ -68,12 +68,12 @@ def parse_fields(text: str) -> tuple[str, ...]:
 def identified(
     data: "Data", runs: "Runs", gpus: "Gpus", chosen: Collection[int] | None = None
 ) -> "tuple[pd.Series[Any], list[Identity]]":
-    """For each row of ``data.dispatches`` the number of its identity, and the identities.
+    """Return the number of the identity of each row of ``data.dispatches``, and the identities.
 
     Args:
-        data: what was read.
-        runs: its runs; dispatches of none are left out.
-        gpus: its GPUs.
+        data: the files' contents.
+        runs: runs of the data; dispatches that belong to no run are left out.
+        gpus: GPUs of the data.
         chosen: dispatch ids to keep; ``None`` keeps all.
     """
     from kprof_analyzers.profiles.counters.runs import run_column
@@ -103,7 +103,7 @@ def identified(
 
 
 def _wholes(column: "pd.Series[Any]") -> list[Any]:
-    """:func:`whole` of each value."""
+    """Apply :func:`whole` to each value of a column."""
     values = column.tolist()
     return values if column.dtype.kind in "iu" and not column.hasnans else [whole(value) for value in values]
 
@@ -115,11 +115,11 @@ def _size(x: int | None, y: int | None, z: int | None, total: int | None) -> tup
 
 
 def described(members: Sequence[Identity], shown: Collection[str]) -> str:
-    """``grid 4096x1x1, workgroup 256, LDS 512 B, 16 VGPRs, agent 1``; several values are counted.
+    """Describe identities: ``grid 4096x1x1, workgroup 256, LDS 512 B, 16 VGPRs, agent 1``; several values are counted.
 
     Args:
-        members: the identities that were put together.
-        shown: fields to tell.
+        members: the merged identities.
+        shown: fields to include.
     """
     words = []
     for field in ("grid", "workgroup", "lds", "vgprs", "agent"):

@@ -1,4 +1,4 @@
-"""Counter values by measured kernel, pass by pass."""
+"""Collect counter values by measured kernel and pass."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KernelCounters:
-    """What was counted for one kernel.
+    """Counters of one kernel.
 
     Attributes:
         name: normalised kernel name.
-        calls: dispatches that were counted.
-        nanoseconds: mean duration; ``None`` when no times can be trusted.
-        passes: for each file and pass, counter to mean over the dispatches.
-        identities: the measured kernels it is of; more than one only where the reader asked for it.
-        untrusted: counter to why its values are no measurement; they are in no pass.
+        calls: number of dispatches with counters.
+        nanoseconds: mean duration; ``None`` if no time can be trusted.
+        passes: mean of each counter over the dispatches, for each file and pass.
+        identities: identities of the kernel; several only if the user merged kernels.
+        untrusted: reasons why counters are not valid measurements; these counters are in no pass.
     """
 
     name: str
@@ -43,20 +43,23 @@ class KernelCounters:
 
     @property
     def gpu(self) -> int:
-        """Index of its GPU; -1 when it is not known."""
+        """Index of its GPU; -1 if unknown."""
         return self.identities[0].gpu
 
     @property
     def pattern(self) -> tuple[Any, ...]:
-        """What there is to compute with: equal for kernels that take the same formulas from the same passes."""
+        """Key of the available inputs: equal for kernels that use the same formulas with the same passes."""
         counted = tuple(frozenset(one) for one in self.passes)
         return self.nanoseconds is None, counted, tuple(sorted(self.untrusted.items()))
 
     def place(self, counter: str, others: frozenset[str] = frozenset()) -> tuple[int, str] | None:
-        """The pass to take a counter from, and its name there: the one that has most of the others, else the first.
+        """Return the pass to read a counter from, and the counter's name in that pass; ``None`` if no pass has it.
 
-        A formula's counters should be of one run of the kernel. ``NAME_sum`` and ``NAME`` stand for each other:
-        tools call the sum over all instances by either name.
+        Of several passes, the pass with most of the formula's other counters is used, because a formula's counters
+        should
+        come from the same run of the kernel. ``NAME_sum`` and ``NAME`` are interchangeable, since tools use both names
+        for
+        the sum over all instances.
         """
         found = [
             (sum(other in one for other in others), -place, name)
@@ -70,7 +73,7 @@ class KernelCounters:
         return next((-place, name) for fitting, place, name in found if (fitting, place) == most)
 
     def doubt(self, counter: str) -> str | None:
-        """Why the values that there are of a counter are no measurement."""
+        """Return the reason why the values of a counter are not a valid measurement, or ``None``."""
         return next((self.untrusted[name] for name in _names(counter) if name in self.untrusted), None)
 
 
@@ -78,7 +81,7 @@ def _names(counter: str) -> tuple[str, str]:
     return counter, counter.removesuffix("_sum") if counter.endswith("_sum") else f"{counter}_sum"
 
 
-# Of a source and a pass of it: counter to mean.
+# Means by counter, for each source and pass.
 _Passes = dict[tuple[int, int], dict[str, float]]
 
 
@@ -90,14 +93,14 @@ def kernels(
     gpus: Gpus | None = None,
     dispatches: Collection[int] | None = None,
 ) -> list[KernelCounters]:
-    """Measured kernels with counters, longest total time first.
+    """Return the measured kernels with counters, longest total time first.
 
     Args:
-        data: what was read.
-        by: fields of an identity that keep kernels apart. Runs and kinds of GPU always do.
-        runs: of the data, when they are known already.
-        gpus: as ``runs``.
-        dispatches: ids of the dispatches to look at; ``None`` looks at all.
+        data: the files' contents.
+        by: fields of an identity that distinguish kernels. Runs and kinds of GPU are always kept apart.
+        runs: runs of the data, if already known.
+        gpus: GPUs of the data, if already known.
+        dispatches: ids of the dispatches to use; ``None`` uses all.
     """
     if not len(data.counters):
         return []
@@ -127,7 +130,7 @@ def kernels(
 
 
 def _runs_of_equal(means: "pd.Series[Any]") -> Iterator[tuple[tuple[int, int, int], list[tuple[str, float]]]]:
-    """Kernel, source and pass, and the counters and values of the rows in which these stay the same."""
+    """Yield each kernel, source and pass with the counters and values of its rows, which are adjacent."""
     import numpy as np
 
     index: Any = means.index
@@ -149,7 +152,7 @@ def _merged(
     passes: list[_Passes],
     doubts: list[dict[str, str]],
 ) -> KernelCounters:
-    """Means over all dispatches. What one of the kernels does not have, all together have not."""
+    """Merge kernels into means over all dispatches; a value that one kernel lacks is missing in the result."""
     whole = sum(calls)
 
     def mean(values: list[float | None]) -> float | None:
@@ -158,7 +161,7 @@ def _merged(
 
     joined: _Passes = {}
     if len(passes) == 1:
-        # Most often; as the mean of one gives it, to the last digit.
+        # The usual case of one kernel, with the same rounding as the general case below.
         (one,) = passes
         joined = {place: one[place] for place in sorted(one)}
         if whole > 1:
@@ -174,11 +177,11 @@ def _merged(
 
 
 def counted(data: "Data", numbers: "pd.Series[Any]") -> "pd.DataFrame":
-    """One row a kernel, source, pass, dispatch and counter; channels are summed.
+    """Return one row per kernel, source, pass, dispatch and counter, with the channels summed.
 
     Args:
-        data: what was read.
-        numbers: for each dispatch the number of its kernel, from :func:`identified`.
+        data: the files' contents.
+        numbers: number of each dispatch's kernel, from :func:`identified`.
     """
     import pandas as pd
 
@@ -195,14 +198,14 @@ def counted(data: "Data", numbers: "pd.Series[Any]") -> "pd.DataFrame":
         table["counter"] = table["counter"].astype(object)
         extra = table[channels].groupby(keys, sort=False, observed=True)["value"].sum().reset_index()
         extra["counter"] += "_sum"
-        # A total that the tool counted itself goes before one summed from channels.
+        # A total that the tool reported takes precedence over a sum of channels.
         pieces = [pieces[0].astype({"counter": object}), extra]
     values: pd.DataFrame = pd.concat(pieces).drop_duplicates(["source", "pass", "dispatch", "counter"])
     return values
 
 
 def _doubts(data: "Data", numbers: "pd.Series[Any]") -> dict[int, dict[str, str]]:
-    """For each kernel the counters that are no measurement in one of its dispatches."""
+    """Return for each kernel the counters that are not valid measurements in one of its dispatches."""
     from kprof.inputs.rocprof.trust import untrusted
 
     found: dict[int, dict[str, str]] = defaultdict(dict)
@@ -213,14 +216,14 @@ def _doubts(data: "Data", numbers: "pd.Series[Any]") -> dict[int, dict[str, str]
 
 
 def _order(data: "Data") -> dict[int, int]:
-    """The merged file of a workload goes before its single passes."""
+    """Return the rank of each source: the merged file of a workload comes before the files of single passes."""
     sources = enumerate(data.sources)
     ranked = sorted(sources, key=lambda entry: (not entry[1].path.endswith("pmc_perf.csv"), entry[1].path))
     return {index: rank for rank, (index, _) in enumerate(ranked)}
 
 
 def _times(data: "Data", numbers: "pd.Series[Any]", identities: list[Identity]) -> dict[int, float]:
-    """Mean duration by kernel: from traces of the same run when there are some, since counting slows a kernel down."""
+    """Return the mean duration of each kernel, from traces of the same run if possible: counting slows kernels down."""
     import pandas as pd
 
     dispatches = data.dispatches
@@ -242,17 +245,17 @@ def _times(data: "Data", numbers: "pd.Series[Any]", identities: list[Identity]) 
 
 
 def _rows(sums: "pd.DataFrame") -> Iterator[tuple[int, float, int]]:
-    """Kernel, sum and count."""
+    """Yield kernel, sum and count."""
     columns = (sums[name].tolist() for name in ("sum", "count"))
     for kernel, spent, count in zip(sums.index.tolist(), *columns, strict=True):
         yield int(kernel), float(spent), int(count)
 
 
 def _of_traces(traces: dict[int, tuple[float, int]], identities: list[Identity]) -> dict[int, float]:
-    """Times of traced kernels for the counted ones that are the same.
+    """Return times of traced kernels for the matching counted kernels.
 
-    A trace may be of another process, which ran on another agent, and may tell less of a launch: then what both tell
-    decides, as long as it names one kernel only.
+    A trace may come from another process on another agent, and may record less about a launch. Kernels then match by
+    the fields that both record, if these fields identify only one kernel.
     """
     result: dict[int, float] = {}
     levels = (_exactly, _launch, _shape, _name)

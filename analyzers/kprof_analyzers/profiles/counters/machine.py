@@ -1,4 +1,4 @@
-"""Which GPU the counters are of, and its constants for the formulas."""
+"""Determine the measured GPU, and its constants for the formulas."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasuredGpu:
-    """The GPU that was measured.
+    """The measured GPU.
 
     Attributes:
         arch: architecture.
-        product: when it is known; peaks need it.
-        cus: compute units, as the measurement says or else the product's.
-        xcds: as ``cus``.
-        constants: what formulas may use, in lower case; a constant that is not known is not there.
-        origin: how it was found out, in words.
+        product: product if known; needed for peaks.
+        cus: number of compute units from the measurement, or else of the product.
+        xcds: number of XCDs from the measurement, or else of the product.
+        constants: constants for formulas, in lower case; unknown constants are missing.
+        origin: source of the information, in words.
     """
 
     arch: Architecture
@@ -38,13 +38,17 @@ class MeasuredGpu:
 
 
 class Gpus:
-    """The GPUs of measurements. Each agent has its own, which its own file says, or the system file beside it."""
+    """GPUs of the measurements. Each agent is described by its own file or by the system file next to it."""
 
     def __init__(self, data: "Data", name: str | None = None) -> None:
-        """As :func:`gpu_of`; ``name`` is for agents of which no file says what they are, or for all.
+        """Read the GPUs of the measurements.
+
+        Args:
+            data: the files' contents.
+            name: architecture or product of agents that no file describes, or of all agents.
 
         Raises:
-            KprofError: the name is unknown.
+            KprofError: if the name is unknown.
         """
         agents = data.agents
         self._rows: pd.DataFrame = agents[agents["type"].astype(str) == "GPU"] if len(agents) else agents
@@ -53,17 +57,17 @@ class Gpus:
         self._found: list[MeasuredGpu] = []
         self._places: dict[tuple[int, int | None], int] = {}
         several = len({_kind(row) for _, row in self._rows.iterrows()}) > 1
-        # One kind of GPU in all files: the name corrects them. Of several, it is for those that fit.
+        # If all files have one kind of GPU, the name overrides it. With several kinds it applies to matching agents.
         self._overrides = name is not None and not several
         if name is not None:
             self._gpu(name, None, "as given")
 
     def __getitem__(self, index: int) -> MeasuredGpu | None:
-        """By index; ``None`` for -1."""
+        """Return a GPU by index; ``None`` for -1."""
         return self._found[index] if index >= 0 else None
 
     def index_of(self, source: int, agent: int | None) -> int:
-        """The GPU of an agent in a source as an index, equal for agents of one kind; -1 when nothing says it."""
+        """Return the index of an agent's GPU in a source, shared by agents of one kind; -1 if nothing describes it."""
         place = source, agent
         if place not in self._places:
             self._places[place] = self._index(self._described(source, agent))
@@ -94,7 +98,7 @@ class Gpus:
         return MeasuredGpu(arch, product, cus, xcds, _constants(arch, product, cus, xcds, clock), origin)
 
     def _described(self, source: int, agent: int | None) -> Any:
-        """The row that is about an agent; ``None`` when there is none, or one of several cannot be chosen."""
+        """Return the row that describes an agent; ``None`` if there is none, or if several rows are ambiguous."""
         for rows in self._nearest(source):
             if not len(rows):
                 continue
@@ -107,7 +111,7 @@ class Gpus:
         return None
 
     def _nearest(self, source: int) -> "Iterator[pd.DataFrame]":
-        """Rows about agents: of the file itself, its process's files, system files in its folder and above, all."""
+        """Yield agent rows by proximity: same file, same process, system files in its folder and above, all files."""
         rows, sources = self._rows, self._sources
         if not len(rows):
             return
@@ -115,7 +119,7 @@ class Gpus:
         mine = {source} if at is None else {source, at}
         path = PurePath(sources[source].path)
         yield rows[rows["source"].isin(mine)]
-        # rocprofv3 begins all names of one process with its number.
+        # rocprofv3 begins the names of all files of a process with the process id.
         stem = path.name.split("_", 1)[0]
         beside = [PurePath(one.path).parent == path.parent for one in sources]
         same = [near and stem.isdigit() and PurePath(one.path).name.startswith(f"{stem}_")
@@ -134,14 +138,14 @@ class Gpus:
 
 
 def gpu_of(data: "Data", name: str | None = None) -> MeasuredGpu:
-    """The GPU of measurements of one kind of GPU, or the one named.
+    """Return the GPU of measurements that come from one kind of GPU.
 
     Args:
-        data: may hold agents or a workload's system description.
-        name: architecture or product, overriding what the data says.
+        data: the files' contents, which may include agents or a workload's system description.
+        name: architecture or product that overrides the data.
 
     Raises:
-        KprofError: nothing says which GPU it was, it was more than one kind, or the name is unknown.
+        KprofError: if no GPU or more than one kind of GPU is described, or the name is unknown.
     """
     gpus = Gpus(data, name)
     dispatches = data.dispatches
@@ -159,7 +163,7 @@ def gpu_of(data: "Data", name: str | None = None) -> MeasuredGpu:
 
 
 def unknown_gpu() -> InputError:
-    """Nothing says what was measured."""
+    """Return the error for measurements without a description of their GPU."""
     return InputError(
         "the files do not say which GPU was measured",
         hint="name it: --arch MI300X (a product gives peaks too) or --arch gfx942",
@@ -167,7 +171,7 @@ def unknown_gpu() -> InputError:
 
 
 def gpu_name(gpu: MeasuredGpu) -> str:
-    """The product, else the architecture."""
+    """Return the name of the product, or of the architecture if the product is unknown."""
     return gpu.product.name if gpu.product is not None else gpu.arch.name
 
 
@@ -186,7 +190,7 @@ def _same(row: Any, arch: Architecture) -> bool:
 
 
 def whole(value: Any) -> int | None:
-    """An integer of a table; ``None`` where it has none."""
+    """Return a table's value as an integer; ``None`` for a missing value."""
     import pandas as pd
 
     return None if value is None or pd.isna(value) else int(value)
@@ -200,7 +204,7 @@ def _constants(
     arch: Architecture, product: Product | None, cus: int | None, xcds: int | None, clock: int | None
 ) -> dict[str, float]:
     l1, l2 = arch.memory.get("l1"), arch.memory.get("l2")
-    # Where all products are one die the measured one is, too.
+    # If all products of an architecture have one die, the measured GPU also has one.
     single = {known.xcds for known in arch.products.values()} == {1}
     one_xcd = 1 if xcds is None and single else xcds
     peaks = bandwidths(arch, product, cus, one_xcd, clock)

@@ -1,6 +1,6 @@
-"""Derived metrics: from what was counted to what people ask for.
+"""Derive metrics from counters.
 
-Constants that formulas may use: ``ns`` (mean duration), ``cus``, ``xcds``, ``max_waves_per_cu``, ``lds_banks``,
+Constants of formulas: ``ns`` (mean duration), ``cus``, ``xcds``, ``max_waves_per_cu``, ``lds_banks``,
 ``l1_line`` and ``l2_line`` (bytes), ``hbm_peak``, ``l2_peak``, ``vl1d_peak`` and ``lds_peak`` (GB/s), ``max_clock``
 (MHz).
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.counters.formula_language import Column
 
 _SLACK = 0.005
-# Counting begins before and ends behind what is timed.
+# Allowed excess over a maximum: counting begins before and ends after the timed interval.
 _LONGER = 1.05
 
 
@@ -29,14 +29,14 @@ class Metric(msgspec.Struct, frozen=True, gc=False):
     """One metric of one kernel.
 
     Attributes:
-        formula: what it is.
-        value: ``None`` when it is not known.
-        used: the formula that was used.
-        missing: counters to collect; for the alternative that needs fewest.
-        unknown: constants of the GPU that are not known.
-        confidence: ``one pass``, ``several passes`` (its counters are of different runs of the kernel) or ``""``.
-        flag: what is wrong with the value, or with the counters that it would be of, in words.
-        note: what to keep in mind about the formula used.
+        formula: definition of the metric.
+        value: ``None`` if unknown.
+        used: text of the formula that was used.
+        missing: counters to collect, for the alternative formula that needs the fewest.
+        unknown: constants of the GPU that are unknown.
+        confidence: ``one pass``, ``several passes`` (the counters are from different runs of the kernel) or ``""``.
+        flag: problem of the value, or of the counters it would be computed from, in words.
+        note: caveat of the formula that was used.
     """
 
     formula: Formula
@@ -57,20 +57,20 @@ class _MissingError(Exception):
 
 
 def metrics(kernel: KernelCounters, gpu: MeasuredGpu) -> dict[str, Metric]:
-    """Every metric of the GPU's architecture by id, those without a value included."""
+    """Return all metrics of the GPU's architecture by id, including metrics without a value."""
     return all_metrics([kernel], lambda _: gpu)[0]
 
 
 def all_metrics(
     kernels: Sequence[KernelCounters], gpu_of: Callable[[KernelCounters], MeasuredGpu]
 ) -> list[dict[str, Metric]]:
-    """The metrics of many kernels, as :func:`metrics` gives them.
+    """Return the metrics of many kernels in the form of :func:`metrics`.
 
-    Kernels with the same counters in the same passes take the same formulas, which are computed for all at once.
+    Kernels with the same counters in the same passes use the same formulas, which are evaluated for all at once.
 
     Args:
-        kernels: what was counted.
-        gpu_of: the GPU that each ran on.
+        kernels: counters of the kernels.
+        gpu_of: function that returns the GPU of a kernel.
     """
     groups: dict[Any, list[int]] = defaultdict(list)
     gpus: dict[int, MeasuredGpu] = {}
@@ -92,7 +92,7 @@ def all_metrics(
 
 
 def counters_of(text: str, formulas: dict[str, Formula]) -> frozenset[str]:
-    """Counters that an expression needs, through other metrics too."""
+    """Return the counters that an expression needs, including those of metrics in it."""
     found: set[str] = set()
     for name in formula_language.parse(text).names:
         if name in formulas:
@@ -103,7 +103,7 @@ def counters_of(text: str, formulas: dict[str, Formula]) -> frozenset[str]:
 
 
 class _Table:
-    """Kernels with the same counters in the same passes; each counter of a pass is a column."""
+    """Counters of kernels that have the same counters in the same passes; each counter of a pass is a column."""
 
     def __init__(self, kernels: Sequence[KernelCounters], gpu: MeasuredGpu, formulas: dict[str, Formula]) -> None:
         self.kernels, self.gpu, self.formulas = kernels, gpu, formulas
@@ -111,7 +111,7 @@ class _Table:
         self._columns: dict[tuple[int, str], Column] = {}
 
     def counter(self, name: str, place: int) -> "Column":
-        """A counter of a pass."""
+        """Return the column of a counter in a pass."""
         import numpy as np
 
         if (place, name) not in self._columns:
@@ -120,7 +120,7 @@ class _Table:
         return self._columns[place, name]
 
     def nanoseconds(self) -> "Column | None":
-        """Mean durations."""
+        """Return the column of mean durations, or ``None`` if they are unknown."""
         import numpy as np
 
         if self.first.nanoseconds is None:
@@ -129,7 +129,7 @@ class _Table:
 
 
 def _of_all(formula: Formula, table: _Table) -> Sequence[Metric]:
-    """One metric of each kernel of a table."""
+    """Return one metric for each kernel of a table."""
     import numpy as np
 
     best: _MissingError | None = None
@@ -155,7 +155,7 @@ def _of_all(formula: Formula, table: _Table) -> Sequence[Metric]:
 
 
 def _nearer(one: _MissingError, best: _MissingError | None) -> _MissingError:
-    """The one that lacks fewer counters. Counters that were collected in vain are not asked for again."""
+    """Return the error with fewer missing counters; errors about untrusted counters rank last."""
     if best is None or (bool(one.doubts), len(one.counters)) < (bool(best.doubts), len(best.counters)):
         return one
     return best
@@ -163,7 +163,7 @@ def _nearer(one: _MissingError, best: _MissingError | None) -> _MissingError:
 
 def _flag(formula: Formula, value: float | None, gpu: MeasuredGpu) -> str:
     if value is None:
-        return "nothing to divide by: the counter below the line is 0"
+        return "undefined: the counter in the denominator is 0"
     most = gpu.constants.get(formula.at_most)
     if most is not None and value > _LONGER * most:
         return f"impossible: above {most:,.0f} {formula.unit}; the counters cover more than the time does"
@@ -177,7 +177,7 @@ def _flag(formula: Formula, value: float | None, gpu: MeasuredGpu) -> str:
 
 
 class _Evaluation:
-    """One formula over a table; collects everything that is missing instead of stopping at the first."""
+    """Evaluation of one formula over a table, which collects all missing inputs instead of stopping at the first."""
 
     def __init__(self, table: _Table, wanted: frozenset[str]) -> None:
         self._table, self._wanted = table, wanted

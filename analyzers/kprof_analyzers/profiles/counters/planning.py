@@ -1,4 +1,4 @@
-"""Which counters decide what is asked about a kernel, and in which passes they can be collected."""
+"""Plan counter collection: which counters answer a question about a kernel, and in which passes they fit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from kprof_analyzers.profiles.counters.metrics import counters_of
 LIMITS: Mapping[str, int] = {
     "SQ": 8, "TCC": 4, "TCP": 4, "TA": 2, "TD": 2, "GRBM": 2, "SPI": 6, "CPC": 2, "CPF": 2, "GL2C": 4,
 }  # fmt: skip
-"""Counters of one hardware block that one pass can count; from rocprofiler-compute's per-GPU tables."""
+"""Maximum number of counters of a hardware block in one pass; from rocprofiler-compute's per-GPU tables."""
 _ACCUMULATED = {
     "SQ_LEVEL_WAVES_ACCUM": "MeanOccupancyPerCU",
     "SQ_INST_LEVEL_VMEM_ACCUM": "VmemLatency",
@@ -18,7 +18,7 @@ _ACCUMULATED = {
     "SQ_INST_LEVEL_LDS_ACCUM": "LdsLatency",
     "SQ_IFETCH_LEVEL_ACCUM": "InstrFetchLatency",
 }
-"""Time integrals cannot be asked for by name; these derived counters contain them."""
+"""Derived counters that contain time integrals, which cannot be collected by name."""
 _DERIVED: Mapping[str, tuple[tuple[str, int], ...]] = {
     "MeanOccupancyPerCU": (("SQ", 2), ("GRBM", 1)),
     "VmemLatency": (("SQ", 3),),
@@ -41,17 +41,17 @@ class Pass:
 
     @property
     def option(self) -> str:
-        """The option for rocprofv3."""
+        """Option for rocprofv3."""
         return f"--pmc {' '.join(self.counters)}"
 
     @property
     def line(self) -> str:
-        """The line for an input file (``rocprofv3 -i``)."""
+        """Line for an input file (``rocprofv3 -i``)."""
         return f"pmc: {' '.join(self.counters)}"
 
 
 def block_of(counter: str) -> str:
-    """The hardware block: ``SQC_DCACHE_REQ`` is counted by ``SQ``."""
+    """Return the hardware block of a counter, for example ``SQ`` for ``SQC_DCACHE_REQ``."""
     prefix = counter.split("_", 1)[0]
     return "SQ" if prefix.startswith("SQ") else prefix
 
@@ -61,10 +61,10 @@ def _cost(counter: str) -> tuple[tuple[str, int], ...]:
 
 
 def passes(counters: Iterable[str]) -> list[Pass]:
-    """Counters in as few passes as first-fit finds, a whole formula's counters together where they fit.
+    """Distribute counters over passes by first fit, so that a formula's counters are in one pass if possible.
 
     Args:
-        counters: names as in formulas; repeated ones are asked for once.
+        counters: names as in formulas, which may be repeated.
     """
     wanted = dict.fromkeys(_ACCUMULATED.get(counter, counter) for counter in counters)
     bins: list[tuple[list[str], dict[str, int]]] = []
@@ -85,24 +85,24 @@ def _fits(cost: tuple[tuple[str, int], ...], used: Mapping[str, int]) -> bool:
     return all(used.get(block, 0) + need <= LIMITS.get(block, 1) for block, need in cost)
 
 
-# Numbers of the judgement that are other numbers' metrics.
+# Metrics that correspond to numbers with another name in a judgement.
 _OTHER_NAMES = {"waves_per_simd": "wavefronts_in_flight"}
 OF_TRACE = frozenset(
     {"cus", "computed_waves_per_simd", "dispatches", "mean_ns", "scratch_bytes", "time_share", "rank_in_trace",
      "workgroups"}
 )  # fmt: skip
-"""Numbers that a kernel trace and the compiled kernel tell without counters."""
+"""Numbers that come from a kernel trace or the compiled kernel and need no counters."""
 
 
 @dataclass(frozen=True)
 class CounterQuestion:
-    """What is asked, and the counters that decide it.
+    """A question, and the counters that answer it.
 
     Attributes:
         name: a finding's rule, or a metric.
-        about: in words.
-        numbers: that decide it.
-        counters: to collect for them; empty where a kernel trace alone decides.
+        about: the question in words.
+        numbers: numbers that answer it.
+        counters: counters to collect for the numbers; empty if a kernel trace is sufficient.
         uncounted: numbers that cannot be counted on the architecture.
     """
 
@@ -115,12 +115,12 @@ class CounterQuestion:
 
 @dataclass(frozen=True)
 class CollectionPlan:
-    """How the counters of some questions are collected.
+    """Collection of the counters that answer some questions.
 
     Attributes:
         arch: name of the architecture.
-        questions: what is asked.
-        passes: each is one run of the program.
+        questions: the questions.
+        passes: passes, each of which is one run of the program.
     """
 
     arch: str
@@ -129,15 +129,15 @@ class CollectionPlan:
 
     @property
     def blocks(self) -> list[str]:
-        """Hardware blocks of the counters, as rocprof-compute's ``--block`` takes them."""
+        """Hardware blocks of the counters, as arguments of rocprof-compute's ``--block``."""
         return sorted({block_of(counter) for question in self.questions for counter in question.counters})
 
 
 def question(name: str, about: str, numbers: Iterable[str], arch: Architecture) -> CounterQuestion:
-    """Return the counters that decide some numbers.
+    """Return a question with the counters that determine its numbers.
 
     Raises:
-        KprofError: the architecture has no formulas.
+        KprofError: if the architecture has no formulas.
     """
     formulas = formulas_of(arch)
     wanted = tuple(dict.fromkeys(numbers))
@@ -153,13 +153,13 @@ def question(name: str, about: str, numbers: Iterable[str], arch: Architecture) 
 
 
 def plan(questions: Iterable[CounterQuestion], arch: Architecture) -> CollectionPlan:
-    """Put the counters of all questions into as few passes as first-fit finds."""
+    """Distribute the counters of all questions over passes by first fit."""
     found = list({each.name: each for each in questions}.values())
     return CollectionPlan(arch.name, found, passes(counter for each in found for counter in each.counters))
 
 
 def _counters(number: str, formulas: Mapping[str, Formula]) -> list[str] | None:
-    """Return the counters of a number, none for one of a trace; ``None`` where nothing counts it."""
+    """Return the counters of a number, an empty list for numbers from a trace; ``None`` if nothing counts it."""
     if number in OF_TRACE:
         return []
     formula = formulas.get(_OTHER_NAMES.get(number, number))

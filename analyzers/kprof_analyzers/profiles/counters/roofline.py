@@ -1,4 +1,4 @@
-"""A kernel's place under the rooflines of arithmetic and of each memory level, also drawn as characters."""
+"""Place kernels under the rooflines of arithmetic and of each memory level, and draw them as text."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MATRIX = ("matrix_fp16", "matrix_bf16", "matrix_fp8", "matrix_fp32", "matrix_fp64")
 _VECTOR = ("valu_fp32", "valu_fp64")
-# Memory level to the metrics whose sum is its bandwidth, and the constant with its published peak.
+# For each memory level the metrics whose sum is its bandwidth, and the constant with its published peak.
 _LEVELS = {
     "HBM": (("hbm_read_bandwidth", "hbm_write_bandwidth"), "hbm_peak"),
     "L2": (("l2_bandwidth",), "l2_peak"),
@@ -32,12 +32,12 @@ _MEASURED = {
 
 @dataclass(frozen=True)
 class Roof:
-    """A limit.
+    """A limit of the roofline.
 
     Attributes:
-        name: for people.
-        bandwidth: GB/s, of a slanted roof.
-        flop_rate: GFLOP/s, of a flat one.
+        name: name for users.
+        bandwidth: GB/s, for a slanted roof.
+        flop_rate: GFLOP/s, for a flat roof.
         origin: ``product`` (published) or ``measured`` (the workload's roofline.csv).
     """
 
@@ -47,7 +47,7 @@ class Roof:
     origin: str = "product"
 
     def at(self, intensity: float) -> float:
-        """GFLOP/s that it allows at an intensity in FLOP/byte."""
+        """Return the maximum GFLOP/s at an intensity in FLOP/byte."""
         if self.flop_rate is not None:
             return self.flop_rate
         return (self.bandwidth or 0.0) * intensity
@@ -55,13 +55,13 @@ class Roof:
 
 @dataclass(frozen=True)
 class Level:
-    """What a kernel takes of one memory level.
+    """Bandwidth that a kernel uses of one memory level.
 
     Attributes:
         name: ``HBM``, ``L2``, ``vL1D`` or ``LDS``.
-        bandwidth: GB/s; ``None`` where a counter is missing.
-        peak: GB/s; ``None`` where it is not known.
-        origin: of the peak, as :class:`Roof` has it.
+        bandwidth: GB/s; ``None`` if a counter is missing.
+        peak: GB/s; ``None`` if unknown.
+        origin: origin of the peak, as in :class:`Roof`.
     """
 
     name: str
@@ -71,24 +71,25 @@ class Level:
 
     @property
     def share(self) -> float | None:
-        """Of the peak, 0 to 1."""
+        """Share of the peak that is used, 0 to 1."""
         return self.bandwidth / self.peak if self.bandwidth is not None and self.peak else None
 
 
 @dataclass(frozen=True)
 class Point:
-    """One kernel.
+    """Position of one kernel under the roofline.
 
     Attributes:
-        kernel: name.
-        intensity: FLOP a byte of HBM traffic; ``None`` when it is not known.
+        kernel: name of the kernel.
+        intensity: FLOP per byte of HBM traffic; ``None`` if unknown.
         flop_rate: GFLOP/s.
         bandwidth: GB/s over the fabric.
-        limit: GFLOP/s that the nearest roof allows it.
-        bound: the name of the roof that it is nearest to: a memory level, or a kind of arithmetic.
-        share: of that roof, 0 to 1 (of bandwidth for a kernel that computes nothing).
-        missing: counters to collect when something is ``None``.
-        reason: why it cannot be placed, in words.
+        limit: GFLOP/s that the nearest roof allows.
+        bound: name of the nearest roof: a memory level, or a kind of arithmetic.
+        share: share of the nearest roof, 0 to 1 (share of bandwidth for a kernel without arithmetic).
+        missing: counters to collect if a value is ``None``.
+        reason: reason why the kernel cannot be placed, in words.
+        levels: bandwidths of the memory levels.
     """
 
     kernel: str
@@ -104,7 +105,7 @@ class Point:
 
 
 def roofs(gpu: MeasuredGpu, data: "Data | None" = None) -> list[Roof]:
-    """Limits of the GPU, one a name: those measured on the machine where the data has them, else published ones."""
+    """Return the limits of the GPU, one per name: measured on the machine if the data has them, else published."""
     found: dict[str, Roof] = {}
     for level, (_, constant) in _LEVELS.items():
         if gpu.product is not None and constant in gpu.constants:
@@ -125,16 +126,16 @@ def roofs(gpu: MeasuredGpu, data: "Data | None" = None) -> list[Roof]:
 
 
 def place_all(kernels: Sequence[KernelCounters], gpu: MeasuredGpu, limits: list[Roof]) -> list[Point]:
-    """Where kernels of one GPU are; see :func:`place`."""
+    """Return the positions of kernels of one GPU; see :func:`place`."""
     found = all_metrics(kernels, lambda _: gpu)
     return [_placed(kernel, derived, limits) for kernel, derived in zip(kernels, found, strict=True)]
 
 
 def place(kernel: KernelCounters, gpu: MeasuredGpu, limits: list[Roof]) -> Point:
-    """Where a kernel is, and the roof that it is nearest to.
+    """Return the position of a kernel, with its nearest roof.
 
-    The flat roof is that of the kind of arithmetic it mostly does: matrix when MFMA does more than the VALU, the
-    fastest type that it used. The slanted ones are the memory levels whose traffic was counted.
+    The flat roof is that of the kernel's main kind of arithmetic: matrix arithmetic if MFMA does more than the VALU, in
+    the type with the highest rate. The slanted roofs are the memory levels whose traffic was counted.
     """
     return _placed(kernel, metrics(kernel, gpu), limits)
 
@@ -215,9 +216,9 @@ def _flat(found: dict[str, Metric], limits: list[Roof]) -> Roof | None:
 
 
 def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: int = 18) -> list[str]:
-    """Lines of a plot with logarithmic axes; kernels are letters in the order given.
+    """Return the lines of a plot with logarithmic axes, in which kernels are letters in the given order.
 
-    Returns an empty list when no kernel can be placed.
+    The list is empty if no kernel can be placed.
     """
     shown = [point for point in points if point.intensity and point.flop_rate]
     if not shown:
@@ -231,7 +232,8 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
 
     for column in range(width):
         intensity = 10 ** (x_range[0] + (x_range[1] - x_range[0]) * column / (width - 1))
-        # A roof is drawn only where it is the limit: slanted below the highest flat one, flat right of the ridge.
+        # Only the limiting part of a roof is drawn: slanted roofs below the highest flat roof, flat roofs right of the
+        # ridge.
         flat = max((roof.flop_rate for roof in roofs if roof.flop_rate), default=math.inf)
         slanted = max((roof.at(intensity) for roof in roofs if roof.bandwidth), default=math.inf)
         for roof in roofs:
@@ -254,12 +256,12 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
 
 
 def of_hbm(limits: list[Roof]) -> list[Roof]:
-    """Those that a plot over FLOP a byte of HBM traffic can show: arithmetic, and HBM alone of the memory levels."""
+    """Return the roofs in a plot over FLOP per byte of HBM traffic: arithmetic, and HBM as the only memory level."""
     return [roof for roof in limits if roof.flop_rate is not None or roof.name == "HBM"]
 
 
 def ranges(points: list[Point], roofs: list[Roof]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Exponents of ten of both axes, so that points and the ridge are inside."""
+    """Return the exponents of ten of both axes so that all points and the ridge are visible."""
     intensities = [point.intensity for point in points if point.intensity]
     rates = [point.flop_rate for point in points if point.flop_rate]
     peaks = [roof.flop_rate for roof in roofs if roof.flop_rate]

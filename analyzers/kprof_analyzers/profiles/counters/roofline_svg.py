@@ -1,4 +1,4 @@
-"""The roofline as SVG: no scripts, text escaped, readable on light and dark pages."""
+"""Draw the roofline as SVG without scripts, with escaped text, readable on light and dark pages."""
 
 import math
 
@@ -13,7 +13,7 @@ _MOST = 40
 
 
 def render(points: list[Point], limits: list[Roof], title: str) -> str:
-    """The picture; kernels that cannot be placed are counted in the caption."""
+    """Return the picture; the caption gives the number of kernels that cannot be placed."""
     shown = [point for point in points if point.intensity and point.flop_rate][:_MOST]
     roofs = of_hbm(limits)
     body = [f'<text x="{_LEFT}" y="20" font-size="15" font-weight="bold">{svg_text(title)}</text>']

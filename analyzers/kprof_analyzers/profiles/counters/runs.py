@@ -1,4 +1,4 @@
-"""Which files are of one run of the program: only those may be put together into one number."""
+"""Assign measurement files to runs of the program: only files of one run may be combined into one number."""
 
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs, and the one that each source belongs to.
+    """Runs, and the run of each source.
 
     Attributes:
-        labels: what each run is called: the path that was named, or its file.
-        of_source: for each source the index of its run; -1 when it is not known which one it belongs to.
+        labels: label of each run: the path that the user named, or its file.
+        of_source: for each source the index of its run; -1 if unknown.
     """
 
     labels: tuple[str, ...]
@@ -23,7 +23,7 @@ class Runs:
 
 @dataclass
 class _Unit:
-    """One file, or one workload folder: never of two runs."""
+    """One file or one workload folder, which never contains several runs."""
 
     given: str
     path: str
@@ -35,12 +35,12 @@ class _Unit:
 
 
 def runs_of(data: "Data") -> Runs:
-    """Runs among the files.
+    """Return the runs among the files.
 
-    Every path that was named and has counters is a run. Within a folder that was named, files with different counters
-    are passes of one run; files with the same counters are runs of their own, unless they ran at the same time (ranks).
+    Every path that the user named and that has counters is a run. Within a named folder, files with different counters
+    are passes of one run. Files with the same counters are separate runs, unless they ran at the same time (ranks).
     Each workload folder is one run. Files without counters, such as traces, belong to the run of the same path or
-    folder, or to the only one.
+    folder, or to the only run.
     """
     units = _units(data)
     runs: list[list[_Unit]] = []
@@ -104,7 +104,7 @@ def _one_run(one: _Unit, other: _Unit) -> bool:
 
 
 def _run_beside(unit: _Unit, runs: list[list[_Unit]]) -> int:
-    """The only run that a file without counters can be of: of the same path, else the same folder, else of all."""
+    """Return the run of a file without counters: the only one in its folder, of its path, or at all; else -1."""
 
     def same_path(other: _Unit) -> bool:
         return other.given == unit.given
@@ -122,7 +122,7 @@ def _run_beside(unit: _Unit, runs: list[list[_Unit]]) -> int:
 
 
 def _labels(runs: list[list[_Unit]]) -> tuple[str, ...]:
-    """The shortest ends of the paths that tell the runs apart."""
+    """Return the shortest path endings that distinguish the runs."""
     givens = [run[0].given for run in runs]
     paths = [PurePath(run[0].given if givens.count(run[0].given) == 1 else run[0].path) for run in runs]
     depth = max((len(path.parts) for path in paths), default=1)
@@ -134,7 +134,7 @@ def _labels(runs: list[list[_Unit]]) -> tuple[str, ...]:
 
 
 def run_column(data: "Data", runs: Runs) -> Any:
-    """The run of each row of ``data.dispatches``."""
+    """Return the run of each row of ``data.dispatches``."""
     import numpy as np
 
     return np.asarray([*runs.of_source, -1])[data.dispatches["source"].to_numpy(dtype=int)]

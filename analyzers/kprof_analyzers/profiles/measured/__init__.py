@@ -1,1 +1,1 @@
-"""Measurements joined to the compiled kernel, and what they say of its findings."""
+"""Match measurements with the compiled kernel, and check the kernel's findings against them."""

@@ -1,7 +1,7 @@
-"""Find the measured kernel that a compiled one is.
+"""Find a compiled kernel in a measurement.
 
-Triton gives every specialisation of a kernel the same name, so a name is only the first key. The workgroup size tells
-``num_warps``; LDS and registers tell specialisations of the same ``num_warps`` apart.
+Triton gives every specialisation of a kernel the same name, so the name is only the first key. The workgroup size gives
+``num_warps``. LDS and registers distinguish specialisations with the same ``num_warps``.
 """
 
 import re
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from kprof.inputs.torch_profiler import LinkedTrace
     from kprof.targets.loaded import LoadedKernel
 
-# Old Triton versions hung the specialisation on the name: one number an argument, with d for divisible by 16,
+# Old Triton versions append the specialisation to the name: one number per argument, with d for divisible by 16,
 # c for a constant, e for divisible by 8.
 _SPECIALISED = re.compile(r"_(?:\d+[cde]*)+$")
-# rocprof tells LDS in blocks of 128 dwords, whatever the hardware's granule is.
+# rocprof reports LDS in blocks of 128 dwords, regardless of the hardware's granule.
 _LDS_BLOCK = 512
 _VGPR_BLOCK = 8
 
 
 @dataclass(frozen=True)
 class CompiledIdentity:
-    """What is known of the compiled kernel that a measurement may tell too.
+    """Properties of a compiled kernel that a measurement may also contain.
 
     Attributes:
-        name: of the symbol that is launched.
-        wavefront_size: lanes.
+        name: symbol that is launched.
+        wavefront_size: lanes of a wavefront.
         num_warps: wavefronts of a workgroup.
-        lds_bytes: of a workgroup, dynamic part included.
-        vgprs: vector registers allocated, AGPRs included.
+        lds_bytes: LDS of a workgroup including its dynamic part.
+        vgprs: allocated vector registers including AGPRs.
         granule: LDS granule in bytes.
-        source: file that it is compiled from.
+        source: source file of the kernel.
     """
 
     name: str
@@ -52,12 +52,12 @@ class CompiledIdentity:
 
 @dataclass(frozen=True)
 class Variant:
-    """Dispatches of one name that agree in what a launch tells.
+    """Dispatches of one name with the same launch properties.
 
     Attributes:
         rows: row numbers of the dispatches or activities.
-        workgroup_size: work-items.
-        vgprs: with AGPRs.
+        workgroup_size: work-items of a workgroup.
+        vgprs: vector registers including AGPRs.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Variant:
 
 
 def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architecture") -> CompiledIdentity:
-    """The compiled kernel's keys."""
+    """Return the properties of a compiled kernel that identify it in a measurement."""
     from kprof.document import Resources
 
     resources = report.resources if isinstance(report.resources, Resources) else Resources()
@@ -88,10 +88,10 @@ def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architectu
 
 
 def in_counters(subject: CompiledIdentity, data: "Data") -> tuple[Match, tuple[int, ...]]:
-    """The match among profiled dispatches, and the rows of ``data.dispatches`` that belong to it.
+    """Return the match among profiled dispatches, and its rows of ``data.dispatches``.
 
     Raises:
-        KprofError: no kernel of this name, or only with other workgroup sizes.
+        KprofError: if there is no kernel of this name, or only with other workgroup sizes.
     """
     dispatches = data.dispatches
     names = dispatches["kernel_name"].astype(str) if len(dispatches) else dispatches["kernel_name"]
@@ -110,10 +110,10 @@ def in_counters(subject: CompiledIdentity, data: "Data") -> tuple[Match, tuple[i
 
 
 def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tuple[Match, dict[int, tuple[int, ...]]]:
-    """The match among traced kernels, and for each trace the indexes of the activities that belong to it.
+    """Return the match among traced kernels, and the indexes of its activities for each trace.
 
     Raises:
-        KprofError: as :func:`in_counters`.
+        KprofError: if there is no kernel of this name, or only with other workgroup sizes.
     """
     groups: dict[tuple[str, int | None, int | None], list[tuple[int, int]]] = {}
     names: dict[str, None] = {}
@@ -125,7 +125,7 @@ def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tup
             if is_called(activity.name, subject.name):
                 size = activity.workgroup_size
                 work_items = size[0] * size[1] * size[2] if size is not None else None
-                # Launches in a graph may have 0 for what was not recorded; Triton's static part is 0 too.
+                # Launches in a graph may have 0 for values that were not recorded; Triton's static LDS is also 0.
                 lds = activity.lds_bytes if activity.lds_bytes or not subject.lds_bytes else None
                 groups.setdefault((activity.name, work_items, lds), []).append((number, index))
     places = [place for found in groups.values() for place in found]
@@ -139,7 +139,7 @@ def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tup
 
 
 def is_called(measured: str, name: str) -> bool:
-    """Whether a profiler's name is that of a kernel, with or without what tools and old Triton versions hang on it.
+    """Return whether a profiler's name is that of a kernel, ignoring suffixes of tools and old Triton versions.
 
     >>> is_called("softmax_kernel.kd", "softmax_kernel"), is_called("softmax_kernel_0d1d2c", "softmax_kernel")
     (True, True)
@@ -151,7 +151,7 @@ def is_called(measured: str, name: str) -> bool:
 
 
 def compare(subject: CompiledIdentity, variant: Variant) -> list[Key]:
-    """What both sides tell, and whether it agrees."""
+    """Return the properties that both sides know, and whether they agree."""
     keys = [Key("name", subject.name, variant.name, agrees=True)]
     size = variant.workgroup_size
     if subject.num_warps is not None and size:
@@ -168,7 +168,7 @@ def compare(subject: CompiledIdentity, variant: Variant) -> list[Key]:
 
 
 def confidence(keys: list[Key]) -> Confidence:
-    """How sure a match is; see :class:`Match`."""
+    """Return the confidence of a match; see :class:`Match`."""
     agrees = {key.name: key.agrees for key in keys}
     if len(agrees) == 1 or agrees.get("lds_bytes") is False:
         return "doubtful"
@@ -195,7 +195,7 @@ def _best(
             hint=f"Compile what was measured: --config num_warps={seen[0]}, and the tile sizes that go with it.",
         )
     keys, variant = max(possible, key=lambda pair: (sum(k.agrees for k in pair[0]), len(pair[1].rows)))
-    # The same launch in another file, which tells less of it, belongs to it.
+    # Other files may record less about the same launch; their rows belong to it as well.
     rows = tuple(sorted(row for v in variants if _fits(v, variant) for row in v.rows))
     others = sum(len(v.rows) for v in variants) - len(rows)
     return Match(source, variant.name, keys, confidence(keys), len(rows), others), replace(variant, rows=rows)
@@ -213,7 +213,7 @@ def _fits(one: Variant, other: Variant) -> bool:
 
 
 def _whole(value: Any) -> int | None:
-    """A number of a table, ``None`` for what it does not tell."""
+    """Return a table's value as an integer; ``None`` for a missing value."""
     import pandas as pd
 
     return None if value is None or pd.isna(value) else int(value)

@@ -1,4 +1,4 @@
-"""What was measured of a compiled kernel: it confirms or refutes findings and the model, and stands out by itself."""
+"""Check the findings and the model of a compiled kernel against measurements, and report notable measurements."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _SHOWN = (
     "wait_share",
 )  # fmt: skip
 _ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
-# What a sure match needs besides the name.
+# Properties that a sure match needs besides the name.
 _SURE = {"num_warps": "the workgroup size", "lds_bytes": "LDS"}
 _RANKS = ("error", "warning", "note")
 
@@ -35,18 +35,18 @@ _RANKS = ("error", "warning", "note")
 def judge(
     report: KernelReport, subject: "CompiledIdentity", measurement: "GpuMeasurements", program: "Program | None" = None
 ) -> Measured:
-    """Join a kernel with its measurement, and compare its findings with the numbers.
+    """Match a kernel with its measurements, and check its findings against the measured numbers.
 
     Args:
-        report: the kernel.
-        subject: what tells it from others.
-        measurement: what was read.
-        program: its instructions, for a thread trace.
+        report: the kernel's report.
+        subject: properties that identify the kernel.
+        measurement: the measurements.
+        program: the kernel's instructions, for a thread trace.
 
     Raises:
-        KprofError: a measurement has no such kernel.
+        KprofError: if a measurement does not contain the kernel.
     """
-    # What is shown, and what decides: of a match that is not sure only the first.
+    # Numbers to show, and numbers that decide findings. The latter come only from sure matches.
     numbers, sure = computed(report, measurement.gpu), computed(report, measurement.gpu)
     matches: list[Match] = []
     if measurement.data is not None:
@@ -60,7 +60,7 @@ def judge(
         matches.append(match)
         for one in _takers(match, numbers, sure):
             add_traces(one, measurement.traces, activities)
-    # A thread trace says of its instructions whether it is this kernel; it decides no finding.
+    # The instructions in a thread trace show whether it is of this kernel. It decides no finding.
     decisive = list(matches)
     loops: list[LoopComparison] = []
     if measurement.thread is not None and program is not None:
@@ -90,7 +90,7 @@ def _takers(match: Match, numbers: MeasuredNumbers, sure: MeasuredNumbers) -> tu
 
 
 def _other_build(matches: list[Match]) -> str:
-    """Why the numbers of matches that are not sure decide nothing; empty when there are none."""
+    """Return the reason why the numbers of uncertain matches decide nothing; "" if all matches are sure."""
     unsure = [match for match in matches if match.confidence != "sure"]
     keys = dict.fromkeys(_differing(match) or _lacking(match) for match in unsure)
     return f"what ran may be another build of the kernel: {'; '.join(keys)}" if unsure else ""
@@ -100,7 +100,7 @@ def _lacking(match: Match) -> str:
     compared = [key.name for key in match.keys]
     lacking = [words for name, words in _SURE.items() if name not in compared]
     return (
-        f"the {match.source} do not tell {' and '.join(lacking)}"
+        f"the {match.source} do not record {' and '.join(lacking)}"
         if len(compared) > 1
         else ("only the name is known to agree")
     )
@@ -129,7 +129,7 @@ def _judged(place: int, finding: Finding, numbers: MeasuredNumbers, other_build:
 
     question = next((rule.confirmed_by for rule in known_rules() if rule.id == finding.rule), None)
     if question is None:
-        return made("not measured", "no number that profilers give decides it", {}, [])
+        return made("not measured", "no profiler metric can decide it", {}, [])
     absent = [name for name in question.needs if name not in numbers.values]
     if absent:
         if other_build:
@@ -157,15 +157,13 @@ def _collect(judgements: list[Judgement]) -> list[str]:
 
 
 def _doubts(matches: list[Match]) -> list[str]:
-    """What the engineer has to know before believing the rest."""
+    """Return caveats on the matches."""
     found = []
     for match in matches:
         if words := _differing(match):
             found.append(f"the {match.source} may be of another configuration or Triton version: {words}")
         elif match.confidence == "doubtful":
-            found.append(
-                f"the {match.source} tell no more than the kernel's name: any configuration of it may be meant"
-            )
+            found.append(f"the {match.source} have only the kernel's name: this may be any configuration of it")
         if match.others:
             runs = "1 run" if match.others == 1 else f"{match.others:,} runs"
             found.append(f"left out: {runs} of {match.kernel} with another workgroup size, LDS or registers")
@@ -173,7 +171,7 @@ def _doubts(matches: list[Match]) -> list[str]:
 
 
 def facts_of(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
-    """Time first, then occupancy and roofline, then what units did."""
+    """Return the facts: time first, then occupancy and roofline, then the activity of units."""
     return [*_times(numbers), *_occupancy(report, numbers), *_roofline(numbers), *_units(report, numbers)]
 
 
@@ -187,7 +185,7 @@ def _times(numbers: MeasuredNumbers) -> list[Fact]:
         rank, share = values["rank_in_trace"], values["time_share"]
         remark = f"number {rank:g} of the trace's kernels"
         if share < 100:
-            # Amdahl: all kernels together take what is left once this one takes no time.
+            # Amdahl's law for halving this kernel's time.
             remark += f"; twice as fast, all kernels together are {100 / (100 - share / 2):.2f} times as fast"
         found.append(Fact("time_share", "share of the GPU's kernel time", share, "%", remark=remark))
     return found
@@ -208,9 +206,9 @@ def _occupancy(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
     if scratch is not None and isinstance(resources, Resources) and isinstance(resources.scratch_bytes, int):
         remark = ""
         if scratch and not resources.scratch_bytes:
-            remark = "what was measured spills, what was compiled does not"
+            remark = "the measured kernel spills, the compiled one does not"
         elif not scratch and resources.scratch_bytes:
-            remark = "what was compiled spills, what was measured does not"
+            remark = "the compiled kernel spills, the measured one does not"
         if scratch or resources.scratch_bytes:
             bytes_ = float(resources.scratch_bytes)
             found.append(Fact("scratch_bytes", "scratch of a work-item", scratch, "B", bytes_, remark))
@@ -248,7 +246,7 @@ def _units(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
 
 
 def _foretelling(name: str) -> set[str]:
-    """Rules that a number alone decides."""
+    """Return the rules that are decided by one number alone."""
     return {rule.id for rule in known_rules() if rule.confirmed_by is not None and rule.confirmed_by.needs == (name,)}
 
 
@@ -262,7 +260,7 @@ class _Quantity:
 
 
 def _time(values: dict[str, float]) -> float | None:
-    # Counting slows a kernel down: a trace's time goes first.
+    # Counting slows a kernel down, so the trace's time takes precedence.
     nanoseconds = values.get("trace_mean_ns", values.get("mean_ns"))
     return None if nanoseconds is None else nanoseconds / 1000
 
@@ -288,7 +286,7 @@ _QUANTITIES = (
         "hbm_bytes", "bytes to and from memory", "bytes", _sum("hbm_read_bytes", "hbm_write_bytes"),
         lambda model: model.traffic.get("hbm"),
     ),
-    _Quantity("l2_bytes", "bytes that L2 is asked for", "bytes", _l2, lambda model: model.traffic.get("l2")),
+    _Quantity("l2_bytes", "bytes requested from L2", "bytes", _l2, lambda model: model.traffic.get("l2")),
     _Quantity(
         "waves_per_simd", "wavefronts on a SIMD", "waves", _sum("waves_per_simd"),
         lambda model: model.waves_per_simd,
@@ -297,15 +295,15 @@ _QUANTITIES = (
 
 
 def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> list[ModelComparison]:
-    """Each quantity that was both measured and modelled.
+    """Compare each quantity that was both measured and modelled.
 
-    Its time has a range: that is confirmed or refuted, where what ran is what was modelled. Of the other quantities no
-    range is known, so that they are only shown side by side.
+    Only the time has a range. It is confirmed or refuted if the measured launch is the modelled one. The other
+    quantities have no known range and are only shown next to each other.
 
     Args:
         report: the kernel with its prediction.
-        numbers: what was measured.
-        doubt: why what ran may be another kernel; empty when it is this one.
+        numbers: the measured numbers.
+        doubt: reason why the measured kernel may be another one; "" if it is this one.
     """
     if report.model is UNSET:
         return []
@@ -328,15 +326,15 @@ def compare_call(measured_us: float, reports: Sequence[KernelReport], doubt: str
     """Compare the time of a call with the sum of its launches' predicted times.
 
     Args:
-        measured_us: time of the call, microseconds.
+        measured_us: time of the call in microseconds.
         reports: every launch of the call with its prediction, for the condition in which it was timed.
-        doubt: why the call may have launched something else; empty when it did not.
+        doubt: reason why the call may have launched something else; "" if there is none.
 
     Returns:
-        The comparison, or None where the time of a launch is not known.
+        The comparison, or None if the time of a launch is unknown.
     """
     models = [report.model for report in reports if report.model is not UNSET]
-    # Events stand around the whole call, and not around each of its launches.
+    # The two events surround the whole call, not each of its launches.
     events = [model.events_us or 0.0 for model in models]
     once = sum(events) - max(events, default=0.0)
     modelled, low, high = (

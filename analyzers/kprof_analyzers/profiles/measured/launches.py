@@ -1,4 +1,4 @@
-"""Launches in a trace, and the model's time of the kernel that they are taken to be of."""
+"""Match launches in a trace with compiled kernels, and compare measured and modelled times."""
 
 import re
 from collections.abc import Sequence
@@ -24,17 +24,17 @@ _HASHED = re.compile(r"c[a-z2-7]{51}")
 
 
 class TunedLaunch(msgspec.Struct, frozen=True):
-    """What a search of the kernel's configurations predicts for a launch.
+    """Result of searching a kernel's configurations for a launch; times are predicted.
 
     Attributes:
-        config: of the configuration that is predicted to be the fastest.
-        time_us: of a launch with it, predicted.
-        own_us: of a launch as it is, predicted.
-        as_good: the model cannot distinguish the two.
-        gain_ns: of all calls: the predicted share that is saved, of the measured time.
-        configurations: how many were predicted.
-        complete: whether those are all that the search had to look at.
-        note: what else is to be known, or empty.
+        config: configuration with the shortest predicted time.
+        time_us: predicted time of a launch with this configuration.
+        own_us: predicted time of a launch with the current configuration.
+        as_good: whether the model cannot distinguish the two configurations.
+        gain_ns: saving over all calls: the predicted saved share of the measured time.
+        configurations: number of predicted configurations.
+        complete: whether all configurations of the search were predicted.
+        note: caveat, or "".
     """
 
     config: dict[str, bool | int | float | str | None]
@@ -51,19 +51,19 @@ class TargetLaunch(msgspec.Struct, frozen=True):
     """Launches of a target's kernel in one trace. Times are measured unless they say modelled or predicted.
 
     Attributes:
-        path: of the trace.
-        target: as it was named.
-        steps: whole steps of the trace; 0 where none is marked.
-        launch: what was measured.
-        keys: what was compared with the compiled kernel.
-        confidence: that it is this kernel; see :class:`kprof.measured.Match`.
-        modelled_us: of a launch; ``None`` where ``doubt`` says why it cannot be compared.
-        low_us, high_us: what the model expects measurements to lie between.
-        least_ns: of all calls, at the peaks of matrix units and memory; ``None`` where it is not known.
-        lost_ns: measured beyond ``least_ns``.
-        doubt: why nothing is compared: another build, another launch, or not modelled; empty where something is.
-        tuned: ``None`` where nothing was searched.
-        not_tuned: why not, where it was asked for.
+        path: path of the trace.
+        target: the target as the user named it.
+        steps: complete steps of the trace; 0 if none is marked.
+        launch: the measured launches.
+        keys: properties compared with the compiled kernel.
+        confidence: confidence that it is this kernel; see :class:`kprof.measured.Match`.
+        modelled_us: modelled time of a launch; ``None`` if ``doubt`` says why it cannot be compared.
+        low_us, high_us: range in which the model expects measured times.
+        least_ns: time of all calls at the peaks of matrix units and memory; ``None`` if unknown.
+        lost_ns: measured time beyond ``least_ns``.
+        doubt: reason why nothing is compared: another build, another launch, or not modelled; "" if compared.
+        tuned: result of the search; ``None`` if nothing was searched.
+        not_tuned: reason why a requested search was not done.
     """
 
     path: str
@@ -83,13 +83,13 @@ class TargetLaunch(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> float | None:
-        """Modelled over measured."""
+        """Modelled time divided by measured time."""
         if self.modelled_us is None or not self.launch.total_ns:
             return None
         return self.modelled_us * 1000 * self.launch.calls / self.launch.total_ns
 
     def in_a_step(self, whole_ns: float) -> float:
-        """The part of a time of all calls that falls on one step, where steps are marked; else all of it."""
+        """Scale a time of all calls to one step if steps are marked; otherwise return it unchanged."""
         if not self.steps or not self.launch.total_ns:
             return whole_ns
         return whole_ns * self.launch.step_ns / self.launch.total_ns / self.steps
@@ -97,13 +97,13 @@ class TargetLaunch(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class CompiledTarget:
-    """A target's kernel.
+    """Compiled kernel of a target.
 
     Attributes:
-        target: as it was named.
-        tuned_as: what :func:`kprof.tune` takes for it; ``None`` of code that cannot be compiled again.
-        report: with the prediction.
-        identity: what measurements may tell too.
+        target: the target as the user named it.
+        tuned_as: argument of :func:`kprof.tune` for it; ``None`` if its code cannot be compiled again.
+        report: the kernel's report with its prediction.
+        identity: properties that measurements may also contain.
     """
 
     target: str
@@ -115,15 +115,15 @@ class CompiledTarget:
 def join_launches(
     traces: Sequence[LaunchShapes], compiled: Sequence[CompiledTarget], gpu: str
 ) -> list[tuple[TargetLaunch, CompiledTarget]]:
-    """Each launch of a kernel that has the name of a compiled one, with the one that fits it best.
+    """Match each launch with the compiled kernel of its name that fits best.
 
     Args:
-        traces: what was measured.
-        compiled: kernels of the targets; several of one name are told apart by grid and resources.
-        gpu: the product that was measured.
+        traces: measured launches.
+        compiled: kernels of the targets; grid and resources distinguish kernels of the same name.
+        gpu: the measured product.
 
     Returns:
-        Launches with a prediction first, by time lost, then the others by time.
+        Launches with their kernels: launches with a prediction by decreasing lost time, then the others by time.
     """
     found = []
     for trace in traces:
@@ -139,7 +139,7 @@ def join_launches(
 def _keys(launch: LaunchShape, one: CompiledTarget) -> list[Key]:
     size = launch.workgroup_size
     items = size[0] * size[1] * size[2] if size is not None else None
-    # Launches in a graph may have 0 for what was not recorded; Triton's static part is 0 too.
+    # Launches in a graph may have 0 for values that were not recorded; Triton's static LDS is also 0.
     lds = launch.lds_bytes if launch.lds_bytes or not one.identity.lds_bytes else None
     keys = compare(one.identity, Variant(launch.name, (), items, lds))
     compiled, measured = (_hash_of(path) for path in (one.identity.source, launch.source))
@@ -149,7 +149,7 @@ def _keys(launch: LaunchShape, one: CompiledTarget) -> list[Key]:
 
 
 def _hash_of(path: str | None) -> str:
-    """The hash of its text that Inductor calls a source file by; empty for other files."""
+    """Return the hash of its content in an Inductor source file's name; "" for other files."""
     stem = PurePath(path or "").stem
     return stem if _HASHED.fullmatch(stem) else ""
 
@@ -160,7 +160,7 @@ def _fit(launch: LaunchShape, one: CompiledTarget) -> tuple[bool, int]:
 
 
 def _other_grid(launch: LaunchShape, one: CompiledTarget) -> str:
-    """Why a launch cannot be the modelled one; empty where it can."""
+    """Return the reason why a measured launch does not match the model, or "" if it does."""
     if launch.workgroups is None:
         return "the number of workgroups is not recorded"
     grid = [] if one.report.launch is UNSET else list(one.report.launch.get("grid", ()))
@@ -182,7 +182,7 @@ def _doubt(trace: LaunchShapes, launch: LaunchShape, keys: Sequence[Key], one: C
     incomplete = cannot_tell(trace.issues, (KERNEL_TIMES,))
     if incomplete:
         return f"the trace is incomplete: {incomplete}"
-    # Inductor writes versions and paths into its files: another text may well be the same kernel.
+    # Inductor writes versions and paths into its files, so a different text may still be the same kernel.
     other = [f"{k.name} {k.measured}, compiled {k.computed}" for k in keys if not k.agrees and k.name != "source"]
     if other:
         return f"another build: {'; '.join(other)}"

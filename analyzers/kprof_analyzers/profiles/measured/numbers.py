@@ -1,4 +1,4 @@
-"""The measured numbers of one kernel, by name."""
+"""Collect the measured numbers of one kernel by name."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class MeasuredNumbers:
-    """What is known, and why the rest is not.
+    """Measured numbers of one kernel, and the reasons for missing numbers.
 
     Attributes:
-        values: metric or fact to value.
-        metrics: derived metrics, those without a value included.
-        point: place under the roofline.
-        missing: number to the counters that would tell it.
-        doubts: number to why it must not be used.
-        notes: what could not be determined at all.
-        incomplete: why the recording does not tell the kernel's time; empty where it does.
+        values: values of metrics and facts by name.
+        metrics: derived metrics, including metrics without a value.
+        point: position under the roofline.
+        missing: counters that would determine a missing number, by number.
+        doubts: reasons why numbers must not be used, by number.
+        notes: notes on what could not be determined.
+        incomplete: reason why the recording does not give the kernel's time; "" if it does.
     """
 
     values: dict[str, float] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class MeasuredNumbers:
 
 
 def computed(report: KernelReport, gpu: MeasuredGpu | None) -> MeasuredNumbers:
-    """What the compiled kernel and the GPU give."""
+    """Return the numbers that follow from the compiled kernel and the GPU."""
     numbers = MeasuredNumbers()
     if isinstance(report.occupancy, Occupancy):
         numbers.values["computed_waves_per_simd"] = report.occupancy.waves_per_simd
@@ -54,7 +54,7 @@ def computed(report: KernelReport, gpu: MeasuredGpu | None) -> MeasuredNumbers:
 
 
 def add_counters(numbers: MeasuredNumbers, data: "Data", rows: Collection[int], gpu: MeasuredGpu) -> None:
-    """Add what profiled dispatches tell."""
+    """Add the numbers of profiled dispatches."""
     chosen = DispatchSelection(data, rows)
     missing = cannot_tell(data.issues, (KERNEL_TIMES,))
     numbers.incomplete = f"the recording is incomplete: {missing}" if missing else ""
@@ -63,7 +63,7 @@ def add_counters(numbers: MeasuredNumbers, data: "Data", rows: Collection[int], 
     for name in ("scratch_bytes", "workgroups"):
         known = dispatches[name].dropna() if name in dispatches else ()
         if len(known):
-            # Launches of one kernel may differ in their grid: the largest is what the GPU was filled with at best.
+            # Launches of one kernel may have different grids. The largest grid is the one that fills the GPU best.
             numbers.values[name] = float(max(known))
     durations = dispatches["duration_ns"].dropna()
     if len(durations):
@@ -104,7 +104,7 @@ def _take(numbers: MeasuredNumbers, name: str, metric: Metric) -> None:
 
 
 def _occupancy(numbers: MeasuredNumbers, gpu: MeasuredGpu) -> None:
-    """Wavefronts in flight on the GPU, for each SIMD."""
+    """Add the wavefronts in flight per SIMD, from those on the whole GPU."""
     in_flight = numbers.values.get("wavefronts_in_flight")
     if in_flight is not None and gpu.cus:
         numbers.values["waves_per_simd"] = in_flight / (gpu.cus * gpu.arch.occupancy.simds_per_cu)
@@ -116,10 +116,10 @@ def _occupancy(numbers: MeasuredNumbers, gpu: MeasuredGpu) -> None:
 
 
 def add_traces(numbers: MeasuredNumbers, traces: "Collection[LinkedTrace]", rows: "dict[int, tuple[int, ...]]") -> None:
-    """Add what traces tell: runs, duration, grid and share of all kernels' time.
+    """Add the numbers of traces: number of runs, duration, grid and share of all kernels' time.
 
-    Where counters were read too, their grid and count stay; the trace's duration goes before theirs, because counting
-    slows a kernel down.
+    Grid and number of runs from counters are kept. The trace's duration takes precedence over that of counters, because
+    counting slows a kernel down.
     """
     mine: list[Any] = []
     whole = 0

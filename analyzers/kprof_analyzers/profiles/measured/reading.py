@@ -1,4 +1,4 @@
-"""Read what was measured, and which GPU it was measured on."""
+"""Read measurements and determine the GPU that they are from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class GpuMeasurements:
     """Measurements of one GPU.
 
     Attributes:
-        data: of ROCm's profilers, ``None`` when there are only traces.
-        traces: of PyTorch's profiler.
-        gpu: the GPU that was measured; ``None`` when only traces that do not tell it were read.
-        notes: what must not be trusted in the files.
+        data: data of ROCm's profilers; ``None`` if there are only traces.
+        traces: traces of PyTorch's profiler.
+        gpu: the measured GPU; ``None`` if only traces that do not name it were read.
+        notes: caveats about the files.
         thread: a decoded thread trace; ``None`` without one.
     """
 
@@ -35,7 +35,7 @@ class GpuMeasurements:
 
     @property
     def name(self) -> str | None:
-        """The product, else the architecture."""
+        """Name of the product, or of the architecture if the product is unknown; ``None`` if neither is known."""
         if self.gpu is None:
             return None
         return self.gpu.product.name if self.gpu.product is not None else self.gpu.arch.name
@@ -47,17 +47,17 @@ def read(
     asked: str | None = None,
     thread_trace: str | Path | None = None,
 ) -> GpuMeasurements:
-    """Everything in the files.
+    """Read all measurements from files.
 
     Args:
         counters: files and folders of any ROCm profiler.
         traces: Kineto traces, folders of them, or tables that ``kprof ingest trace`` wrote.
-        asked: architecture or product that the kernel is to be compiled for; ``None`` takes the measured one.
-        thread_trace: a decoded thread trace, or the folder of one.
+        asked: architecture or product that the kernel is to be compiled for; ``None`` selects the measured one.
+        thread_trace: a decoded thread trace, or its folder.
 
     Raises:
-        KprofError: a file cannot be read, nothing says which GPU counters are of, or the files are of another GPU than
-            asked for, or of two.
+        KprofError: if a file cannot be read, the GPU of counters is unknown, or the files are from several GPUs or from
+            another GPU than ``asked``.
     """
     from kprof.inputs import rocprof
     from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
@@ -107,7 +107,7 @@ def _named(product: str) -> MeasuredGpu:
 
 
 def _counted(data: "Data", traced: MeasuredGpu | None, asked: str | None) -> MeasuredGpu:
-    """The GPU of the counters. What the files say goes before what was asked for, so that the two can be compared."""
+    """Return the GPU of the counters. The files take precedence over ``asked``, so that the two can be compared."""
     agents = data.agents
     says = len(agents) and (agents["type"].astype(str) == "GPU").any()
     if not says:
@@ -117,7 +117,7 @@ def _counted(data: "Data", traced: MeasuredGpu | None, asked: str | None) -> Mea
     if traced is not None and _differ(gpu, traced):
         raise InputError(f"the counters are of {_name(gpu)}, the trace of {_name(traced)}")
     if gpu.product is None:
-        # The agent's architecture alone gives no peaks; a product of the same one that was named does.
+        # An agent's architecture alone gives no peaks, but a named product of the same architecture does.
         for name in (asked, traced.product.name if traced is not None and traced.product is not None else None):
             product = machine.find_product(name) if name else None
             if product is not None and product.arch == gpu.arch.name:

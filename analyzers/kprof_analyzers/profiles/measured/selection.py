@@ -1,4 +1,4 @@
-"""Some dispatches of a measurement, as if only they had been measured."""
+"""Select some dispatches of a measurement, as if only these had been measured."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -10,21 +10,21 @@ if TYPE_CHECKING:
 
 
 class DispatchSelection(Data):
-    """The dispatches chosen and their counters; all other tables stay whole."""
+    """Selected dispatches and their counters; all other tables stay complete."""
 
     def __init__(self, whole: Data, rows: Collection[int]) -> None:
-        """Rows are those of ``whole.dispatches``."""
+        """Select the rows of ``whole.dispatches``."""
         super().__init__([], [])
         self._whole = whole
         self._rows = set(rows)
 
     @property
     def sources(self) -> list[ProfileFile]:
-        """Every file of the whole."""
+        """All files of the complete measurement."""
         return self._whole.sources
 
     def table(self, name: str) -> "pd.DataFrame":
-        """As :meth:`Data.table`."""
+        """Return a table like :meth:`Data.table`."""
         if name == "dispatches":
             dispatches: pd.DataFrame = self._whole.dispatches
             chosen: pd.DataFrame = dispatches[dispatches.index.isin(self._rows)]

@@ -1,4 +1,4 @@
-"""A compiled kernel and a thread trace of it: the same instructions, and what each took."""
+"""Align a compiled kernel with a thread trace of it, and compare the time of its instructions and loops."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 _JUMPS = ("s_branch", "s_cbranch", "s_call", "s_getpc", "s_swappc", "s_setpc")
 _PADDING = ("s_nop", "s_code_end")
 _LINES = 12
-# Kinds of instructions of another build that are named.
+# Maximum number of instruction kinds whose different counts are reported.
 _KINDS = 6
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Instructions of both sides, one by one.
+    """Alignment of compiled and traced instructions.
 
     Attributes:
-        traced: for each instruction of the program the traced one; as far as they agree.
-        differs: the first that do not agree, compiled and traced; ``None`` where all do.
+        traced: the traced instruction of each compiled instruction, up to the first difference.
+        differs: first different pair, compiled and traced; ``None`` if all agree.
     """
 
     traced: "Sequence[Traced]"
@@ -39,7 +39,7 @@ class Alignment:
 
 
 def align(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> Alignment:
-    """Align a listing with the program. What the assembler pads with, and where jumps lead to, may differ."""
+    """Align a trace's listing with the program, ignoring the assembler's padding and the targets of jumps."""
     listed = [one for one in trace.instructions if not one.text.startswith(";")]
     found: list[Traced] = []
     at = 0
@@ -58,15 +58,15 @@ def align(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> Alignment:
 
 
 def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadTrace") -> tuple[Match, Alignment]:
-    """The match: sure when every instruction is the same.
+    """Return the match, which is sure if every instruction is equal, and the alignment.
 
     Args:
-        name: of the kernel.
-        program: its instructions.
-        trace: of the dispatch.
+        name: name of the kernel.
+        program: the kernel's instructions.
+        trace: thread trace of the dispatch.
 
     Raises:
-        InputError: another kernel was traced.
+        InputError: if another kernel was traced.
     """
     if trace.kernel is not None and not is_called(trace.kernel, program.name):
         hint = "Name the folder of its dispatch: kprof ingest thread-trace lists them."
@@ -86,7 +86,7 @@ def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadT
 
 
 def _other_counts(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> list[Key]:
-    """How many instructions of a kind either side has, where they differ: the largest differences."""
+    """Return the instruction kinds with the largest differences in number between both sides."""
     mine = Counter(_words(one.text)[0] for one in program.instructions)
     theirs = Counter(_words(one.text)[0] for one in trace.instructions if not one.text.startswith((";", *_PADDING)))
     kinds = [one for one in {**mine, **theirs} if mine[one] != theirs[one] and one not in _PADDING]
@@ -95,10 +95,10 @@ def _other_counts(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> lis
 
 
 def traced_shares(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> list[float]:
-    """For each instruction its share of the traced wavefronts' time: latency, and idle cycles where they are recorded.
+    """Return each instruction's share of the traced wavefronts' time: latency, and idle cycles if recorded.
 
     Raises:
-        InputError: another program was traced, or none of its wavefronts.
+        InputError: if another program was traced, or none of its wavefronts.
     """
     match, found = in_thread_trace(program.name, program, trace)
     if match.confidence != "sure":
@@ -112,10 +112,10 @@ def traced_shares(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> lis
 
 
 def loop_comparisons(report: "KernelReport", program: "AssemblyKernel", found: Alignment) -> list[LoopComparison]:
-    """Each loop that was traced, with its own instructions: those of inner loops are theirs.
+    """Compare each traced loop with the model; instructions of inner loops count only for the inner loops.
 
-    An iteration's cycles are the sum over its instructions of their latency for each issue of the header's first one.
-    Time in which a wavefront had nothing ready is counted where the trace tells it.
+    The cycles of an iteration are the sum of its instructions' latencies, divided by the number of times that the first
+    instruction of the header was issued. Idle cycles of a wavefront are included if the trace records them.
     """
     predictions = {} if report.model is UNSET else {loop.header: loop for loop in report.model.loops}
     loops = []
@@ -160,7 +160,7 @@ def _loop(
 
 
 def _place(instruction: "Instruction") -> str:
-    """As the model calls it."""
+    """Return the source line of an instruction in the model's notation."""
     frame = instruction.user_frame
     return "?" if frame is None else f"{frame.file.rpartition('/')[2]}:{frame.line}"
 
@@ -170,7 +170,7 @@ def _is_padding(one: "Traced") -> bool:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """A text without what the assembler and the disassembler write differently."""
+    """Return the parts of an instruction's text that the assembler and the disassembler write in the same way."""
     name, _, operands = text.strip().partition(" ")
     if name.startswith(_JUMPS) or "@" in operands:
         return (name,)

@@ -1,4 +1,4 @@
-"""Where the GPU's time goes, by category, and how busy each device was."""
+"""Compute the GPU's time by category, and how busy each device was."""
 
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
@@ -15,12 +15,12 @@ from kprof_analyzers.profiles.timeline.roles import categories_of
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.link import Numbers
 
-# Activities that are put into intervals at a time.
+# Number of activities that are merged into intervals at a time.
 _TOGETHER = 16_384
 
 
 class CategoryTime(msgspec.Struct, frozen=True):
-    """One category: summed GPU time in ns, activities, and its share of all GPU time, 0 to 1."""
+    """Summed GPU time of one category in ns, number of activities, and share of all GPU time, 0 to 1."""
 
     category: str
     total_ns: int
@@ -30,9 +30,9 @@ class CategoryTime(msgspec.Struct, frozen=True):
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """One trace's GPU time. Categories are sorted by time; ``by_rank`` has one such sum a rank, in ns.
+    """GPU time of one trace. Categories are sorted by time; ``by_rank`` has such sums for each rank, in ns.
 
-    ``fused`` says what fused kernels could save; it is empty where the order of the kernels is not kept.
+    ``fused`` lists possible savings of fused kernels; it is empty if the order of the kernels is unknown.
     """
 
     path: str
@@ -44,12 +44,12 @@ class Breakdown(msgspec.Struct, frozen=True):
 
 
 def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupation] | None" = None) -> Breakdown:
-    """Categories by name, ancestry and order of every kernel, copy and memset, and times by device.
+    """Sum up the time of every kernel, copy and memset by category, and the times of each device.
 
     Args:
         trace: linked tables.
-        categories: rules.
-        occupied: its :func:`occupations`, where they are known already.
+        categories: category rules, which use the name, ancestry and order of activities.
+        occupied: the trace's :func:`occupations`, if already known.
     """
     totals: Counter[str] = Counter()
     counts: Counter[str] = Counter()
@@ -86,7 +86,7 @@ def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupa
 
 
 def category_rows(totals: Counter[str], counts: Counter[str], largest: dict[str, str]) -> list[CategoryTime]:
-    """Rows sorted by time; an empty list when nothing was measured."""
+    """Return rows sorted by time; an empty list if nothing was measured."""
     whole = sum(totals.values())
     return [
         CategoryTime(name, total, counts[name], total / whole if whole else 0.0, largest.get(name, ""))
@@ -95,7 +95,7 @@ def category_rows(totals: Counter[str], counts: Counter[str], largest: dict[str,
 
 
 def lane_of(kind: str, name: str, categories: Categories) -> Lane:
-    """Which of the three kinds of work an activity is, by its own name: rules by ancestry do not change it."""
+    """Return the lane of an activity by its own name: compute, memory or communication; ancestry does not count."""
     if kind != "kernel":
         return "memory"
     category = categories.of_name(name)
@@ -105,13 +105,13 @@ def lane_of(kind: str, name: str, categories: Categories) -> Lane:
 def device_times(
     trace: LinkedTrace, categories: Categories, occupied: "list[Occupation] | None" = None
 ) -> list[DeviceTime]:
-    """Busy, idle and exposed times of every device, sorted by rank and device."""
+    """Return busy, idle and exposed times of every device, sorted by rank and device."""
     times = [o.settle()[0] for o in (occupied or occupations(trace, categories))]
     return [t for t in times if t is not None]
 
 
 def occupations(trace: LinkedTrace, categories: Categories) -> list[Occupation]:
-    """The activities of each device as unions of intervals, sorted by rank and device."""
+    """Return the activities of each device as unions of intervals, sorted by rank and device."""
     found: dict[tuple[int, int | None], Occupation] = {}
     for low in range(0, len(trace.activities), _TOGETHER):
         for (rank, at, kind, lane), (starts, durations) in _by_lane(trace, categories, low).items():
@@ -129,7 +129,7 @@ _Key = tuple[int, int, str, Lane]
 
 
 def _by_lane(trace: LinkedTrace, categories: Categories, low: int) -> "dict[_Key, tuple[Numbers, Numbers]]":
-    """Starts and durations of some rows by rank, a row with the device, kind and lane."""
+    """Return starts and durations of some rows by rank, first row of the device, kind and lane."""
     import numpy as np
 
     table, high = trace.activities, low + _TOGETHER

@@ -1,4 +1,4 @@
-"""Kernels grouped as practitioners group them; the rules are data that a user's file may extend."""
+"""Group kernels into categories by rules, which are data that a user's file may extend."""
 
 import re
 import sys
@@ -21,16 +21,16 @@ OTHER = "other"
 COMMUNICATION = "communication"
 MEMORY = "memory"
 _KEYS = ("kernel", "operator", "module")
-# Decisions that are remembered; beyond it they are made again.
+# Maximum number of cached decisions.
 _MEMORY = 100_000
 _DEEPEST = 50
-# Kernels of one launch come close together.
+# Maximum number of cached scopes; kernels of one launch follow each other closely.
 _SCOPES = 1 << 12
 
 
 @dataclass(frozen=True)
 class CategoryRule:
-    """One rule: a category, and for each of kernel, operator and module a pattern or ``None``."""
+    """One rule: a category, and a pattern or ``None`` for each of kernel, operator and module."""
 
     name: str
     kernel: re.Pattern[str] | None
@@ -38,7 +38,7 @@ class CategoryRule:
     module: re.Pattern[str] | None
 
     def fits(self, operators: str, modules: str) -> bool:
-        """Whether what surrounds a launch fits; operators and modules are newline-joined names."""
+        """Return whether the operators and modules around a launch, as newline-joined names, match the rule."""
         return (self.operator is None or self.operator.search(operators) is not None) and (
             self.module is None or self.module.search(modules) is not None
         )
@@ -46,7 +46,7 @@ class CategoryRule:
 
 @dataclass
 class Categories:
-    """An ordered list of rules, with what has been decided remembered."""
+    """An ordered list of rules, with a cache of decisions."""
 
     rules: tuple[CategoryRule, ...]
     _known: dict[tuple[str, str, str], str] = field(default_factory=dict, repr=False)
@@ -55,21 +55,21 @@ class Categories:
     _scopes: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def of_name(self, kernel: str) -> str:
-        """Return the category by the kernel's name alone: rules that also test what launched it do not match."""
+        """Return the category by the kernel's name alone; rules that also test operators or modules do not match."""
         return self._decide(kernel, "", "")
 
     def of(self, trace: LinkedTrace, activity: Activity) -> str:
-        """The category of one GPU activity, by its name and by what launched it."""
+        """Return the category of one GPU activity, by its name and by the operators and modules around its launch."""
         if activity.kind != "kernel":
             return MEMORY
         return self._of_kernel(trace, activity.name, activity.launch, activity.operator)
 
     def of_all(self, trace: LinkedTrace) -> list[str]:
-        """The category of each GPU activity of a trace, in their order."""
+        """Return the category of each GPU activity of a trace, in order."""
         kinds, names = trace.activities.words("kind"), trace.activities.words("name").words
         kernel, texts = kinds.code("kernel"), trace.activities.words("name").readable
         launches, operators = (trace.activities.numbers(field).readable for field in ("launch", "operator"))
-        # What is around an activity counts by its names only: equal ones are decided once.
+        # Categories depend only on names around an activity, so each combination of names is decided once.
         paths = operator_paths(trace)
         frames = trace.launches.numbers("frame").data if len(trace.frames) else None
         known: dict[tuple[int, ...], str] = {}
@@ -91,7 +91,7 @@ class Categories:
     def _of_kernel(self, trace: LinkedTrace, name: str, launch: int, operator: int) -> str:
         if trace is not self._trace:
             self._trace, self._scopes = trace, {}
-        # Hundreds of kernels share one graph launch: what is around it is asked once.
+        # Hundreds of kernels share one graph launch, so the names around it are cached.
         key = (launch, operator)
         scope = self._scopes.get(key)
         if scope is None:
@@ -111,9 +111,9 @@ class Categories:
         return known
 
     def _candidates(self, kernel: str) -> tuple[CategoryRule, ...]:
-        """Rules whose kernel pattern is found, up to the first one that asks for no more.
+        """Return rules whose kernel pattern matches, up to the first one without other conditions.
 
-        Names are long and come again in many places.
+        The result is cached, because names are long and occur in many places.
         """
         found = self._by_kernel.get(kernel)
         if found is None:
@@ -129,14 +129,14 @@ class Categories:
         return found
 
     def names(self) -> list[str]:
-        """Every category once, in the order of the rules, ``other`` last."""
+        """Return every category once, in the order of the rules, with ``other`` last."""
         return [*dict.fromkeys(r.name for r in self.rules), OTHER]
 
 
 def operator_paths(trace: LinkedTrace) -> list[int]:
-    """For each operator a number that those share whose names, and names of all around them, are equal.
+    """Return a number for each operator that is equal if its name and the names of all operators around it are equal.
 
-    One more stands at the end, at -1: that of no operator.
+    The result has an additional last element, so that index -1 is the number for no operator.
     """
     names, parents = trace.operators.words("name").data, trace.operators.numbers("parent").data
     numbers: dict[tuple[int, int], int] = {}
@@ -155,10 +155,10 @@ def operator_paths(trace: LinkedTrace) -> list[int]:
 
 
 def load_categories(path: Path | str | None = None) -> Categories:
-    """The shipped rules, behind those of the user's file when one is given.
+    """Return the rules of the user's file, if given, followed by the built-in rules.
 
     Raises:
-        KprofError: the file cannot be read, is not TOML, or has a rule that is no rule.
+        KprofError: if the file cannot be read, is not TOML, or contains an invalid rule.
     """
     shipped = _shipped()
     if path is None:
@@ -216,7 +216,7 @@ def _pattern(value: Any, patterns: dict[str, Any], path: str, place: str) -> re.
             parts.extend(named)
         else:
             parts.append(item)
-    # Compiling takes the square of the depth.
+    # Compilation time grows with the square of the nesting depth.
     if any(boundary.brackets(part, "()") > _DEEPEST for part in parts):
         raise InputError("not a regular expression: nested too deep", path=path, place=place)
     try:

@@ -1,7 +1,9 @@
-"""Collectives by kind, size and group: what was moved, how fast, and how long ranks waited for each other.
+"""Bandwidth of collectives by kind, size and group, and the time that ranks waited for each other.
 
-Bandwidths are those of nccl-tests and rccl-tests (doc/PERFORMANCE.md): the *algorithm's* is the size of the operation
-over its time; the *bus's* is that times what each rank must send or receive of it, and can be compared with a link's.
+Bandwidths are defined as in nccl-tests and rccl-tests (doc/PERFORMANCE.md). The *algorithm* bandwidth is the size of
+the operation divided by its time. The *bus* bandwidth is multiplied by the share that each rank must send or receive,
+and
+can be compared with the bandwidth of a link.
 """
 
 from collections import defaultdict
@@ -11,7 +13,7 @@ import msgspec
 
 from kprof_analyzers.profiles.timeline.operators.arguments import element_bytes
 
-# The first that a name contains decides; without its underscores, as PyTorch writes some with and some without.
+# The first kind in a name decides. Underscores are removed, because PyTorch does not write them consistently.
 _KINDS = ("allreduce", "reducescatter", "allgather", "alltoall", "broadcast", "reduce")
 
 
@@ -19,17 +21,18 @@ class CollectiveBandwidth(msgspec.Struct, frozen=True):
     """Collectives of one kind, size and group.
 
     Attributes:
-        collective: as the trace names it.
-        group: the process group, where the trace says.
-        ranks: in the group.
-        bytes: size of the operation: what is reduced, sent to all, or gathered in all; ``None`` where the trace does
-            not tell elements or type.
-        count: how many there were, each counted once for all its ranks.
-        transfer_ns: while all ranks took part, of all of them together: each one's shortest kernel.
-        waited_ns: what the ranks' kernels took longer than that, on average over the ranks.
-        algorithm_gbps: bytes over transfer, GB/s.
-        bus_gbps: the same times what a rank must send or receive of each byte.
-        whole: every rank of the group was seen. Otherwise transfers hold waiting, too, and bandwidths are lower bounds.
+        collective: name of the collective in the trace.
+        group: the process group, if the trace names it.
+        ranks: number of ranks in the group.
+        bytes: size of the operation: the total bytes reduced, broadcast or gathered; ``None`` if the trace does not
+            record the number or type of elements.
+        count: number of collectives, each counted once for all its ranks.
+        transfer_ns: total time in which all ranks took part: the sum of each collective's shortest kernel.
+        waited_ns: time of the kernels beyond ``transfer_ns``, on average over the ranks.
+        algorithm_gbps: bytes divided by transfer time, GB/s.
+        bus_gbps: algorithm bandwidth multiplied by the share of bytes that a rank must send or receive.
+        whole: whether every rank of the group was seen. Otherwise transfer times include waiting, and bandwidths are
+            lower bounds.
     """
 
     collective: str
@@ -45,14 +48,14 @@ class CollectiveBandwidth(msgspec.Struct, frozen=True):
 
 
 class CollectiveShape(msgspec.Struct, frozen=True):
-    """What makes collectives alike.
+    """Key of equal collectives.
 
     Attributes:
-        collective: as the trace names it.
+        collective: name of the collective in the trace.
         group: the process group.
-        ranks: in the group.
-        elements: that a rank gives.
-        element_type: of them.
+        ranks: number of ranks in the group.
+        elements: number of input elements of a rank.
+        element_type: type of the elements.
     """
 
     collective: str
@@ -63,13 +66,13 @@ class CollectiveShape(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str | None:
-        """Which of the known collectives it is."""
+        """Name of the known collective, or ``None``."""
         name = self.collective.lower().replace("_", "")
         return next((kind for kind in _KINDS if kind in name), None)
 
     @property
     def size(self) -> int | None:
-        """Bytes of the operation as nccl-tests count them: of an all-gather what it gives, else what a rank puts in."""
+        """Bytes of the operation as in nccl-tests: the output of an all-gather, otherwise the input of a rank."""
         width = element_bytes(self.element_type)
         if not width or self.elements is None or self.elements <= 0:
             return None
@@ -78,7 +81,7 @@ class CollectiveShape(msgspec.Struct, frozen=True):
 
     @property
     def bus_factor(self) -> float | None:
-        """How often each byte crosses a rank's links."""
+        """Number of times that each byte crosses a rank's links; ``None`` if unknown."""
         ranks, kind = self.ranks, self.kind
         if not ranks or ranks < 2 or kind is None:
             return None
@@ -88,10 +91,10 @@ class CollectiveShape(msgspec.Struct, frozen=True):
 
 
 def bandwidths(seen: Iterable[tuple[CollectiveShape, Mapping[int, Sequence[int]]]]) -> list[CollectiveBandwidth]:
-    """Sums over collectives that are alike, the longest first.
+    """Sum up equal collectives, and return them in order of decreasing time.
 
     Args:
-        seen: shapes, each with the durations of its kernels in ns, rank by rank in the order in which they ran.
+        seen: shapes, each with the durations of its kernels in ns, in order of execution for each rank.
     """
     rows = [_row(shape, durations) for shape, durations in _merged(seen).items()]
     return sorted(rows, key=lambda row: -(row.transfer_ns + row.waited_ns))
@@ -116,7 +119,7 @@ def _row(shape: CollectiveShape, durations: dict[int, list[int]]) -> CollectiveB
         longer = sum(map(sum, durations.values())) - sum(shortest) * len(durations)
         transfer, waited = sum(shortest), round(longer / len(durations))
     else:
-        # Shifted by one, every pair would be wrong: the rank that spent the least.
+        # Ranks have different numbers of kernels, so these cannot be paired: use the rank with the shortest mean.
         least = min(durations.values(), key=lambda times: sum(times) / len(times))
         count, transfer, waited = len(least), sum(least), 0
     size, factor = shape.size, shape.bus_factor

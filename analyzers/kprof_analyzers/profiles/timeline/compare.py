@@ -1,4 +1,4 @@
-"""Two traces kernel by kernel: before and after a change, or one batch size against another."""
+"""Compare two traces by kernel: before and after a change, or with different batch sizes."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from kprof_analyzers.profiles.timeline.top import KernelTime
 
 
 class KernelChange(msgspec.Struct, frozen=True):
-    """One kernel in both traces; ``None`` where it does not occur. Times in ns; counts a step may be broken."""
+    """One kernel in both traces; ``None`` if it does not occur. Times are in ns; counts per step may be fractions."""
 
     name: str
     category: str
@@ -17,23 +17,23 @@ class KernelChange(msgspec.Struct, frozen=True):
 
     @property
     def delta_ns(self) -> int:
-        """After less before."""
+        """Time after minus time before."""
         return (self.after_ns or 0) - (self.before_ns or 0)
 
     @property
     def mean_ratio(self) -> float | None:
-        """Average duration after over before; ``None`` when it is only in one of them."""
+        """Mean duration after divided by that before; ``None`` if the kernel is in one trace only."""
         if not self.before_count or not self.after_count or not self.before_ns or self.after_ns is None:
             return None
         return (self.after_ns / self.after_count) / (self.before_ns / self.before_count)
 
 
 class TraceComparison(msgspec.Struct, frozen=True):
-    """Kernels sorted by how much their summed time changed, and the sums by category: before and after, in ns.
+    """Kernels sorted by the change of their total time, and total times by category before and after, in ns.
 
     Attributes:
-        steps: how many steps each trace has; where both have some, all times and counts are those of one step.
-        cannot_tell: why a change of the sums says nothing about the program; empty where it does.
+        steps: number of steps of each trace; if both have steps, all times and counts are per step.
+        cannot_tell: reason why the change says nothing about the program; "" if it does.
     """
 
     before: str
@@ -47,7 +47,7 @@ class TraceComparison(msgspec.Struct, frozen=True):
 
 
 class TraceSide(msgspec.Struct, frozen=True):
-    """One of the traces that are compared: its kernels, its steps, and why its recording is incomplete."""
+    """One of the compared traces: its kernels, its steps, and the reason if its recording is incomplete."""
 
     name: str
     kernels: list[KernelTime]
@@ -56,7 +56,7 @@ class TraceSide(msgspec.Struct, frozen=True):
 
 
 def compare(before: TraceSide, after: TraceSide) -> TraceComparison:
-    """Join two lists of kernels by name and category; by step where both have steps."""
+    """Join two lists of kernels by name and category; times are per step if both traces have steps."""
     by_step = bool(before.steps and after.steps)
     left = {(k.name, k.category): _of_a_step(k, before.steps if by_step else 1) for k in before.kernels}
     right = {(k.name, k.category): _of_a_step(k, after.steps if by_step else 1) for k in after.kernels}
