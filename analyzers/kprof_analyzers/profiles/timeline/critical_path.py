@@ -1,4 +1,4 @@
-"""The chain of kernels, launches and CPU work that decides how long a run takes: nothing beside it shortens the run."""
+"""Find the critical path: the chain of kernels, launches and CPU work that determines how long a run takes."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -18,11 +18,12 @@ class PathPart(msgspec.Struct, frozen=True):
     """One stretch of the path, in ns.
 
     Attributes:
-        kind: ``kernel`` or ``copy``: it ran; ``launch``: from the call to the start of what it launched; ``cpu``: the
-            launching thread's work before the call; ``synchronisation``: from the end of what was waited for to the
-            return of the waiting call; ``gap``: everything was ready, and the GPU had not begun.
-        name: of the activity or the call; empty for ``cpu`` and ``gap``.
-        doing: of ``cpu``, innermost operators and calls to their time.
+        kind: ``kernel`` or ``copy``: execution on the GPU; ``launch``: from the call to the start of the launched
+            activity; ``cpu``: the launching thread's work before the call; ``synchronisation``: from the end of the
+            awaited activity to the return of the waiting call; ``gap``: everything was ready, but the GPU had not
+            started.
+        name: name of the activity or call; "" for ``cpu`` and ``gap``.
+        doing: for ``cpu``, the time of the innermost operators and calls by name.
     """
 
     kind: Kind
@@ -36,8 +37,8 @@ class PathTime(msgspec.Struct, frozen=True):
     """All parts of one kind and name.
 
     Attributes:
-        total_ns: on the path; the run gets shorter by at most that, however much faster it becomes.
-        count: parts.
+        total_ns: time on the path, which is the maximum by which the run can become shorter.
+        count: number of parts.
     """
 
     kind: Kind
@@ -47,14 +48,16 @@ class PathTime(msgspec.Struct, frozen=True):
 
 
 class CriticalPath(msgspec.Struct, frozen=True):
-    """The path of one rank of a trace.
+    """Critical path of one rank of a trace.
 
     Attributes:
-        parts: from the first to the last, without a hole between them.
-        span_ns: their sum: from the first call that launched something, or later, to the end of the last activity.
-        kinds: their time by kind, largest first.
-        times: by kind and name, largest first; CPU work by the innermost operator or call.
-        assumed: waits for another stream or thread, of which traces say nothing: what ended last is taken.
+        parts: parts in order, without gaps between them.
+        span_ns: sum of the parts: from the first call that launched something, or later, to the end of the last
+            activity.
+        kinds: time by kind, largest first.
+        times: times by kind and name, largest first; CPU work is listed by the innermost operator or call.
+        assumed: number of waits for another stream or thread. Traces do not record them, so the activity that ended
+            last is assumed to be the awaited one.
     """
 
     info: TraceInfo
@@ -72,7 +75,7 @@ def critical_paths(trace: LinkedTrace) -> list[CriticalPath]:
     threads = ThreadTimes(trace)
     ranks = sorted(set(trace.activities.numbers("rank").data))
     if not ranks:
-        # What was met while reading it, which may be why, is not lost.
+        # Keep the issues found while reading the trace, which may explain why it is empty.
         return [CriticalPath(trace.info, 0, [], 0, {}, [], 0, trace.issues)]
     return [_path(trace, rank, threads) for rank in ranks]
 
@@ -94,7 +97,7 @@ def _path(trace: LinkedTrace, rank: int, threads: ThreadTimes) -> CriticalPath:
 
 
 class _Walk:
-    """One rank's activities and calls, and the way back through them."""
+    """Backward walk through one rank's activities and calls."""
 
     def __init__(self, trace: LinkedTrace, rank: int, threads: ThreadTimes) -> None:
         self._trace, self._rank, self._threads = trace, rank, threads
@@ -124,7 +127,7 @@ class _Walk:
         self.assumed = 0
 
     def _on_streams(self, mine: list[int]) -> dict[int, int]:
-        """Each activity's predecessor on its stream."""
+        """Return each activity's predecessor on its stream."""
         devices, streams = (self._trace.activities.numbers(field) for field in ("device", "stream"))
         last: dict[tuple[int | None, int | None], int] = {}
         before: dict[int, int] = {}
@@ -136,7 +139,7 @@ class _Walk:
         return before
 
     def back(self) -> Iterator[PathPart]:
-        """Parts from the last to the first."""
+        """Yield the parts of the path from the last to the first."""
         row, until = self._by_end[-1], self._moments[-1]
         while True:
             self._seen.add(row)
@@ -164,11 +167,11 @@ class _Walk:
                 return
 
     def _ready(self, launch: int, start: int) -> int:
-        """When a call had done its part: an activity may begin before it returns."""
+        """Return the time when a call had launched its activity, which may start before the call returns."""
         return self._returned[launch] if self._returned[launch] <= start else min(self._called[launch], start)
 
     def _ended_in(self, after: int, until: int) -> int:
-        """The activity that ended last after one moment and not after another; -1 of none."""
+        """Return the activity that ended last in ``(after, until]``, or -1 if there is none."""
         place = bisect_right(self._moments, until) - 1
         while place >= 0 and self._moments[place] > after:
             if self._by_end[place] not in self._seen:
@@ -177,9 +180,9 @@ class _Walk:
         return -1
 
     def _cpu(self, launch: int, until: int) -> Generator[PathPart, None, tuple[int, int]]:
-        """The CPU's work before a call, back to where it waited for the GPU; then what it waited for, and its end.
+        """Yield the CPU's work before a call, back to a wait for the GPU; return the awaited activity and its end.
 
-        A thread may wait for another one that waits for the GPU, as autograd's does: waits of all threads count.
+        A thread may wait for another thread that waits for the GPU, as autograd's does, so waits of all threads count.
         """
         thread = self._thread_of[launch]
         place = bisect_right(self._waits, (until, len(self._called))) - 1

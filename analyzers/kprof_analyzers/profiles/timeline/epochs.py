@@ -1,8 +1,9 @@
-"""Sums of GPU activities that are known to count only when the whole file has been read.
+"""Sum up GPU activities while a file is read, although some have to be excluded at its end.
 
-A clock that went wrong puts activities a day or more away from the others. Those are left out, as
-:func:`kprof.inputs.torch_profiler.plausible.drop_implausible` leaves them out of the linked tables; which are the
-others is known at the end. Until then each stretch without a day's gap has sums of its own.
+A faulty clock puts activities a day or more away from the others. They are excluded, as
+:func:`kprof.inputs.torch_profiler.plausible.drop_implausible` excludes them from linked tables. Which group is the main
+one
+is known only at the end of the file. Until then, groups that are more than a day apart have separate sums.
 """
 
 from bisect import insort
@@ -14,14 +15,14 @@ from kprof_analyzers.profiles.timeline.names import Names
 from kprof_analyzers.profiles.timeline.occupation import Lane, Occupation
 
 MAX_EPOCHS = 200
-"""Stretches that are kept apart. What lies outside of so many is left out at once."""
+"""Maximum number of groups. Activities outside of them are excluded at once."""
 
 Key = tuple[int | None, int | None]
-"""Rank, where it is known, and device."""
+"""Rank, if known, and device."""
 
 
 class ActivityGroup(NamedTuple):
-    """What activities have in common."""
+    """Common properties of activities."""
 
     kind: str
     name: str
@@ -30,7 +31,7 @@ class ActivityGroup(NamedTuple):
 
 
 class Epoch:
-    """The activities of one stretch of time, from :attr:`low` to :attr:`high`: its first and its last start, in ns."""
+    """Activities of one group in time; :attr:`low` and :attr:`high` are its first and last start in ns."""
 
     def __init__(self, low: int, high: int) -> None:
         self.low = low
@@ -42,7 +43,7 @@ class Epoch:
         self.devices: dict[Key, Occupation] = {}
 
     def add(self, group: ActivityGroup, starts: list[int], lengths: list[int]) -> None:
-        """Activities by start and duration, in ns."""
+        """Add activities by start and duration, in ns."""
         self.low, self.high = min(self.low, *starts), max(self.high, *starts)
         self.count += len(starts)
         device = self.devices.get(group.device)
@@ -55,7 +56,7 @@ class Epoch:
         device.add(group.lane, starts, [start + length for start, length in zip(starts, lengths, strict=True)])
 
     def absorb(self, other: "Epoch") -> None:
-        """Take in another one, between which and this one no gap is left."""
+        """Merge another group that is no longer separated from this one by a gap."""
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
         self.count += other.count
         self.zero += other.zero
@@ -69,14 +70,14 @@ class Epoch:
 
 
 class Epochs:
-    """All of a file, by start; never more than :data:`MAX_EPOCHS`."""
+    """All groups of a file, sorted by start; at most :data:`MAX_EPOCHS`."""
 
     def __init__(self) -> None:
         self._found: list[Epoch] = []
         self._refused = 0
 
     def add(self, group: ActivityGroup, starts: list[int], lengths: list[int]) -> None:
-        """Activities by start and duration, in ns, in any order."""
+        """Add activities by start and duration, in ns, in any order."""
         if max(starts) - min(starts) < DAY_NS:
             self._add_together(group, starts, lengths)
             return
@@ -104,13 +105,13 @@ class Epochs:
             self._found.remove(other)
 
     def pause(self) -> None:
-        """Merge what has come in: called between blocks, where activities of all names have been added."""
+        """Merge pending intervals. Call it between blocks, when activities of all names have been added."""
         for epoch in self._found:
             for device in epoch.devices.values():
                 device.pause()
 
     def settle(self) -> tuple[Epoch, int]:
-        """The stretch with most activities, the earliest of several; and how many lie outside of it."""
+        """Return the group with most activities, the earliest if several, and the number of other activities."""
         if not self._found:
             return Epoch(0, 0), self._refused
         best = max(self._found, key=attrgetter("count"))

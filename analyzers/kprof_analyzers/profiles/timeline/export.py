@@ -1,4 +1,4 @@
-"""Traces written for other viewers: a flame graph for speedscope, tracks for Perfetto."""
+"""Export traces for other viewers: flame graphs for speedscope, and tracks for Perfetto."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def speedscope(traces: Sequence[LinkedTrace]) -> dict[str, Any]:
-    """A document with one profile a rank: modules, operators, then the kernel, weighted by GPU ns."""
+    """Return a document with one profile per rank: modules, operators, then the kernel, weighted by GPU ns."""
     stacks: dict[str, Counter[tuple[str, ...]]] = {}
     for trace in traces:
         chains: dict[tuple[int, int], tuple[str, ...]] = {}
@@ -32,7 +32,7 @@ def speedscope(traces: Sequence[LinkedTrace]) -> dict[str, Any]:
 
 
 def proton_speedscope(profile: ProtonProfile) -> dict[str, Any]:
-    """The same from a Proton profile: its scopes are the stack."""
+    """Return a speedscope document of a Proton profile, whose scopes form the stack."""
     stacks: Counter[tuple[str, ...]] = Counter()
     for row in profile.rows:
         if row.time_ns:
@@ -62,9 +62,9 @@ def _document(profiles: dict[str, Counter[tuple[str, ...]]]) -> dict[str, Any]:
 
 
 def perfetto(traces: Iterable[LinkedTrace], categories: Categories) -> Iterator[str]:
-    """The JSON text in pieces: every GPU activity with its category, and the operators and annotations.
+    """Yield the JSON text in pieces: every GPU activity with its category, and the operators and annotations.
 
-    Python frames, flow events and arguments other than ids are left out, names end at 120 characters.
+    Python frames, flow events and arguments other than ids are left out. Names are cut to 120 characters.
     """
     yield '{"displayTimeUnit": "ms", "traceEvents": [\n'
     first = True

@@ -1,4 +1,4 @@
-"""Which files a user means, what each of them is, and the step that is done file by file, in processes or on Dask."""
+"""Find trace files and their formats, and apply a function to each file, optionally in processes or on Dask."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ from kprof.output import progress
 
 R = TypeVar("R")
 _SMALL = 4_000_000
-"""Bytes of all files together that one process reads before others have started."""
+"""Maximum total size in bytes of files for which one process is faster than starting several."""
 _ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz",
             *perfetto.ENDINGS, *xplane.ENDINGS)  # fmt: skip
 Kind = Literal["kineto", "proton", "tables", "rocprof", "perfetto", "xplane"]
@@ -32,9 +32,9 @@ _READERS: dict[Kind, Callable[[Path], LinkedTrace]] = {
 
 
 class TraceFile(msgspec.Struct, frozen=True):
-    """A file, or a directory of tables, and what it is; ``found`` when it came from a folder, not by name.
+    """A trace file or a directory of tables, and its format; ``found`` is True if it was found in a folder.
 
-    ``repairs`` are done once it is read.
+    ``repairs`` are applied after reading.
     """
 
     path: str
@@ -44,24 +44,24 @@ class TraceFile(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A file in a folder that was not read, and why."""
+    """A file in a folder that was not read, and the reason."""
 
     path: str
     reason: str
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """A file for which the step raised :class:`KprofError`: its message, shown with the others' results."""
+    """A file for which the function raised :class:`KprofError`; its message is shown with other files' results."""
 
     path: str
     message: str
 
 
 def trace_files(paths: Sequence[Path], repairs: Repairs = ()) -> list[TraceFile]:
-    """Files as given, folders searched for traces.
+    """Return the given files, and the traces found in the given folders.
 
     Raises:
-        KprofError: a path does not exist, or a folder holds no trace.
+        KprofError: if a path does not exist, or a folder contains no trace.
     """
     result: dict[str, TraceFile] = {}
     for path in paths:
@@ -93,13 +93,13 @@ def _kind_of(path: Path) -> Kind:
 
 
 def _has_timeline(folder: Path) -> bool:
-    """Whether a folder holds CSV traces or a database of rocprofv3: files of one run."""
+    """Return whether a folder contains CSV traces or a database of rocprofv3, which are files of one run."""
     found = (Path(where) / name for where, _, names in os.walk(folder) for name in names)
     return any(is_timeline(path) for path in found if path.suffix in {".csv", ".db"})
 
 
 def other_files(paths: Sequence[Path]) -> list[str]:
-    """Files in the given folders that are not taken for traces."""
+    """Return the files in the given folders that are not recognised as traces."""
     found: list[str] = []
     for folder in paths:
         if not folder.is_dir() or is_tables(folder):
@@ -131,10 +131,10 @@ def _inside(folder: Path) -> Iterator[TraceFile]:
 def open_trace(
     file: TraceFile, *, shortest_frame_us: float = MODULES_ONLY, details: bool = True, rank: int | None = None
 ) -> LinkedTrace:
-    """The linked tables of a trace or of a directory of tables; the arguments are those of its reader.
+    """Return the linked tables of a trace or of a directory of tables; the arguments are those of its reader.
 
     Raises:
-        KprofError: unreadable, or a Proton profile, which has no timeline.
+        KprofError: if the file is unreadable, or is a Proton profile, which has no timeline.
     """
     if file.kind == "proton":
         raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
@@ -144,13 +144,13 @@ def open_trace(
 
 
 class FileStep(msgspec.Struct, frozen=True):
-    """What is done to each file; picklable as long as ``function`` is a module's own."""
+    """Function that is applied to each file; picklable if ``function`` is defined in a module."""
 
     function: Callable[..., Any]
     options: dict[str, Any] = {}
 
     def __call__(self, file: TraceFile) -> Any:
-        """The function's result, or :class:`Failed`."""
+        """Return the function's result, or :class:`Failed`."""
         try:
             with progress.step(f"working on {Path(file.path).name}"):
                 return self.function(file, **self.options)
@@ -166,19 +166,21 @@ def each_file(
     scheduler: str | None = None,
     **options: Any,
 ) -> Iterator[R | Failed]:
-    """``function(file, **options)`` for every file, results in the files' order.
+    """Yield ``function(file, **options)`` for every file, in the order of the files.
 
-    What a worker that dies was at is done again; a file that takes another worker with it is :class:`Failed`.
+    The files of a worker that dies are processed again. A file that kills another worker is :class:`Failed`.
 
     Args:
         function: a module-level function.
-        files: what to do it for.
-        jobs: processes; 1 means this process, 0 one a core, or this process where the files are small.
-        scheduler: address of a Dask scheduler (``tcp://host:8786``) instead; its workers need kprof and the files.
+        files: files to process.
+        jobs: number of processes. 1 uses this process only; 0 uses one per core, or this process if the files are
+        small.
+        scheduler: address of a Dask scheduler (``tcp://host:8786``) to use instead; its workers need kprof and the
+        files.
         options: further arguments of ``function``.
 
     Raises:
-        KprofError: Dask is missing or cannot be reached, or has no workers.
+        KprofError: if Dask is missing or cannot be reached, or has no workers.
     """
     step = FileStep(function, options)
     with progress.step("reading", len(files) if len(files) > 1 else None, "traces") as so_far:
@@ -200,12 +202,12 @@ def _results(step: FileStep, files: Sequence[TraceFile], jobs: int, scheduler: s
 
 
 def _useful_processes(files: Sequence[TraceFile]) -> int:
-    """Return one process for each core; only this one where starting others takes longer than reading."""
+    """Return one process per core, or 1 if starting processes takes longer than reading the files."""
     sizes = [Path(file.path).stat().st_size for file in files if Path(file.path).is_file()]
     return 1 if len(sizes) == len(files) and sum(sizes) < _SMALL else os.cpu_count() or 1
 
 
 def _died(file: TraceFile) -> Failed:
-    """What becomes of a file whose every worker died."""
+    """Return the result for a file whose workers all died."""
     hint = "the file may need more memory than there is"
     return Failed(file.path, str(InputError("the worker processes that read it died", path=file.path, hint=hint)))

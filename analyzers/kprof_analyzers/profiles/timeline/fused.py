@@ -1,4 +1,4 @@
-"""Kernels in a row that one fused kernel of the collection does the work of, and what that could save."""
+"""Find sequences of kernels that one fused kernel of the collection can replace, and the possible saving."""
 
 import re
 from array import array
@@ -14,23 +14,24 @@ _FUSED = {
     "normalization": (re.compile("rms", re.IGNORECASE), "rmsnorm_residual_fp8", 2),
     "activation": (re.compile("silu|swish|swiglu", re.IGNORECASE), "swiglu_fp8", 0),
 }
-"""By category: what a kernel's name must have, since a layer norm or a GELU is another thing; the fused kernel; and how
-many element-wise kernels ahead are part of it: a sum with the residual and its conversion. Behind, two are: a product
-or a scale, and the conversion to 8 bits."""
+"""For each category: pattern that a kernel's name must match, since a layer norm or a GELU is different; the fused
+kernel; and the maximum number of preceding element-wise kernels in the fusion, which are a sum with the residual and
+its
+conversion. Up to two following kernels are also part of it: a product or a scale, and the conversion to 8 bits."""
 _BEHIND = 2
 _BACKWARD = re.compile("backward|bwd", re.IGNORECASE)
 
 
 class FusedKernel(msgspec.Struct, frozen=True):
-    """A kernel of the collection, the kernels in whose place it could stand, and their summed time in ns.
+    """A kernel of the collection, and the kernels that it could replace; times are sums in ns.
 
     Attributes:
-        kernel: its name.
-        runs: places in the traces, each of two kernels or more that follow each other on a stream.
-        kernels: kernels in them.
-        total_ns: their time.
-        saved_ns: their time without the longest of each run: at most so much, since the fused kernel moves at least
-            what that one does, and another kernel may need what is in between.
+        kernel: name of the fused kernel.
+        runs: number of sequences of at least two consecutive kernels on a stream.
+        kernels: number of kernels in the sequences.
+        total_ns: time of these kernels.
+        saved_ns: time of all kernels except the longest of each sequence. It is an upper bound, since the fused kernel
+            moves at least the data of the longest, and other kernels may need intermediate results.
     """
 
     kernel: str
@@ -41,11 +42,11 @@ class FusedKernel(msgspec.Struct, frozen=True):
 
 
 def fused_kernels(trace: LinkedTrace, categories: Sequence[str]) -> list[FusedKernel]:
-    """What could be one kernel, most saved first; norms that a program writes as a chain of operators are not seen.
+    """Return possible fusions, largest saving first; norms written as a chain of operators are not recognised.
 
     Args:
-        trace: its activities.
-        categories: of each activity, in their order.
+        trace: the trace.
+        categories: category of each activity, in order.
     """
     if not _FUSED.keys() & set(categories):
         return []
@@ -72,14 +73,14 @@ def _rows() -> "array[int]":
 
 
 def _fits(name: str) -> frozenset[str]:
-    """Categories in which a kernel of this name can be part of a run."""
+    """Return the categories in which a kernel of this name can be part of a fusion."""
     if _BACKWARD.search(name):
         return frozenset()
     return _AROUND.union(category for category, (pattern, _, _) in _FUSED.items() if pattern.search(name))
 
 
 def _runs(order: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Fused kernel, begin and end of each run of at least two in a sequence of categories; none is in two runs."""
+    """Yield fused kernel, start and end of each sequence of at least two kernels; sequences do not overlap."""
     free = 0
     for place, category in enumerate(order):
         if category not in _FUSED:

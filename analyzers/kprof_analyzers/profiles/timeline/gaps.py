@@ -1,4 +1,4 @@
-"""When a GPU stood still, why, and what the CPU did meanwhile."""
+"""Find gaps in which a GPU was idle, their causes, and the CPU's work in the meantime."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -30,16 +30,16 @@ class Gap(msgspec.Struct, frozen=True):
 
     Attributes:
         cause: ``launch-bound``: the call that launched the next activity had not returned when the gap began;
-            ``synchronisation``: and before it the CPU waited for the GPU or for memory inside the gap;
-            ``queued``: it had been launched before the gap began, and the GPU waited for something else;
+            ``synchronisation``: in addition, the CPU waited for the GPU or for memory inside the gap before the call;
+            ``queued``: the next activity had been launched before the gap began, and the GPU waited for something else;
             ``unknown``: the next activity has no launch in the trace.
-        before, after: names of the activities around it.
-        launch: the call that launched the next activity.
-        cpu: what the launching thread did, innermost operator or call, to ns inside the gap, largest first;
-            ``(no operator)`` is time in plain Python.
+        before, after: names of the activities before and after the gap.
+        launch: call that launched the next activity.
+        cpu: ns inside the gap by innermost operator or call of the launching thread, largest first; ``(no operator)``
+            is time in plain Python.
         stack: operators around the next launch, outermost first.
-        functions: Python functions that the launching thread was in for most of the gap, outermost first, as
-            ``file(line of the function): name``; none where the trace has no frames.
+        functions: Python functions that the launching thread executed for most of the gap, outermost first, as
+            ``file(line of the function): name``; empty if the trace has no frames.
     """
 
     rank: int
@@ -56,11 +56,11 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class GapReport(msgspec.Struct, frozen=True):
-    """The largest gaps, and the sums over all of them: count and ns by cause.
+    """The largest gaps, and sums over all gaps: number, and ns by cause.
 
-    ``span_ns`` is the sum over devices, each from its first activity to its last. ``modules`` has the ns of
-    launch-bound gaps by the class of the outermost module that launched what comes after them; gaps outside of modules
-    are left out.
+    ``span_ns`` is the sum over devices of the time from the first to the last activity. ``modules`` has the ns of
+    launch-bound gaps by the class of the outermost module that launched the next activity; gaps outside of modules are
+    left out.
     """
 
     path: str
@@ -74,7 +74,7 @@ class GapReport(msgspec.Struct, frozen=True):
 
 
 def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 0, limit: int = 20) -> GapReport:
-    """Every gap of every device, the ``limit`` largest in detail."""
+    """Return all gaps of all devices as sums, and the ``limit`` largest in detail."""
     threads, functions, launched_by = ThreadTimes(trace), _Functions(trace), Paths(trace, "modules")
     ranks, devices = trace.activities.numbers("rank").data, trace.activities.numbers("device")
     starts = trace.activities.numbers("start_ns").data
@@ -105,7 +105,7 @@ def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 
                 modules[module] += end - begin
             for name, time in doing.items():
                 cpu[name] += time
-            # The later gap goes first out of the heap when two are equally long.
+            # Of equally long gaps, the later one is removed from the heap first.
             entry = (end - begin, -begin, place)
             (heappush if len(largest) < limit else heappushpop)(largest, entry)
     shown = [_gap(trace, threads, functions, place) for _, _, place in sorted(largest, reverse=True)]
@@ -115,13 +115,13 @@ def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 
 
 
 def _outermost(path: Sequence[str]) -> str:
-    """Return the class of the outermost module of a path; empty where it has none."""
+    """Return the class of the outermost module of a path, or "" if the path has no module."""
     name = path[1] if path[0] == BACKWARD and len(path) > 1 else path[0]
     return "" if name == NOWHERE else class_of(name)
 
 
 class _Place(NamedTuple):
-    """Rows of the activities around a gap, and when it was, in ns."""
+    """Rows of the activities around a gap, and its start and end in ns."""
 
     before: int
     after: int
@@ -160,12 +160,12 @@ def _gap(trace: LinkedTrace, threads: "ThreadTimes", functions: "_Functions", pl
 
 
 def waits_for_gpu(name: str) -> bool:
-    """Whether a call of the runtime returns when the GPU has done something."""
+    """Return whether a runtime call waits for the GPU."""
     return name in _BLOCKING or any(part in name for part in _SYNCHRONISING)
 
 
 class _Functions:
-    """The Python functions of each thread, by time."""
+    """Python functions of each thread, ordered by time."""
 
     def __init__(self, trace: LinkedTrace) -> None:
         self._trace = trace
@@ -180,7 +180,7 @@ class _Functions:
         self._rows = {key: by_start(trace.frames, found) for key, found in rows.items()}
 
     def around(self, launch: int, begin: int, end: int) -> list[str]:
-        """Names of the functions that a launch's thread was in for most of the time from ``begin`` to ``end``."""
+        """Return the functions that a launch's thread executed for most of the time from ``begin`` to ``end``."""
         if launch < 0:
             return []
         launches = self._trace.launches
@@ -197,7 +197,7 @@ class _Functions:
 
 
 class ThreadTimes:
-    """Each thread's operators and calls, flattened: at any moment the innermost one counts."""
+    """Flattened operators and calls of each thread: at any time only the innermost one counts."""
 
     def __init__(self, trace: LinkedTrace) -> None:
         tables: tuple[Records[Any], ...] = (trace.operators, trace.launches)
@@ -219,7 +219,7 @@ class ThreadTimes:
         }
 
     def inside(self, rank: int, thread: int | None, begin: int, end: int) -> dict[str, int]:
-        """Name to ns between two moments, largest first."""
+        """Return the ns between two times by name of operator or call, largest first."""
         segments = self._flat.get((rank, thread), self._none)
         times: dict[str, int] = {}
         covered = 0
@@ -238,13 +238,13 @@ class ThreadTimes:
 
 
 class _Segments:
-    """Disjoint stretches of time, in order, each with the innermost operator or call: its table and its name's code."""
+    """Disjoint stretches of time in order, each with the table and name code of the innermost operator or call."""
 
     def __init__(self) -> None:
         self.starts, self.ends, self.names, self.tables = array("q"), array("q"), array("i"), array("b")
 
     def add(self, start: int, end: int, name: tuple[int, int]) -> None:
-        """Add one."""
+        """Add a stretch."""
         self.starts.append(start)
         self.ends.append(end)
         self.tables.append(name[0])
@@ -252,7 +252,7 @@ class _Segments:
 
 
 def _items(table: Records[Any], rows: Iterable[int], kind: int) -> Iterator[_Item]:
-    """Start, duration less than zero, the kind and the row of each, in that order."""
+    """Yield start, negative duration, kind and row of each event, in this order."""
     starts, durations = table.numbers("start_ns").data, table.numbers("duration_ns").data
     for row in by_start(table, rows):
         yield starts[row], -durations[row], kind, row

@@ -1,7 +1,7 @@
-"""Exact unions of time intervals in little memory: how long anything of a kind was running.
+"""Exact unions of time intervals with little memory: how long any activity of a kind was running.
 
-Intervals are half open, ``[start, end)``, in whole nanoseconds. A set holds its disjoint intervals in two arrays of
-8-byte integers, however many there are: no gap is ever closed, so that sums are exact.
+Intervals are half open, ``[start, end)``, in whole nanoseconds. A set stores its disjoint intervals in two arrays of
+8-byte integers. No gap is ever closed to save memory, so sums are exact.
 """
 
 from array import array
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 _BUFFER = 32_768
 _WINDOW = 8_192
-# Intervals of each set that numpy merges at a time: what it needs beside the sets stays in the megabytes.
+# Intervals of each set that numpy merges at a time, which limits its temporary memory to some megabytes.
 _PIECE = 1 << 18
-# From so many on numpy's import is worth it.
+# Minimum number of intervals for which importing numpy pays off.
 _MANY = 1 << 14
 
 
@@ -25,15 +25,15 @@ class Disjoint:
     ends: "array[int]" = field(default_factory=lambda: array("q"))
 
     def __len__(self) -> int:
-        """Number of intervals."""
+        """Return the number of intervals."""
         return len(self.starts)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """``(start, end)`` in order."""
+        """Yield ``(start, end)`` in order."""
         return zip(self.starts, self.ends, strict=True)
 
     def length(self) -> int:
-        """Sum of the lengths, in ns."""
+        """Return the sum of the lengths in ns."""
         if len(self) < _MANY:
             return sum(self.ends) - sum(self.starts)
         import numpy as np
@@ -46,7 +46,7 @@ class Disjoint:
 
 
 def union(pairs: Iterable[tuple[int, int]]) -> Disjoint:
-    """The union of intervals that come sorted by start; empty ones vanish."""
+    """Return the union of intervals that are sorted by start; empty intervals are ignored."""
     result = Disjoint()
     starts, ends = result.starts, result.ends
     last = None
@@ -63,7 +63,7 @@ def union(pairs: Iterable[tuple[int, int]]) -> Disjoint:
 
 
 def _union_of(starts: "array[int]", ends: "array[int]") -> Disjoint:
-    """As :func:`union`, of intervals in any order."""
+    """Return the union of intervals in any order."""
     if len(starts) < _MANY:
         return union(sorted(zip(starts, ends, strict=True)))
     import numpy as np
@@ -83,7 +83,7 @@ def _union_of(starts: "array[int]", ends: "array[int]") -> Disjoint:
 
 
 def merged(*sets: Disjoint) -> Disjoint:
-    """The union of several sets."""
+    """Return the union of several sets."""
     match [s for s in sets if len(s)]:
         case []:
             return Disjoint()
@@ -99,7 +99,7 @@ def merged(*sets: Disjoint) -> Disjoint:
 
 
 def _pieces(sets: list[Disjoint]) -> Iterator[Disjoint]:
-    """The union of all sets, piece by piece in order of starts; a piece may begin inside the one before it."""
+    """Yield the union of all sets in pieces, in order of starts; a piece may overlap the end of the one before it."""
     pivots = max(sets, key=len).starts
     at = [0] * len(sets)
     for pivot in range(_PIECE, len(pivots) + _PIECE, _PIECE):
@@ -113,7 +113,7 @@ def _pieces(sets: list[Disjoint]) -> Iterator[Disjoint]:
 
 
 def _extend(left: Disjoint, right: Disjoint) -> None:
-    """Put behind a set another one that starts no earlier than its last interval does."""
+    """Append another set to a set; it must not start before the set's last interval starts."""
     skip = 0
     if len(left):
         skip = bisect_right(right.starts, left.ends[-1])
@@ -124,7 +124,7 @@ def _extend(left: Disjoint, right: Disjoint) -> None:
 
 
 def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
-    """All intervals by start, window by window: sorting a few thousand at a time beats a heap by far."""
+    """Yield all intervals by start; sorting windows of a few thousand is much faster than a heap."""
     if not sets:
         return
     pivots = max(sets, key=len).starts
@@ -140,7 +140,7 @@ def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
 
 
 def subtract(left: Disjoint, right: Disjoint) -> Disjoint:
-    """What is in ``left`` and not in ``right``."""
+    """Return the time in ``left`` that is not in ``right``."""
     if not len(right):
         return left
     result = Disjoint()
@@ -160,13 +160,13 @@ def subtract(left: Disjoint, right: Disjoint) -> Disjoint:
 
 
 def gaps(busy: Disjoint) -> Iterator[tuple[int, int]]:
-    """The intervals between those of a set."""
+    """Yield the intervals between those of a set."""
     for index in range(1, len(busy)):
         yield busy.ends[index - 1], busy.starts[index]
 
 
 class IntervalSet:
-    """Collects intervals in any order; close to sorted is fastest."""
+    """A collection of intervals that are added in any order; nearly sorted order is fastest."""
 
     def __init__(self) -> None:
         self._starts = array("q")
@@ -174,14 +174,14 @@ class IntervalSet:
         self._runs: list[Disjoint] = []
 
     def add(self, start: int, end: int) -> None:
-        """Add ``[start, end)``."""
+        """Add the interval ``[start, end)``."""
         self._starts.append(start)
         self._ends.append(end)
         if len(self._starts) >= _BUFFER:
             self._flush()
 
     def add_many(self, starts: list[int], ends: list[int]) -> None:
-        """Add intervals whose ends stand beside their starts."""
+        """Add intervals by their starts and ends."""
         self._starts.extend(starts)
         self._ends.extend(ends)
 
@@ -192,12 +192,12 @@ class IntervalSet:
         self._flush()
 
     def settle(self) -> None:
-        """Merge what has been added since, if it is enough to be worth it; call it where order in time is whole."""
+        """Merge pending intervals if there are many; call it when all intervals up to a time have been added."""
         if len(self._starts) >= _BUFFER:
             self._flush()
 
     def disjoint(self) -> Disjoint:
-        """The union of everything added so far."""
+        """Return the union of all added intervals."""
         self._flush()
         whole = merged(*self._runs)
         self._runs = [whole]
@@ -217,7 +217,7 @@ class IntervalSet:
             self._runs.append(merged(self._runs.pop(), last))
 
     def _append(self, run: Disjoint) -> None:
-        """Put a run behind the last one when only their ends overlap, else beside it."""
+        """Append a run to the last one if only their ends overlap, otherwise store it separately."""
         if self._runs:
             last = self._runs[-1]
             keep = bisect_left(last.ends, run.starts[0])

@@ -1,4 +1,4 @@
-"""Stretches in which the GPU waits for the CPU kernel after kernel: work to be fused, batched or captured."""
+"""Find stretches in which the GPU waits for the CPU before each kernel: candidates for fusing, batching or graphs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from kprof.inputs.torch_profiler.model import LinkedTrace
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """A run of activities each of which started as soon as it had been launched.
+    """A sequence of activities, each of which started as soon as it was launched.
 
     Attributes:
-        busy_ns, idle_ns: GPU time in the stretch.
-        launches: activities in it.
-        mean_kernel_ns: average duration.
-        mean_interval_ns: average time between two starts: what the CPU needs for one launch.
-        operators: operators that launched most of them, to count.
+        busy_ns, idle_ns: busy and idle GPU time in the stretch.
+        launches: number of activities.
+        mean_kernel_ns: mean duration of an activity.
+        mean_interval_ns: mean time between two starts, which is the CPU's time for one launch.
+        operators: operators that launched most of the activities, with their counts.
     """
 
     rank: int
@@ -34,10 +34,11 @@ class Stretch(msgspec.Struct, frozen=True):
 def launch_bound_stretches(
     trace: LinkedTrace, *, at_least: int = 10, slack_ns: int = 20_000, idle_share: float = 0.3
 ) -> list[Stretch]:
-    """Runs of ``at_least`` activities on one device, largest idle time first.
+    """Return sequences of ``at_least`` activities on one device, largest idle time first.
 
-    An activity is starved when the device was idle before it and it started within ``slack_ns`` of its launch call's
-    return; a run may hold a few that are not. A run counts when the device was idle for ``idle_share`` of it.
+    An activity is starved if the device was idle before it and it started within ``slack_ns`` of its launch call's
+    return. A sequence may contain a few activities that are not starved. It counts if the device was idle for at least
+    ``idle_share`` of it.
     """
     by_device: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for row, key in enumerate(zip(*(trace.activities.numbers(n).data for n in ("rank", "device")), strict=True)):
@@ -79,7 +80,7 @@ def _runs(trace: LinkedTrace, rows: list[int], slack_ns: int) -> list[list[int]]
 
 
 def _just_launched(trace: LinkedTrace, slack_ns: int) -> Callable[[int], bool]:
-    """Tells of a row whether it started soon after its launch call had returned."""
+    """Return a function that tells whether the activity of a row started soon after its launch call had returned."""
     launches, graph = trace.activities.numbers("launch").data, trace.activities.words("graph")
     starts = trace.activities.numbers("start_ns").data
     called, lasted = (trace.launches.numbers(n).data for n in ("start_ns", "duration_ns"))

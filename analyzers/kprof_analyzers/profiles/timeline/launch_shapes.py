@@ -1,4 +1,4 @@
-"""Kernels of a trace by the shape of their launch, and how much of each a step has."""
+"""Sum up the kernels of a trace by the shape of their launch, in total and within complete steps."""
 
 from dataclasses import dataclass
 
@@ -10,17 +10,17 @@ from kprof_analyzers.profiles.timeline.profiler_steps import launched_in
 
 
 class LaunchShape(msgspec.Struct, frozen=True):
-    """All launches of one kernel that the trace cannot tell apart.
+    """All launches of one kernel that are equal in the trace.
 
     Attributes:
-        name: of the kernel, as the trace has it.
-        workgroups: in x, y and z; ``None`` where not known or not sure.
-        workgroup_size: work-items in x, y and z.
-        lds_bytes: of a workgroup; 0 where the trace does not tell, too.
-        calls: launches.
-        total_ns: their summed time.
-        step_calls, step_ns: those of them that were launched in a whole step.
-        source: file that the trace names for it, which Inductor's traces do.
+        name: name of the kernel in the trace.
+        workgroups: workgroups in x, y and z; ``None`` if unknown or uncertain.
+        workgroup_size: work-items of a workgroup in x, y and z.
+        lds_bytes: LDS of a workgroup; also 0 if the trace does not record it.
+        calls: number of launches.
+        total_ns: total time of the launches.
+        step_calls, step_ns: number and time of those launched in a complete step.
+        source: source file of the kernel, which Inductor's traces name.
     """
 
     name: str
@@ -35,11 +35,11 @@ class LaunchShape(msgspec.Struct, frozen=True):
 
 
 class LaunchShapes(msgspec.Struct, frozen=True):
-    """The kernels of one trace.
+    """Kernels of one trace.
 
     Attributes:
-        launches: by summed time, the largest first.
-        steps: whole steps that are marked; 0 where none is.
+        launches: launches by decreasing total time.
+        steps: number of complete steps that are marked; 0 if none is marked.
     """
 
     info: TraceInfo
@@ -58,7 +58,7 @@ class _Sum:
 
 
 def launch_shapes(trace: LinkedTrace) -> LaunchShapes:
-    """Kernels by name, grid, workgroup size and LDS."""
+    """Sum up kernels by name, grid, workgroup size and LDS."""
     steps, places = launched_in(trace)
     sums: dict[tuple[str, Size | None, Size | None, int | None], _Sum] = {}
     for row, place in places:
@@ -77,7 +77,7 @@ def launch_shapes(trace: LinkedTrace) -> LaunchShapes:
 
 
 def _source(trace: LinkedTrace, one: Activity) -> str | None:
-    """The file that the operator of the kernel's own name is of."""
+    """Return the source file recorded by the operator that has the kernel's own name."""
     if one.operator < 0 or trace.operator_name(one.operator) != one.name:
         return None
     return trace.operators[one.operator].kernel_file

@@ -1,16 +1,16 @@
-"""Durations by name."""
+"""Sum up durations by name."""
 
 import msgspec
 
 from kprof_analyzers.profiles.timeline.categories import Categories
 
-# More distinct names than any program has; beyond it the rest is summed under one name, and that is reported.
+# Maximum number of distinct names, above that of any real program. Further names share one sum, which is reported.
 MAX_NAMES = 100_000
 OTHER_NAMES = "(further names)"
 
 
 class NameTime(msgspec.Struct, frozen=True):
-    """All events of one name: how many, and their durations in ns. Operators include what runs inside them."""
+    """Number and durations in ns of all events with one name. Operators include the time of nested operators."""
 
     name: str
     category: str
@@ -21,20 +21,20 @@ class NameTime(msgspec.Struct, frozen=True):
 
 
 class Names:
-    """Count, total, least and largest by name."""
+    """Number, total, minimum and maximum of durations by name."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, list[int]] = {}
         self.overflowed = 0
 
     def add(self, name: str, durations: list[int]) -> int:
-        """One or more durations in ns, none of them negative; returns their sum."""
+        """Add one or more non-negative durations in ns, and return their sum."""
         total = sum(durations)
         self._add(name, [len(durations), total, min(durations), max(durations)])
         return total
 
     def absorb(self, other: "Names") -> None:
-        """Take in the sums of another one."""
+        """Add the sums of another table."""
         self.overflowed += other.overflowed
         for name, numbers in other.by_name.items():
             self._add(name, numbers)
@@ -52,7 +52,7 @@ class Names:
         entry[3] = max(entry[3], numbers[3])
 
     def table(self, category: Categories | str) -> list[NameTime]:
-        """By total time, largest first."""
+        """Return the rows by total time, largest first."""
         rows = [
             NameTime(name, category if isinstance(category, str) else category.of_name(name), *numbers)
             for name, numbers in self.by_name.items()

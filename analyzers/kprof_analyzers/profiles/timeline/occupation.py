@@ -1,4 +1,4 @@
-"""GPU time by device: busy, idle, and what communication and copies cost beyond computing."""
+"""Compute GPU time by device: busy, idle, and communication and copies that do not overlap computation."""
 
 from typing import Literal
 
@@ -11,16 +11,16 @@ Lane = Literal["compute", "communication", "memory"]
 
 
 class DeviceTime(msgspec.Struct, frozen=True):
-    """How one device of one rank spent its time, in ns, by exact union of intervals.
+    """Times of one device of one rank in ns, from exact unions of intervals.
 
     Attributes:
-        first_ns, last_ns: start of its first and end of its last activity; their distance is the span.
-        compute_ns, communication_ns, memory_ns: time in which anything of the kind ran; they overlap.
-        busy_ns: time in which anything ran; ``idle_ns`` is the rest of the span.
-        exposed_communication_ns: communication while nothing computed.
-        exposed_memory_ns: copies and memsets while nothing computed or communicated.
-        kernel_ns: sum of all kernel durations, overlaps counted twice.
-        activities: how many.
+        first_ns, last_ns: start of the first and end of the last activity; their difference is the span.
+        compute_ns, communication_ns, memory_ns: time in which any activity of the kind ran; the kinds may overlap.
+        busy_ns: time in which any activity ran; ``idle_ns`` is the rest of the span.
+        exposed_communication_ns: communication time without overlapping computation.
+        exposed_memory_ns: time of copies and memsets without overlapping computation or communication.
+        kernel_ns: sum of all kernel durations, in which overlaps count several times.
+        activities: number of activities.
     """
 
     rank: int
@@ -38,7 +38,7 @@ class DeviceTime(msgspec.Struct, frozen=True):
 
     @property
     def span_ns(self) -> int:
-        """From the first start to the last end."""
+        """Time from the first start to the last end."""
         return self.last_ns - self.first_ns
 
     @property
@@ -48,7 +48,7 @@ class DeviceTime(msgspec.Struct, frozen=True):
 
 
 class Occupation:
-    """Collects the activities of one device."""
+    """Collector of one device's activities."""
 
     def __init__(self, rank: int, device: int | None) -> None:
         self.rank = rank
@@ -58,7 +58,7 @@ class Occupation:
         self._sets: dict[Lane, IntervalSet] = {}
 
     def add(self, lane: Lane, starts: list[int], ends: list[int]) -> None:
-        """Activities of one kind; kernels' durations are summed by the caller in :attr:`kernel_ns`."""
+        """Add activities of one kind; the caller adds the durations of kernels to :attr:`kernel_ns`."""
         self.activities += len(starts)
         lanes = self._sets.get(lane)
         if lanes is None:
@@ -66,7 +66,7 @@ class Occupation:
         lanes.add_many(starts, ends)
 
     def absorb(self, other: "Occupation") -> None:
-        """Take in what another one of the same device has collected."""
+        """Add the activities of another collector of the same device."""
         self.activities += other.activities
         self.kernel_ns += other.kernel_ns
         for lane, lanes in other._sets.items():  # noqa: SLF001 - of the same class
@@ -74,16 +74,16 @@ class Occupation:
             own.add_disjoint(lanes.disjoint())
 
     def pause(self) -> None:
-        """Merge what has come in: called between blocks, where events of all names have been added."""
+        """Merge pending intervals. Call it between blocks, when events of all names have been added."""
         for lanes in self._sets.values():
             lanes.settle()
 
     def lane(self, lane: Lane) -> Disjoint:
-        """The union of one kind."""
+        """Return the union of one kind's intervals."""
         return self._sets[lane].disjoint() if lane in self._sets else Disjoint()
 
     def settle(self) -> tuple[DeviceTime | None, int]:
-        """The times, and how many separate intervals were left out for lying a day or more from the others."""
+        """Return the times, and the number of separate intervals excluded for being a day or more from the others."""
         compute, communication, memory = (self.lane(n) for n in ("compute", "communication", "memory"))
         working = merged(compute, communication)
         busy = merged(working, memory)
@@ -112,7 +112,7 @@ class Occupation:
 
 
 def _bulk(busy: Disjoint) -> tuple[int, int, int]:
-    """Range of the largest group without a day's gap, and how many intervals lie outside it."""
+    """Return the range of the largest group without a gap of a day, and the number of intervals outside it."""
     best = (0, 0)
     begin = 0
     for index in range(1, len(busy) + 1):

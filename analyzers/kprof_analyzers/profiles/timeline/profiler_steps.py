@@ -1,4 +1,4 @@
-"""Steps of a program in a trace: torch.profiler's, and the batches that vLLM and SGLang mark."""
+"""Find the steps of a program in a trace: those of torch.profiler, and batches marked by vLLM and SGLang."""
 
 import re
 from bisect import bisect_right
@@ -12,7 +12,7 @@ from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 
 _PROFILER = re.compile(r"^ProfilerStep#(\d+)$")
-# execute_32_context_0(...)_generation_32(...): requests in a batch that are in prefill, and those in decode.
+# execute_32_context_0(...)_generation_32(...): numbers of requests in a batch that are in prefill and in decode.
 _BATCH = re.compile(r"^execute_(?:\w*?_)?context_(\d+)(?:\([^)]*\))?_generation_(\d+)")
 _EXECUTE = re.compile(r"^execute_\w+")
 _SGLANG = re.compile(r"^step\[(\w+)")
@@ -23,13 +23,13 @@ class ProfilerStep(msgspec.Struct, frozen=True):
     """One step of one rank.
 
     Attributes:
-        name: as the trace has it.
-        phase: ``prefill``, ``decode``, ``mixed``; empty where the name does not tell.
-        start_ns, host_ns: of the annotation, on the CPU.
-        kernels: kernels launched in it.
-        kernel_ns: their summed time, whenever they ran.
+        name: name in the trace.
+        phase: ``prefill``, ``decode``, ``mixed``; "" if the name does not contain it.
+        start_ns, host_ns: start and duration of the annotation on the CPU.
+        kernels: number of kernels launched in the step.
+        kernel_ns: total time of these kernels, whenever they ran.
         busy_ns: time in which at least one of them ran.
-        whole: whether the trace has the kernels of all its launches; it has not where it was cut.
+        whole: whether the trace has the kernels of all launches in the step; a truncated trace may not.
     """
 
     name: str
@@ -44,12 +44,13 @@ class ProfilerStep(msgspec.Struct, frozen=True):
 
 
 class StepTable(msgspec.Struct, frozen=True):
-    """The steps of one trace.
+    """Steps of one trace.
 
     Attributes:
-        steps: in the order of their starts, rank by rank.
-        outside_ns: time of kernels that were launched in no step.
-        slow: positions in ``steps`` of whole ones whose kernels take more than 1.25 of the median of their phase.
+        steps: steps by rank and start.
+        outside_ns: time of kernels that were launched outside steps.
+        slow: positions in ``steps`` of complete steps whose kernels take more than 1.25 times the median of their
+        phase.
     """
 
     info: TraceInfo
@@ -60,7 +61,7 @@ class StepTable(msgspec.Struct, frozen=True):
 
 
 def phase_of(name: str) -> str:
-    """What a batch's name says of its requests.
+    """Return the phase of a batch's requests from the batch's name, or "".
 
     >>> phase_of("execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)")
     'decode'
@@ -76,7 +77,7 @@ def phase_of(name: str) -> str:
 
 
 def step_table(trace: LinkedTrace) -> StepTable:
-    """Kernels by the step in which they were launched; by when they ran where the trace has no launches at all."""
+    """Sum up kernels by the step of their launch, or of their execution if the trace has no launches at all."""
     steps, places = launched_in(trace)
     runs: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     outside = 0
@@ -91,7 +92,7 @@ def step_table(trace: LinkedTrace) -> StepTable:
 
 
 def launched_in(trace: LinkedTrace) -> tuple[list[ProfilerStep], Iterator[tuple[int, int]]]:
-    """The steps, without sums, and for each kernel its row and the place of its step, -1 of none."""
+    """Return the steps without sums, and for each kernel its row and the position of its step (-1 for none)."""
     steps = list(_steps(trace))
     finder = _Finder(steps)
     lacking = {finder.at(rank, start) for rank, start in _without_kernel(trace)} - {-1}
@@ -101,7 +102,7 @@ def launched_in(trace: LinkedTrace) -> tuple[list[ProfilerStep], Iterator[tuple[
 
 
 class _Finder:
-    """Finds the step in which something happened on the CPU."""
+    """Index for finding the step at a time on the CPU."""
 
     def __init__(self, steps: list[ProfilerStep]) -> None:
         self._steps = steps
@@ -111,7 +112,7 @@ class _Finder:
         self._starts = {rank: [steps[place].start_ns for place in found] for rank, found in self._places.items()}
 
     def at(self, rank: int, moment: int) -> int:
-        """Its place, -1 of none."""
+        """Return the position of the step at a time, or -1 for none."""
         position = bisect_right(self._starts.get(rank, ()), moment) - 1
         if position < 0:
             return -1
@@ -121,7 +122,7 @@ class _Finder:
 
 
 def _without_kernel(trace: LinkedTrace) -> Iterator[tuple[int, int]]:
-    """Rank and start of launches of kernels that have no kernel in the trace."""
+    """Yield rank and start of kernel launches whose kernel is missing in the trace."""
     names = trace.launches.words("name")
     launches_kernels = ["LaunchKernel" in name or "GraphLaunch" in name for name in names.words]
     columns = (trace.launches.numbers(field).data for field in ("rank", "start_ns", "activities"))
@@ -139,7 +140,7 @@ def _placed(trace: LinkedTrace, finder: _Finder) -> Iterator[tuple[int, int]]:
         if kind != kernel:
             continue
         if launch < 0 and operator < 0 and launched:
-            # Launched before the trace began: it ran in the first step, and is no part of it.
+            # Launched before the trace began. It ran in the first step, but does not belong to it.
             yield row, -1
         else:
             moment = launched[launch] if launch >= 0 else asked[operator] if operator >= 0 else start
@@ -147,7 +148,7 @@ def _placed(trace: LinkedTrace, finder: _Finder) -> Iterator[tuple[int, int]]:
 
 
 def _steps(trace: LinkedTrace) -> Iterator[ProfilerStep]:
-    """Of the kind of mark that the trace has most of; torch.profiler's of two."""
+    """Yield the steps of the kind of mark that is most frequent, or of torch.profiler if both are equally frequent."""
     names, ranks = trace.operators.words("name"), trace.operators.numbers("rank").data
     kinds = [_kind(name) for name in names.words]
     counts = dict.fromkeys(("profiler", "batch"), 0)
@@ -160,7 +161,7 @@ def _steps(trace: LinkedTrace) -> Iterator[ProfilerStep]:
     rows = [row for row, code in enumerate(names.data) if kinds[code] == chosen]
     ends: dict[int, int] = {}
     for row in sorted(rows, key=lambda r: (ranks[r], starts[r], -durations[r])):
-        # A mark inside another one of its kind is a part of it.
+        # A mark inside another mark of its kind is part of the outer step.
         if starts[row] >= ends.get(ranks[row], starts[row]):
             ends[ranks[row]] = starts[row] + durations[row]
             name = names[row]
@@ -183,7 +184,7 @@ def _summed(step: ProfilerStep, runs: list[tuple[int, int]]) -> ProfilerStep:
 
 
 def _slow(steps: list[ProfilerStep]) -> list[int]:
-    """Places of steps that stand out; three of a phase are needed to say so."""
+    """Return the positions of unusually slow steps; a phase needs at least three steps."""
     by_phase: defaultdict[str, list[int]] = defaultdict(list)
     for place, step in enumerate(steps):
         if step.whole:

@@ -1,1 +1,1 @@
-"""What PyTorch's operators compute and move, from the shapes that a trace has, against what the GPU can do."""
+"""Work of PyTorch operators from the shapes in a trace, compared with the GPU's limits."""

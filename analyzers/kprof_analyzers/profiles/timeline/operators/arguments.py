@@ -1,4 +1,4 @@
-"""An operator's arguments, as the profiler writes them with ``record_shapes=True``, and the work of a call."""
+"""Decode operator arguments recorded with ``record_shapes=True``, and describe the work of a call."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,12 +17,12 @@ _BYTES = {
 }  # fmt: skip
 _ARITHMETIC = {"c10::half": "fp16", "c10::bfloat16": "bf16", "float": "fp32", "double": "fp64", "signed char": "i8"}
 _Decoded = list[object]
-# Half of a surrogate pair may stand in what a damaged trace says.
+# Texts of a damaged trace may contain half of a surrogate pair.
 _ERRORS = (UnicodeError, *JSON_ERRORS)
 
 
 def element_bytes(name: str) -> int:
-    """Bytes of an element of a type as operators (``c10::BFloat16``) or collectives (``BFloat16``) name it; or 0."""
+    """Return the bytes per element of a type named as in operators (``c10::BFloat16``) or collectives; 0 if unknown."""
     small = name.lower()
     return _BYTES.get(small) or _BYTES.get(f"c10::{small}", 0)
 
@@ -31,9 +31,9 @@ class Argument(msgspec.Struct, frozen=True):
     """One argument of an operator.
 
     Attributes:
-        dims: extents of a tensor; empty for a scalar, and for what is no tensor.
-        type: as written, in small letters: ``c10::bfloat16``, ``scalar``, ``scalarlist``; empty for none.
-        value: a scalar or a list of them as text, where the profiler wrote it.
+        dims: extents of a tensor; empty for a scalar and for other arguments.
+        type: recorded type in lower case: ``c10::bfloat16``, ``scalar``, ``scalarlist``; "" if there is none.
+        value: a scalar or a list of scalars as text, if the profiler recorded it.
     """
 
     dims: tuple[int, ...]
@@ -42,31 +42,31 @@ class Argument(msgspec.Struct, frozen=True):
 
     @property
     def is_tensor(self) -> bool:
-        """Whether it is a tensor of a type whose size is known."""
+        """Whether the argument is a tensor of a type with a known size."""
         return self.type in _BYTES
 
     @property
     def elements(self) -> int:
-        """Product of the extents; 1 of a scalar."""
+        """Product of the extents; 1 for a scalar."""
         return math.prod(self.dims)
 
     @property
     def element_bytes(self) -> int:
-        """Bytes of an element; 0 where the type is not known."""
+        """Bytes of an element; 0 if the type is unknown."""
         return _BYTES.get(self.type, 0)
 
     @property
     def bytes(self) -> int:
-        """Bytes of all elements, each once."""
+        """Bytes of all elements, each counted once."""
         return self.elements * self.element_bytes
 
     @property
     def arithmetic(self) -> str:
-        """The GPU's name of the type in products: ``bf16``, ``fp8``, ...; empty where there is none."""
+        """Name of the type in the GPU's peaks, such as ``bf16`` or ``fp8``; "" if there is none."""
         return "fp8" if self.type.startswith("c10::float8") else _ARITHMETIC.get(self.type, "")
 
     def integers(self) -> tuple[int, ...] | None:
-        """The value as integers (``[16, 16]``, ``1``); ``None`` where it was not written."""
+        """Return the value as integers (``[16, 16]``, ``1``); ``None`` if it was not recorded."""
         try:
             found = msgspec.json.decode(self.value, type=int | list[int])
         except _ERRORS:
@@ -74,12 +74,12 @@ class Argument(msgspec.Struct, frozen=True):
         return (found,) if isinstance(found, int) else tuple(found)
 
     def flag(self) -> bool | None:
-        """The value as truth; ``None`` where it was not written."""
+        """Return the value as a boolean; ``None`` if it was not recorded."""
         return {"True": True, "False": False}.get(self.value)
 
 
 def arguments(dims: str | None, types: str | None, values: str | None = None) -> tuple[Argument, ...]:
-    """The arguments, in the operator's order; none where the trace does not tell shapes.
+    """Return the arguments in the operator's order; empty if the trace has no shapes.
 
     Args:
         dims: ``Input Dims`` as JSON text.
@@ -111,13 +111,13 @@ def _extents(shape: object) -> tuple[int, ...]:
 
 
 class Work(msgspec.Struct, frozen=True):
-    """What one call has to do, however it is done.
+    """Minimum work of one call, independent of the implementation.
 
     Attributes:
-        flop: operations, a multiply-add being two; ``None`` where it is not known (lengths in tensors).
-        bytes: every operand and result once; ``None`` as above.
-        unit: whose peak holds: ``matrix_bf16``, ...; empty where arithmetic is no limit.
-        assumed: what was taken for granted, in words.
+        flop: operations, with a multiply-add as two; ``None`` if unknown (lengths in tensors).
+        bytes: bytes of every operand and result, each counted once; ``None`` if unknown.
+        unit: name of the peak that applies: ``matrix_bf16``, ...; "" if arithmetic is no limit.
+        assumed: assumption, in words.
     """
 
     flop: int | None
@@ -127,9 +127,9 @@ class Work(msgspec.Struct, frozen=True):
 
 
 Formula = Callable[[Sequence[Argument]], Work | None]
-"""Work of a call from its arguments; ``None`` where they are not what the operator takes."""
+"""Function that returns the work of a call for its arguments, or ``None`` if the arguments are unexpected."""
 
 
 def matrix_unit(argument: Argument) -> str:
-    """The peak that holds for products of a type."""
+    """Return the name of the peak that applies to matrix products of a type; "" if there is none."""
     return f"matrix_{argument.arithmetic}" if argument.arithmetic else ""

@@ -1,4 +1,4 @@
-"""Attention: two products of the scores' size forward, five backward; half of them where it is causal."""
+"""Work of attention: two products of the scores' size forward, five backward; causal attention needs half of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -9,17 +9,17 @@ _Extents = tuple[int, int, int, int]
 
 
 def _heads_first(dims: Sequence[int]) -> _Extents:
-    """Batch, heads, sequence, head size."""
+    """Return batch, heads, sequence and head size for the order batch, heads, sequence, head size."""
     return dims[0], dims[1], dims[2], dims[3]
 
 
 def _sequence_first(dims: Sequence[int]) -> _Extents:
-    """Batch, sequence, heads, head size."""
+    """Return batch, heads, sequence and head size for the order batch, sequence, heads, head size."""
     return dims[0], dims[2], dims[1], dims[3]
 
 
 def _visible(queries: int, keys: int, *, causal: bool) -> float:
-    """Scores of a head that count. Causal as torch means it: query i sees keys up to i."""
+    """Return the scores of a head that are computed. Causal as in torch: query i sees keys up to i."""
     if not causal:
         return queries * keys
     seen = min(queries, keys)
@@ -34,9 +34,11 @@ def _attention(
     extents: Callable[[Sequence[int]], _Extents],
     backward: bool = False,
 ) -> Work | None:
-    """Work of a call whose q, k and v begin at ``first`` and whose causal flag (or mask type) stands at ``causal``.
+    """Return the work of an attention call.
 
-    Sequences of different length in one call (``cu_seqlens``, no batch extent) have no work here: their lengths are in
+    The arguments q, k and v begin at ``first``; the causal flag or mask type is argument ``causal``. The work is
+    unknown
+    if sequences of different lengths are in one call (``cu_seqlens``, no batch extent), because their lengths are in
     tensors.
     """
     if len(given) < first + 3:
@@ -50,7 +52,7 @@ def _attention(
         kind = given[causal].integers()
         flag = kind[0] != 0 if kind else None
     scores = batch * heads * _visible(queries, keys, causal=flag is True)
-    # Backward: scores again, and a product for each of the gradients of the scores, q, k and v.
+    # Backward computes the scores again, and a product for each of the gradients of the scores, q, k and v.
     flop = 2 * scores * (3 * size + 2 * its) if backward else 2 * scores * (size + its)
     result = batch * heads * queries * its * q.element_bytes
     moved = q.bytes + k.bytes + v.bytes + result
@@ -64,7 +66,7 @@ _FORWARD = {
     "aten::_flash_attention_forward": (0, 8, _sequence_first),
     "aten::_efficient_attention_forward": (0, 9, _sequence_first),
     "flash_attn::_flash_attn_forward": (0, 5, _sequence_first),
-    # What a recording without a GPU has in place of the first of these.
+    # Operator that a recording without a GPU has instead of the first operator above.
     "aten::_scaled_dot_product_flash_attention_for_cpu": (0, 4, _heads_first),
 }
 _BACKWARD = {
@@ -81,11 +83,11 @@ OPERATORS: Mapping[str, Formula] = {
 
 
 def queries(name: str, shapes: Sequence[Sequence[int]]) -> tuple[int, int] | None:
-    """Heads of all sequences together, and queries of a sequence; ``None`` where that cannot be told.
+    """Return the total number of heads of all sequences, and the queries per sequence; ``None`` if unknown.
 
     Args:
-        name: of the operator.
-        shapes: of its tensors, in order.
+        name: name of the operator.
+        shapes: shapes of its tensors, in order.
     """
     first, _, extents = {**_FORWARD, **_BACKWARD}[name]
     if len(shapes) <= first or len(shapes[first]) != 4:

@@ -1,4 +1,4 @@
-"""Convolutions: every output element is a product over the weights that it sees."""
+"""Work of convolutions: every output element is a dot product with the weights that apply to it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Form
 def output_dims(
     x: Sequence[int], weight: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Extents of a convolution's result: batch, channels and space; ``None`` where the arguments do not fit."""
+    """Return the extents of a convolution's result (batch, channels, space); ``None`` if the arguments do not match."""
     space = len(x) - 2
     if space < 1 or len(weight) != len(x):
         return None
@@ -25,7 +25,7 @@ def output_dims(
 
 
 def _forward(given: Sequence[Argument]) -> Work | None:
-    """``convolution(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups)``."""
+    """Return the work of ``convolution(x, weight, bias, stride, padding, dilation, transposed, ..., groups)``."""
     if len(given) < 9 or not (given[0].is_tensor and given[1].is_tensor) or given[6].flag() is not False:
         return None
     x, weight = given[:2]
@@ -35,14 +35,14 @@ def _forward(given: Sequence[Argument]) -> Work | None:
     result = output_dims(x.dims, weight.dims, *(step for step in steps if step is not None))
     if result is None:
         return None
-    # The weights' second extent is the input's channels over the groups.
+    # The second extent of the weights is the number of input channels divided by the number of groups.
     flop = 2 * math.prod(result) * math.prod(weight.dims[1:])
     bias = given[2].bytes if given[2].is_tensor else 0
     return Work(flop, x.bytes + weight.bytes + bias + math.prod(result) * x.element_bytes, matrix_unit(x))
 
 
 def _backward(given: Sequence[Argument]) -> Work | None:
-    """``convolution_backward(gradient, x, weight, ..., output_mask)``: a product each for x and for the weights."""
+    """Return the work of ``convolution_backward(gradient, x, weight, ..., output_mask)``: up to two products."""
     if len(given) < 11 or not all(argument.is_tensor for argument in given[:3]):
         return None
     gradient, x, weight = given[:3]

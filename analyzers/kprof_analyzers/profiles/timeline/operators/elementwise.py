@@ -1,4 +1,4 @@
-"""Operators that memory limits: what they read and write, each element once."""
+"""Work of memory-bound operators: the bytes that they read and write, each element once."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ ROWS = (
     "native_group_norm_backward", "_fused_rms_norm_backward", "native_batch_norm_backward",
     "miopen_batch_norm_backward",
 )  # fmt: skip
-"""Softmax, norms and what else goes along rows."""
+"""Softmax, norms and other operators that work on rows."""
 
 REDUCTIONS = ("sum", "mean", "amax", "amin", "argmax", "max", "min", "norm")
 
@@ -25,7 +25,7 @@ def _tensors(given: Sequence[Argument]) -> list[Argument]:
 
 
 def _broadcast(tensors: Sequence[Argument]) -> int | None:
-    """Elements of the shape that all fit into; ``None`` where they do not fit."""
+    """Return the elements of the shape that all tensors broadcast to; ``None`` if they do not match."""
     rank = max(len(t.dims) for t in tensors)
     result = 1
     for axis in range(1, rank + 1):
@@ -37,7 +37,7 @@ def _broadcast(tensors: Sequence[Argument]) -> int | None:
 
 
 def _map(given: Sequence[Argument]) -> Work | None:
-    """Reads all tensors, writes one of the shape that they are broadcast to, in the first one's type."""
+    """Return the work of reading all tensors and writing one of the broadcast shape in the first one's type."""
     tensors = _tensors(given)
     if not tensors:
         return None
@@ -48,18 +48,18 @@ def _map(given: Sequence[Argument]) -> Work | None:
 
 
 def _in_place(given: Sequence[Argument]) -> Work | None:
-    """Reads all tensors and writes the first."""
+    """Return the work of reading all tensors and writing the first."""
     tensors = _tensors(given)
     return Work(None, sum(t.bytes for t in tensors) + tensors[0].bytes) if tensors else None
 
 
 def _rows(given: Sequence[Argument]) -> Work | None:
-    """Reads all tensors, writes as much as the first has."""
+    """Return the work of reading all tensors and writing one of the first one's size."""
     return _in_place(given)
 
 
 def _copy(given: Sequence[Argument]) -> Work | None:
-    """``copy_(to, from)``: one is written, one is read."""
+    """Return the work of ``copy_(to, from)``: one tensor is written, one is read."""
     tensors = _tensors(given)
     return Work(None, tensors[0].bytes + tensors[1].bytes) if len(tensors) == 2 else None
 
@@ -71,7 +71,7 @@ def _fill(given: Sequence[Argument]) -> Work | None:
 
 
 def _reduce(given: Sequence[Argument]) -> Work | None:
-    """Reads the first; what it writes is taken to be little."""
+    """Return the work of reading the first tensor; the result is assumed to be small."""
     tensors = _tensors(given)
     return Work(None, tensors[0].bytes) if tensors else None
 

@@ -1,4 +1,4 @@
-"""A measured trace compared with a predicted one, operator by operator."""
+"""Compare a measured trace with a predicted trace by operator."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofli
 
 
 class OperatorPrediction(msgspec.Struct, frozen=True):
-    """One operator with equal shapes and types in both traces. A call's times are means, in ns.
+    """One operator with equal shapes and types in both traces. Times of a call are means in ns.
 
     Attributes:
-        name, shapes, types: as in :class:`OperatorRoofline`; no shapes where either trace has none.
-        measured_calls, predicted_calls: 0 where only the other trace has it.
-        measured_ns, predicted_ns: of a call; ``None`` where that trace has none.
-        whole_ns: time of all its calls in the measured trace; in the predicted one where only that has it.
+        name, shapes, types: as in :class:`OperatorRoofline`; shapes are empty if one of the traces has none.
+        measured_calls, predicted_calls: number of calls; 0 if only the other trace has the operator.
+        measured_ns, predicted_ns: time of a call; ``None`` if the trace does not have the operator.
+        whole_ns: time of all calls in the measured trace, or in the predicted one if only that has the operator.
     """
 
     name: str
@@ -28,26 +28,26 @@ class OperatorPrediction(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> float | None:
-        """A predicted call over a measured one; ``None`` where either is missing."""
+        """Predicted time of a call divided by the measured time; ``None`` if one of them is missing."""
         if self.predicted_ns is None or not self.measured_ns:
             return None
         return self.predicted_ns / self.measured_ns
 
     @property
     def off_ns(self) -> float | None:
-        """Predicted less measured, for the calls that were measured."""
+        """Predicted minus measured time for the number of measured calls; ``None`` if one of them is missing."""
         if self.predicted_ns is None or self.measured_ns is None:
             return None
         return (self.predicted_ns - self.measured_ns) * self.measured_calls
 
 
 class PredictionComparison(msgspec.Struct, frozen=True):
-    """How far a prediction is off.
+    """Differences between a prediction and a measurement.
 
     Attributes:
-        measured, predicted: the two files.
-        rows: those in both first, by how far they are off; then those of one trace, by time.
-        by_name: rows are operators of all shapes, since one trace has no shapes.
+        measured, predicted: paths of both sides.
+        rows: operators in both traces first, by their difference; then operators of one trace, by time.
+        by_name: whether rows combine all shapes of an operator, because one trace has no shapes.
         measured_ns: time of the measured trace's kernels.
     """
 
@@ -59,16 +59,16 @@ class PredictionComparison(msgspec.Struct, frozen=True):
 
     @property
     def both(self) -> list[OperatorPrediction]:
-        """Operators that are in both traces."""
+        """Operators in both traces."""
         return [row for row in self.rows if row.ratio is not None]
 
 
 def compare_prediction(measured: Sequence[OperatorTable], predicted: Sequence[OperatorTable]) -> PredictionComparison:
-    """Join operators by name, shapes and types. Steps need not be equally many: calls are compared, not sums.
+    """Join operators by name, shapes and types. Calls are compared, not sums, so the numbers of steps may differ.
 
     Args:
-        measured: of each file of one side.
-        predicted: of the trace that ``kprof profile`` wrote.
+        measured: operators of each measured file.
+        predicted: operators of the trace that ``kprof profile`` wrote.
     """
     by_name = any(one.without_shapes for one in (*measured, *predicted))
     left, right = _sums(measured, by_name=by_name), _sums(predicted, by_name=by_name)

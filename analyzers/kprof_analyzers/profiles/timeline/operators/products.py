@@ -1,4 +1,4 @@
-"""Matrix products: M x K times K x N, 2 M N K operations."""
+"""Work of matrix products: M x K times K x N needs 2 M N K operations."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Form
 
 
 def _product(a: Argument, b: Argument, result_bytes: int, extra: int = 0) -> Work | None:
-    """Of (batch,) M x K and (batch,) K x N."""
+    """Return the work of a product of (batch,) M x K and (batch,) K x N."""
     if not (a.is_tensor and b.is_tensor) or len(a.dims) != len(b.dims) or len(a.dims) not in {2, 3}:
         return None
     *batch, m, k = a.dims
@@ -18,19 +18,19 @@ def _product(a: Argument, b: Argument, result_bytes: int, extra: int = 0) -> Wor
 
 
 def _plain(given: Sequence[Argument]) -> Work | None:
-    """``mm(a, b)``, ``bmm(a, b)``."""
+    """Return the work of ``mm(a, b)`` and ``bmm(a, b)``."""
     return _product(given[0], given[1], given[0].element_bytes) if len(given) >= 2 else None
 
 
 def _added(given: Sequence[Argument]) -> Work | None:
-    """``addmm(bias, a, b)``, ``baddbmm(bias, a, b)``; what is added is read once."""
+    """Return the work of ``addmm(bias, a, b)`` and ``baddbmm(bias, a, b)``; the addend is read once."""
     if len(given) < 3:
         return None
     return _product(given[1], given[2], given[1].element_bytes, given[0].bytes if given[0].is_tensor else 0)
 
 
 def _linear(given: Sequence[Argument]) -> Work | None:
-    """``linear(x, weight, bias)``: rows of x by N x K."""
+    """Return the work of ``linear(x, weight, bias)``: rows of x times N x K."""
     if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor):
         return None
     x, weight = given[:2]
@@ -43,7 +43,7 @@ def _linear(given: Sequence[Argument]) -> Work | None:
 
 
 def _scaled(given: Sequence[Argument]) -> Work | None:
-    """``_scaled_mm(a, b, ...)`` of eight-bit types; its result has two bytes an element unless the trace tells."""
+    """Return the work of ``_scaled_mm(a, b, ...)`` of 8-bit types; results are assumed to have 2 bytes per element."""
     if len(given) < 2:
         return None
     found = _product(given[0], given[1], 2)
@@ -51,7 +51,7 @@ def _scaled(given: Sequence[Argument]) -> Work | None:
 
 
 def _skinny(given: Sequence[Argument]) -> Work | None:
-    """``(weight, x, ...)``, N x K and M x K: vLLM's products for few rows."""
+    """Return the work of vLLM's products for few rows, ``(weight, x, ...)`` with shapes N x K and M x K."""
     if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor):
         return None
     return _linear((given[1], given[0]))

@@ -1,4 +1,4 @@
-"""Operators by shape: what they computed and moved a second, and the time that they lost against the GPU's limits."""
+"""Compute operations and bytes per second of operators by shape, and the time lost relative to the GPU's limits."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,13 +22,13 @@ FORMULAS: Mapping[str, Formula] = {
 
 
 def work_of(name: str, given: Sequence[Argument]) -> Work | None:
-    """What a call of an operator has to do; ``None`` where its name or its arguments are not known."""
+    """Return the work of an operator's call; ``None`` if its name or its arguments are unknown."""
     formula = FORMULAS.get(name)
     return formula(given) if formula is not None and given else None
 
 
 def triton_work(given: Sequence[Argument]) -> Work | None:
-    """What a Triton kernel has to move at least: each tensor that it is given once, read or written."""
+    """Return the minimum work of a Triton kernel: each tensor argument is read or written once."""
     moved = sum(argument.bytes for argument in given if argument.is_tensor)
     return Work(None, moved, assumed="each tensor read or written once") if moved else None
 
@@ -37,13 +37,13 @@ _TERA = 1e12
 
 
 class RooflineLimits(msgspec.Struct, frozen=True):
-    """What the GPU can do.
+    """Limits of the GPU.
 
     Attributes:
-        gpu: product.
-        hbm: bytes a second.
-        peaks: ``matrix_bf16``, ... to operations a second.
-        compute_units: of the product, where they are known.
+        gpu: name of the product.
+        hbm: memory bandwidth in bytes per second.
+        peaks: operations per second of ``matrix_bf16``, ...
+        compute_units: number of compute units, if known.
     """
 
     gpu: str
@@ -56,20 +56,20 @@ class OperatorRoofline(msgspec.Struct, frozen=True):
     """All calls of one operator with equal shapes and types.
 
     Attributes:
-        name: operator, or the Triton kernel.
-        shapes: tensors' extents, ``25088x768 768x2304``.
-        types: tensors' types, each once.
-        calls: calls that launched something.
-        kernels: kernels they launched.
+        name: name of the operator or the Triton kernel.
+        shapes: extents of the tensors, ``25088x768 768x2304``.
+        types: types of the tensors, without repetition.
+        calls: calls that launched a kernel.
+        kernels: kernels that they launched.
         total_ns: GPU time of these kernels.
-        flop: operations a call; ``None`` where they do not limit it, or are not known.
-        bytes: a call, each operand and result once; ``None`` where not known.
-        bound: the limit that takes longest: ``HBM`` or a peak (``matrix_bf16``); empty where none is known.
-        least_ns: time of all calls at that limit; ``None`` as above.
-        assumed: what was taken for granted.
-        lost_ns: time beyond ``least_ns``; 0 of what is faster.
-        share: of the limit, 1 being at it. Above 1 is possible where operands stay in a cache.
-        tflops, tbs: 1e12 operations and bytes a second.
+        flop: operations per call; ``None`` if they are no limit or unknown.
+        bytes: bytes per call, each operand and result once; ``None`` if unknown.
+        bound: limit that takes longest: ``HBM`` or a peak (``matrix_bf16``); "" if unknown.
+        least_ns: time of all calls at that limit; ``None`` if unknown.
+        assumed: assumption, in words.
+        lost_ns: time beyond ``least_ns``; 0 if the calls are faster.
+        share: share of the limit that is reached. Above 1 is possible if operands stay in a cache.
+        tflops, tbs: 1e12 operations and bytes per second.
     """
 
     name: str
@@ -90,15 +90,15 @@ class OperatorRoofline(msgspec.Struct, frozen=True):
 
 
 class OperatorTable(msgspec.Struct, frozen=True):
-    """The operators of one trace.
+    """Operators of one trace.
 
     Attributes:
-        limits: of the GPU; ``None`` where it is not known which it is.
-        rows: by time lost, then by time.
+        limits: limits of the GPU; ``None`` if the GPU is unknown.
+        rows: operators by lost time, then by time.
         kernel_ns: time of all kernels.
         known_ns: time of kernels whose operator has a formula and shapes.
-        graph_ns: time of kernels that a graph replayed: their operators are not in the trace.
-        without_shapes: no operator has shapes: the trace was taken without ``record_shapes``.
+        graph_ns: time of kernels that a graph replayed; the trace does not contain their operators.
+        without_shapes: whether no operator has shapes, because the trace was recorded without ``record_shapes``.
     """
 
     info: TraceInfo
@@ -121,14 +121,14 @@ Key = tuple[str, str | None, str | None, str | None]
 
 
 def limits_of(info: TraceInfo, gpu: str | None = None) -> RooflineLimits | None:
-    """Published limits of the GPU that the trace names, or of the product ``gpu``; ``None`` where neither tells."""
+    """Return the published limits of the product ``gpu``, or of the GPU in the trace; ``None`` if it is unknown."""
     names = [gpu] if gpu else [machine.product_in(name) for name in info.devices]
     products = {product.name: product for name in names if name and (product := machine.find_product(name)) is not None}
     return limits_of_product(next(iter(products.values()))) if len(products) == 1 else None
 
 
 def limits_of_product(product: Product) -> RooflineLimits:
-    """Published limits of a product."""
+    """Return the published limits of a product."""
     arch = machine.load(product.arch)
     hbm = product.memory.get("hbm")
     peaks = {name: value * _TERA for name, value in product.peaks.items()}
@@ -141,9 +141,9 @@ def limits_of_product(product: Product) -> RooflineLimits:
 
 
 def operator_table(trace: LinkedTrace, limits: RooflineLimits | None) -> OperatorTable:
-    """Operators by shape, those that lose most time first.
+    """Return operators by shape, largest lost time first.
 
-    A kernel belongs to the innermost operator around its launch that has a formula, else to the innermost one.
+    A kernel belongs to the innermost operator around its launch that has a formula, or else to the innermost operator.
     """
     sums: dict[Key, _Sum] = {}
     durations = trace.activities.numbers("duration_ns").data
@@ -184,7 +184,7 @@ def _kernels(trace: LinkedTrace) -> Iterator[int]:
 
 
 class _Owners:
-    """The operator that a launch is counted under, by the operator directly around it."""
+    """Mapping from the operator directly around a launch to the operator that the launch is counted for."""
 
     def __init__(self, trace: LinkedTrace) -> None:
         names = trace.operators.words("name")
@@ -196,7 +196,7 @@ class _Owners:
         self._found = array("q", [-2]) * len(trace.operators)
 
     def of(self, innermost: int) -> int:
-        """Its row, -1 where no operator is around it."""
+        """Return the row of the operator that counts the launch, -1 if no operator is around it."""
         if innermost < 0:
             return -1
         known = self._found[innermost]
@@ -238,7 +238,7 @@ def _row(key: Key, found: _Sum, limits: RooflineLimits | None) -> OperatorRoofli
         work.assumed if work else "",
         max(0.0, total - least) if least is not None else None,
         least / total if least is not None and total else None,
-        # Per ns to 1e12 per second.
+        # Convert from units per ns to 1e12 units per second.
         flop * calls / total / 1e3 if flop and total else None,
         moved * calls / total / 1e3 if moved and total else None,
     )
@@ -249,7 +249,7 @@ def _short(tensor: Argument) -> str:
 
 
 def bound_of(work: Work | None, limits: RooflineLimits | None) -> tuple[str, float | None]:
-    """The limit that takes longest, and ns a call at it."""
+    """Return the name of the limit that takes longest, and the ns of a call at this limit."""
     if work is None or limits is None:
         return "", None
     times: dict[str, float] = {}
@@ -258,7 +258,7 @@ def bound_of(work: Work | None, limits: RooflineLimits | None) -> tuple[str, flo
     if work.flop and work.unit in limits.peaks:
         times[work.unit] = work.flop / limits.peaks[work.unit] * 1e9
     elif work.flop:
-        # Without the peak of its type a product's limit is not known.
+        # The limit of a product is unknown without the peak of its type.
         return "", None
     if not times:
         return "", None

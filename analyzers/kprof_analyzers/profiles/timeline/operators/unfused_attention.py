@@ -1,4 +1,4 @@
-"""Attention that a program computes step by step: product, softmax, product, with the scores in memory between them."""
+"""Find attention computed step by step: product, softmax, product, with the scores in memory in between."""
 
 from collections.abc import Sequence
 from math import prod
@@ -7,7 +7,7 @@ from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofli
 
 _SOFTMAX = ("aten::_softmax", "aten::softmax")
 _PRODUCTS = ("aten::bmm", "aten::baddbmm", "aten::matmul")
-# Heads that torch's fused attention takes on AMD GPUs, and scores that fit into a cache in any case.
+# Maximum head size of torch's fused attention on AMD GPUs, and minimum keys for scores that do not fit into a cache.
 _LARGEST_HEAD = 256
 _FEWEST_KEYS = 128
 
@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 
 
 def unfused_attention(rows: Sequence[OperatorRoofline]) -> list[OperatorRoofline]:
-    """Operators that one fused attention takes the place of, in their order; nothing without both products.
+    """Return the operators that one fused attention could replace, in order; empty without both products.
 
     Args:
         rows: operators of a trace, with the shapes of their tensors.
@@ -40,6 +40,6 @@ def _flat(shape: Shape) -> Shape:
 
 
 def _shapes(row: OperatorRoofline) -> list[Shape]:
-    """The tensors' extents; scalars and what has no extents are left out."""
+    """Return the extents of the tensors, without scalars and arguments that have no extents."""
     texts = [text.split("x") for text in row.shapes.split()]
     return [tuple(map(int, text)) for text in texts if all(part.isdecimal() for part in text)]

@@ -1,1 +1,1 @@
-"""Pictures of a breakdown: hand-written SVG, and the same for a terminal."""
+"""Pictures of a breakdown as SVG and for a terminal."""

@@ -1,4 +1,4 @@
-"""Where the time of traces goes: stacked bars over several, a donut or bars of text of one."""
+"""Draw the time of traces by category: stacked bars for several traces, a donut or text bars for one."""
 
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
@@ -50,19 +50,19 @@ def stacked_bars(rows: Sequence[tuple[str, dict[str, int]]], title: str, *, rela
 
 
 def bar(share: float, width: int) -> str:
-    """A bar of ``share`` (0 to 1) of ``width`` cells, to an eighth of a cell."""
+    """Return a text bar for ``share`` (0 to 1) of ``width`` cells, with a resolution of an eighth of a cell."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
     full, rest = divmod(eighths, 8)
     return "█" * full + (_EIGHTHS[rest] if rest else "")
 
 
 def sparkline(shares: Sequence[float]) -> str:
-    """One cell a value, 0 to 1; anything above zero shows."""
+    """Return one cell per value from 0 to 1; every value above zero is visible."""
     return "".join(_LEVELS[max(1, round(min(1.0, s) * 8)) if s > 0 else 0] for s in shares)
 
 
 def donut(shares: Mapping[str, int], title: str) -> str:
-    """SVG of categories (ns each) as a ring with a legend; an empty ring when there is nothing."""
+    """Return an SVG ring of categories (ns each) with a legend; the ring is empty if there is no time."""
     whole = sum(shares.values())
     body: list[str] = [f'<text x="20" y="24" font-size="15" font-weight="bold">{svg_text(shortened(title, 80))}</text>']
     angle = -pi / 2

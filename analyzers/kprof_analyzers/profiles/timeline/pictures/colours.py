@@ -1,10 +1,10 @@
-"""One colour a category, the same in every picture and for every trace."""
+"""Assign one colour to each category, the same in all pictures."""
 
 from zlib import crc32
 
 from kprof.output.svg_text import svg_text
 
-# Okabe and Ito's palette, distinguished by colour-blind readers too, and some darker companions.
+# Okabe and Ito's palette, which colour-blind readers can distinguish, with some darker additions.
 _FIXED = {
     "attention": "#0072B2",
     "attention GEMM": "#56B4E9",
@@ -27,17 +27,17 @@ _FURTHER = ("#1B6CA8", "#B5651D", "#6B8E23", "#8B3A62", "#483D8B", "#008B8B", "#
 
 
 def colour(category: str) -> str:
-    """Its fixed colour, or one that follows from its name."""
+    """Return the fixed colour of a category, or a colour derived from its name."""
     return _FIXED.get(category) or _FURTHER[crc32(category.encode()) % len(_FURTHER)]
 
 
 def shortened(value: str, length: int) -> str:
-    """At most ``length`` characters, with an ellipsis."""
+    """Return the text cut to at most ``length`` characters, with an ellipsis."""
     return value if len(value) <= length else value[: length - 1] + "…"
 
 
 def svg(width: int, height: int, title: str, body: list[str]) -> str:
-    """A whole SVG document with an accessible title."""
+    """Return a complete SVG document with an accessible title."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'font-family="sans-serif" font-size="12" role="img"><title>{svg_text(title)}</title>'

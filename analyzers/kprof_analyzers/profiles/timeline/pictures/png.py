@@ -1,4 +1,4 @@
-"""PNG from SVG, where a converter is installed."""
+"""Convert SVG to PNG if a converter is installed."""
 
 from importlib import import_module
 from typing import Any
@@ -10,11 +10,11 @@ def png(svg: str) -> bytes:
     """Render an SVG document.
 
     Raises:
-        KprofError: CairoSVG is not installed: nothing else in reach renders SVG.
+        KprofError: if CairoSVG, the only supported converter, is not installed.
     """
     try:
         cairosvg: Any = import_module("cairosvg")
-    except (ImportError, OSError) as error:  # OSError: the Python part is there, the C library is not
+    except (ImportError, OSError) as error:  # OSError: the C library is missing
         raise InputError(
             "PNG needs CairoSVG, which is not installed", hint="pip install cairosvg, or name the picture .svg"
         ) from error

@@ -1,4 +1,4 @@
-"""How busy each device was over time, in equal bins."""
+"""Compute how busy each device was over time, in equal bins."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,15 @@ from kprof_analyzers.profiles.timeline.pictures.colours import colour, shortened
 
 LANES: tuple[Lane, ...] = ("compute", "communication", "memory")
 _COLOURS = {"compute": colour("attention"), "communication": colour("communication"), "memory": colour("memory")}
-# From so many intervals on numpy's import is worth it.
+# Minimum number of intervals for which importing numpy pays off.
 _MANY = 1 << 13
-# Intervals that numpy works on at a time: what it needs beside them stays in the megabytes.
+# Intervals that numpy handles at a time, which limits its temporary memory to some megabytes.
 _PIECE = 1 << 17
 _LEFT, _WIDTH, _HEIGHT, _STEP = 120, 720, 40, 56
 
 
 class Utilisation(msgspec.Struct, frozen=True):
-    """One device's busy shares, 0 to 1: a list of bins for each kind of work. Kinds may overlap."""
+    """Busy shares of one device, 0 to 1: a list of bins for each kind of work. Kinds may overlap."""
 
     rank: int
     device: int | None
@@ -29,7 +29,7 @@ class Utilisation(msgspec.Struct, frozen=True):
 
 
 def utilisation(occupations: Sequence[Occupation], bins: int = 120) -> list[Utilisation]:
-    """Busy shares of every device over the common span of all of them."""
+    """Return the busy shares of every device over the common span of all devices."""
     sets = [(o, {n: o.lane(n) for n in LANES}) for o in occupations]
     starts = [s.starts[0] for _, lanes in sets for s in lanes.values() if len(s)]
     if not starts:
@@ -48,7 +48,7 @@ def _binned(busy: Disjoint, first: int, last: int, bins: int) -> list[float]:
     if len(busy) >= _MANY:
         return _binned_at_once(busy, first, width, bins)
     for start, end in busy:
-        # Times since the first are exact in a double, wall-clock times in ns are not.
+        # Times relative to the first are exact as doubles; wall-clock times in ns are not.
         begin, stop = start - first, end - first
         low = min(bins - 1, int(begin / width))
         high = min(bins - 1, int(stop / width))
@@ -58,7 +58,7 @@ def _binned(busy: Disjoint, first: int, last: int, bins: int) -> list[float]:
 
 
 def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list[float]:
-    """The same sums, in the same order and to the last bit, with numpy."""
+    """Return the same sums as the loop in :func:`_binned`, in the same order and bit-identical, with numpy."""
     import numpy as np
 
     shares = np.zeros(bins)
@@ -67,7 +67,7 @@ def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list
             np.frombuffer(times[at : at + _PIECE], dtype=np.int64) - first for times in (busy.starts, busy.ends)
         )
         low, high = (np.minimum(bins - 1, (times / width).astype(np.int64)) for times in (starts, ends))
-        # An interval has an entry for each bin that it touches.
+        # Expand each interval to one entry for each bin that it touches.
         counts = np.maximum(high - low + 1, 0)
         which = np.repeat(np.arange(len(starts)), counts)
         index = low[which] + np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -77,7 +77,7 @@ def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list
 
 
 def utilisation_svg(rows: Sequence[Utilisation], title: str) -> str:
-    """SVG: a strip a device, the bins' busy share as height, one colour a kind of work."""
+    """Return an SVG with a strip per device: bar height is the bin's busy share, colour the kind of work."""
     body = [f'<text x="20" y="24" font-size="15" font-weight="bold">{svg_text(shortened(title, 90))}</text>']
     for index, row in enumerate(rows):
         base = 50 + index * _STEP + _HEIGHT
