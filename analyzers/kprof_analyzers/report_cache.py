@@ -1,7 +1,7 @@
-"""Reports of compiled kernels, cached with them: the same program, judged by the same kprof, is not judged again.
+"""Cache reports of compiled kernels, so that the same kprof does not analyse the same program twice.
 
-The compiled kernel's hash stands for its source, helpers and files, ignore comments included; the rest of the key says
-who judges.
+The compiled kernel's hash covers its source, helpers and files, including ignore comments. The rest of the key
+identifies kprof and its analyzers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,18 +38,18 @@ _EXPLAINED = CacheSection("explained")
 def judged(
     jobs: Iterable[TargetJob], workers: int | None = None
 ) -> Iterator[tuple[int, KernelReport | CompileOutcome]]:
-    """Compile and judge kernels in worker processes, each as soon as one is free; what is known is not done again.
+    """Compile and analyse kernels in worker processes, unless their reports are cached.
 
     Args:
-        jobs: what to compile. They are taken as workers become free, so that a generator may find out what comes next
-            while they compile.
-        workers: processes, one a CPU by default.
+        jobs: kernels to compile. Jobs are taken when workers become free, so a generator can plan further jobs while
+            workers compile.
+        workers: number of processes, by default one per CPU.
 
     Yields:
-        The index of a job, and its report or the outcome that says why there is none.
+        The index of a job, and its report or the outcome with the reason why there is none.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if there is no usable Triton.
     """
     from kprof.compiler.pool import Finish, Pool
 
@@ -65,7 +65,7 @@ def judged(
             else:
                 ready.append((index, report))
 
-    # Without a request no process is started.
+    # No process is started unless there is a request.
     with Pool(workers) as pool:
         finish = Finish("kprof_analyzers.report_cache:judge", lambda at: _argument(waiting[at][1]))
         for outcome in pool.run(requests(), directory(), finish):
@@ -81,14 +81,14 @@ def explained(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[T
     """Yield each launch of a source target with its report and predicted time, one for each GPU.
 
     Raises:
-        KprofError: as :func:`kprof.targets.resolver.load`.
+        KprofError: for the reasons of :func:`kprof.targets.resolver.load`.
     """
     gpus = [load_gpu(name) for name in options.arch or (DEFAULT_GPU,)]
     root = directory() if options.use_cache else None
     wanted: list[list[TargetJob]] = []
     for machine, product in gpus:
         for job in plan(target, [machine], options, product):
-            # Products of one architecture share a compile where their launches are the same.
+            # Products of one architecture share a compile if their launches are equal.
             same = next((each for each in wanted if each[0].product != product and _is_same(each[0], job)), None)
             if same is None:
                 same = []
@@ -109,12 +109,12 @@ def explained(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[T
 
 
 def _is_same(planned: TargetJob, job: TargetJob) -> bool:
-    """Whether a launch is that of another product, too."""
+    """Return whether two launches are equal apart from their product."""
     return replace(planned, product=None) == replace(job, product=None)
 
 
 def _chosen(job: TargetJob, report: KernelReport) -> TargetJob:
-    """The compile of the configuration that the report is about."""
+    """Return the job of the configuration that the report is about."""
     if report.autotuned is UNSET:
         return job
     found = dict(job.listed).get(report.autotuned.config, job)
@@ -122,10 +122,10 @@ def _chosen(job: TargetJob, report: KernelReport) -> TargetJob:
 
 
 def judged_listed(job: TargetJob, options: CompileOptions) -> KernelReport:
-    """Return the report of an autotuned function, of the configuration that the model predicts to be the fastest.
+    """Return the report of an autotuned function in the configuration that the model predicts to be fastest.
 
     Raises:
-        KprofError: none of its configurations compiles.
+        KprofError: if none of its configurations compiles.
     """
     from kprof_analyzers.autotuned import standing
     from kprof_analyzers.model.timed import with_time
@@ -137,7 +137,7 @@ def judged_listed(job: TargetJob, options: CompileOptions) -> KernelReport:
 
 
 def _digest(job: TargetJob, root: Path | None) -> str | None:
-    """What stands for a compile, and for those of all listed configurations; ``None`` where one is not kept."""
+    """Return the hashes of a job's compile and of all listed configurations; ``None`` if one is not cached."""
     if root is None:
         return None
     found = [known(one.request, root) for one in (job, *(each for _, each in job.listed))]
@@ -145,7 +145,7 @@ def _digest(job: TargetJob, root: Path | None) -> str | None:
 
 
 def _recall_explained(jobs: Sequence[TargetJob], root: Path | None) -> list[KernelReport] | None:
-    """The reports of one compile for several products, if each is kept and no file has changed since."""
+    """Return the cached reports of one compile for several products, or ``None`` if one is missing or outdated."""
     digest = _digest(jobs[0], root)
     if digest is None:
         return None
@@ -162,22 +162,22 @@ def _explain(
     for job in jobs:
         with paused():
             analyzed = analyze(replace(kernel, product=job.product), model=True)
-        # As whoever reads it from the cache has it, down to 2.0 for 2.
+        # Return the same values as a report from the cache, in which 2 becomes 2.0 where a float is expected.
         data = msgspec.json.encode(analyzed, enc_hook=str)
         report = msgspec.json.decode(data, type=KernelReport)
-        # An analyzer that failed may find next time what it lacked.
+        # Do not cache reports with a failed analyzer, which may succeed next time.
         if root is not None and digest and report.rules is not UNSET and not report.rules.failed:
             _EXPLAINED.write(_explained_key(job, digest), [data], root)
         yield report
 
 
 def _explained_key(job: TargetJob, digest: str) -> str:
-    """The notes too: the report repeats them."""
+    """Return the cache key of an explained report, which includes the job's notes because the report repeats them."""
     return derived_key(digest, _argument(job), list(job.notes))
 
 
 def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
-    """In a worker: the report of a compiled kernel, kept for the next time, as JSON values."""
+    """Analyse a compiled kernel in a worker process, cache its report, and return it as JSON values."""
     machine, product = load_gpu(argument["gpu"])
     job = TargetJob(
         request=compiled.request,
@@ -215,7 +215,7 @@ def _analyzers() -> tuple[Analyzer, ...]:
 
 
 def _recall(job: TargetJob) -> KernelReport | None:
-    """The report of an earlier run, if no file has changed since and the same kprof would make it."""
+    """Return the report of an earlier run if no file and no part of kprof has changed, otherwise ``None``."""
     root = directory()
     digest = None if root is None else known(job.request, root)
     return None if digest is None else _read(_REPORTS, _key(job, digest))
@@ -230,7 +230,7 @@ def _read(section: CacheSection, key: str) -> KernelReport | None:
 
 
 def _argument(job: TargetJob) -> dict[str, Any]:
-    """What a worker must know besides the request."""
+    """Return the properties of a job that a worker needs in addition to the compile request."""
     return {
         "gpu": job.machine.name if job.product is None else job.product.name,
         "name": job.name,

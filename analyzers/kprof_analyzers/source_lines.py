@@ -1,4 +1,4 @@
-"""From an instruction or operation to the line that a finding belongs on."""
+"""Find the source line of an instruction or operation that a finding belongs to."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from kprof.findings import Location
 
 
 class Frame(Protocol):
-    """A position in source code, as both the assembly and the MLIR reader give it."""
+    """A position in source code, in the form of both the assembly reader and the MLIR reader."""
 
     @property
     def file(self) -> str:
@@ -17,12 +17,12 @@ class Frame(Protocol):
 
     @property
     def line(self) -> int:
-        """1-based line, 0 when unknown."""
+        """1-based line, 0 if unknown."""
         ...
 
     @property
     def column(self) -> int:
-        """1-based column, 0 when unknown."""
+        """1-based column, 0 if unknown."""
         ...
 
     @property
@@ -32,7 +32,7 @@ class Frame(Protocol):
 
 
 class Located(Protocol):
-    """What knows where it comes from: innermost frame first, then the calls that it was inlined at."""
+    """An item with a source location: innermost frame first, then the calls through which it was inlined."""
 
     @property
     def location(self) -> Sequence[Frame]:
@@ -44,10 +44,10 @@ T = TypeVar("T", bound=Located)
 
 
 def location_of(item: Located) -> tuple[Location | None, list[Location]]:
-    """The user's own line, and the library lines and callers around it.
+    """Return the user's own line, and the library lines and callers around it.
 
-    A helper of Triton's library that was inlined (``tl.cdiv``, ``tl.sum``) is never the place of a finding: it is
-    named among the related ones. ``None`` when the compiler recorded no line.
+    An inlined helper of Triton's library (``tl.cdiv``, ``tl.sum``) is never the location of a finding, but one of the
+    related locations. The line is ``None`` if the compiler recorded none.
     """
     frames = [frame for frame in item.location if frame.line]
     user = next((index for index, frame in enumerate(frames) if not frame.in_library), None)
@@ -58,7 +58,7 @@ def location_of(item: Located) -> tuple[Location | None, list[Location]]:
 
 
 def line_of(item: Located) -> tuple[str, int] | None:
-    """File and line of :func:`location_of`, for many items."""
+    """Return file and line of :func:`location_of`; a faster function for many items."""
     for frame in item.location:
         if frame.line and not frame.in_library:
             return frame.file, frame.line
@@ -82,7 +82,7 @@ def disagreement(instructions: Iterable[Located], operations: Iterable[Located])
 
 
 def on_line_of(items: Iterable[T], place: Located) -> list[T]:
-    """Those of the items that are on the same line of the same file; nothing where the place has no line."""
+    """Return the items on the same line of the same file as ``place``; empty if the place has no line."""
     line = location_of(place)[0]
     if line is None:
         return []
@@ -92,7 +92,7 @@ def on_line_of(items: Iterable[T], place: Located) -> list[T]:
 
 
 def busiest(items: Iterable[T]) -> tuple[T | None, dict[str, int]]:
-    """Of several instructions one on the line that has most of them, and the count for each ``file:line``."""
+    """Return an item on the line that most items are on, and the number of items by ``file:line``."""
     counts: Counter[str] = Counter()
     first: dict[str, T] = {}
     for item in items:
@@ -106,7 +106,7 @@ def busiest(items: Iterable[T]) -> tuple[T | None, dict[str, int]]:
 
 
 def other_lines(items: Iterable[Located], place: Located | None) -> list[Location]:
-    """The users' lines of several instructions but for one of them, in order."""
+    """Return the users' lines of several items in order, without the line of ``place``."""
     main = location_of(place)[0] if place is not None else None
     lines = {(line.file, line.line): line for item in items if (line := location_of(item)[0]) is not None}
     return [line for key, line in sorted(lines.items()) if main is None or key != (main.file, main.line)]

@@ -1,6 +1,6 @@
-"""``# kprof: ignore[KP101] reason`` on a source line silences that rule there.
+"""Suppress rules with comments: ``# kprof: ignore[KP101] reason`` silences that rule on its source line.
 
-An ignore that silences nothing is reported itself, so that none outlives its cause.
+An ignore comment that silences nothing is itself reported, so that it does not outlive its cause.
 """
 
 import io
@@ -30,18 +30,18 @@ UNNEEDED_IGNORE = (
         "architecture or configuration only, leave it."
     ),
 )
-"""Identifier, name, severity and explanation of what an ignore that silences nothing is reported as."""
+"""Identifier, name, severity and explanation of the finding for an unneeded ignore comment."""
 
 
 @dataclass(frozen=True)
 class Ignore:
-    """One comment.
+    """One ignore comment.
 
     Attributes:
-        file: the source file as the compiler recorded it.
+        file: path of the source file as recorded by the compiler.
         line: 1-based line.
-        rules: identifiers and names that it silences.
-        reason: the rest of the comment, empty when none was given.
+        rules: identifiers and names of the rules that it silences.
+        reason: rest of the comment, or "".
     """
 
     file: str
@@ -50,7 +50,7 @@ class Ignore:
     reason: str
 
     def covers(self, finding: Finding) -> bool:
-        """Whether it silences a finding: same line, and the rule by identifier or name."""
+        """Return whether the comment silences a finding: same line, and the rule by identifier or name."""
         place = finding.location
         if not isinstance(place, Location) or (place.file, place.line) != (self.file, self.line):
             return False
@@ -58,9 +58,9 @@ class Ignore:
 
 
 def apply(findings: Sequence[Finding], program: AssemblyKernel) -> tuple[list[Finding], list[Suppressed]]:
-    """Findings that remain, the unneeded ignores among them, and those that were silenced.
+    """Return the remaining findings including those for unneeded ignores, and the silenced findings.
 
-    Only source lines that the program has code of are looked at, in files that can be read.
+    Only source lines from which the program has code are considered, in files that can be read.
     """
     ignores = list(_ignores(program))
     used: set[Ignore] = set()
@@ -100,13 +100,13 @@ def _ignores(program: AssemblyKernel) -> Iterable[Ignore]:
 
 
 def comments(file: str) -> tuple[Ignore, ...]:
-    """Every ignore comment of a source file; none when it cannot be read."""
+    """Return every ignore comment of a source file; empty if it cannot be read."""
     text = source_text(file)
     return () if text is None else _read(file, text)
 
 
 def source_text(file: str) -> bytes | None:
-    """The content of a file that may hold comments; ``None`` when it is no source file or cannot be read."""
+    """Return the content of a source file that may contain comments; ``None`` for other or unreadable files."""
     return boundary.content_of(file, _MAX_BYTES) if Path(file).suffix in _SUFFIXES else None
 
 
@@ -122,7 +122,7 @@ def _read(file: str, text: bytes) -> tuple[Ignore, ...]:
 
 
 def _comments(file: str, text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield each comment with its line. In Python a tokenizer tells them from strings; nothing of the file is run."""
+    """Yield each comment with its line. A tokenizer distinguishes Python comments from strings without running code."""
     if Path(file).suffix != ".py":
         for number, line in enumerate(text.decode(errors="replace").splitlines(), 1):
             _, slashes, comment = line.partition("//")
@@ -134,5 +134,5 @@ def _comments(file: str, text: bytes) -> Iterator[tuple[int, str]]:
             if token.type == tokenize.COMMENT:
                 yield token.start[0], token.string
     except (tokenize.TokenError, SyntaxError, UnicodeDecodeError, ValueError):
-        # What comes behind such a place cannot be told from a string, so nothing there silences anything.
+        # After a syntax error, comments cannot be distinguished from strings, so the rest of the file silences nothing.
         return

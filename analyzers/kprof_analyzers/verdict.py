@@ -1,4 +1,4 @@
-"""From the entries of several kernels to one document with its verdict."""
+"""Combine the reports of several kernels into one report with a verdict."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,13 +12,14 @@ from kprof.version import __version__
 
 
 def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on: Severity | None = None) -> Report:
-    """The document for several kernels, with the verdict.
+    """Return the report of several kernels, with its verdict.
 
     Args:
-        kernels: entries in the order they are to be shown.
-        failed: what could not be analysed and why; one entry makes the verdict ``cannot_tell``, and so do a kernel
-            whose instructions were not all seen and an analyzer that raised.
-        fail_on: a finding of this severity or worse makes the verdict ``regression``, whatever cannot be determined.
+        kernels: reports of the kernels, in the order of presentation.
+        failed: targets that could not be analysed, with the reason. An entry makes the verdict ``cannot_tell``; so does
+            a kernel whose instructions were not all analysed, and an analyzer that raised an exception.
+        fail_on: a finding of at least this severity makes the verdict ``regression``, even if other results are
+        unknown.
     """
     entries = list(kernels)
     broken = failed_words(entries)
@@ -56,7 +57,7 @@ def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
         if kernel.job is UNSET:
             continue
         key = (kernel.job, kernel.arch, kernel.product)
-        # A launch that the call has already belongs to the next call, for example of another case.
+        # A launch that is already in the call belongs to the next call, for example of another case.
         if key not in latest or kernel.name in {kernels[known].name for known in latest[key]}:
             latest[key] = []
             groups.append((key, latest[key]))
@@ -64,7 +65,7 @@ def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
     found = []
     for (name, arch, product), positions in groups:
         models = [kernels[position].model for position in positions]
-        # Events stand around the whole call, and not around each of its launches.
+        # The two events surround the whole call, not each of its launches.
         events = [0.0 if model is UNSET else model.events_us or 0.0 for model in models]
         once = sum(events) - max(events, default=0.0)
         sums = {
@@ -76,10 +77,10 @@ def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
 
 
 def total(times: Sequence[float | None]) -> float | None:
-    """Return the sum of times, or None where one of them is not known."""
+    """Return the sum of times, or None if one of them is unknown."""
     return None if any(time is None for time in times) else sum(time for time in times if time is not None)
 
 
 def _some(reasons: Sequence[str]) -> list[str]:
-    """The first reason of several, and how many there are."""
+    """Return the first reason and the number of further reasons, or an empty list."""
     return [reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")] if reasons else []

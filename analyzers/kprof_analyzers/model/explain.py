@@ -403,7 +403,7 @@ def _write_backs(model: KernelModel) -> list[str]:
         return []
     if not each:
         name = model.machine.arch.name
-        return [f"what the write-backs of L2 before atomics take on {name} is not known: nothing is assumed"]
+        return [f"the cost of L2 write-backs before atomics on {name} is not known: none is assumed"]
     return [f"an L2 does its share of the {count:,.0f} write-backs before atomics one by one, {each:.0f} ns each"]
 
 

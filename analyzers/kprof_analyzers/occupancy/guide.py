@@ -87,7 +87,7 @@ def differences(demand: OccupancyInput) -> list[str]:
     if demand.lds_bytes % lds:
         reasons.append(f"{demand.lds_bytes:,} B of LDS take {align(demand.lds_bytes, lds):,}: blocks of {lds:,} B")
     if real.limiter not in {"vgpr", "lds"}:
-        reasons.append(f"{real.limiter} is what limits, and the guide leaves it out")
+        reasons.append(f"the limit is {real.limiter}, which the guide ignores")
     return reasons
 
 
@@ -95,6 +95,6 @@ def _covered(arch: Architecture) -> None:
     if not arch.occupancy.unified_vgprs:
         covered = ", ".join(name for name in architectures() if load(name).occupancy.unified_vgprs)
         raise KprofError(
-            f"the tuning guide's formula is not about {arch.name}",
+            f"the tuning guide's formula does not cover {arch.name}",
             hint=f"It covers {covered}; --method hardware works for all.",
         )

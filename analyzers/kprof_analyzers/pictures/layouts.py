@@ -84,7 +84,7 @@ def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[s
     """Return a cell for the first lane that holds each element, with one colour per wavefront."""
     held = linear(layout, shape)
     if held.size(WARP) * held.size(LANE) * held.size(REGISTER) > _MOST_HELD:
-        raise UnknownLayoutError("the layout holds each element too often to be drawn")
+        raise UnknownLayoutError("the layout has too many copies of each element to be drawn")
     owners: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
     for warp, lane, register in product(range(held.size(WARP)), range(held.size(LANE)), range(held.size(REGISTER))):
         owners.setdefault(held.element(register, lane, warp), []).append((warp, lane, register))

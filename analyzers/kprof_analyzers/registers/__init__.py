@@ -1,1 +1,1 @@
-"""Register pressure: what is live where, and what would have to go."""
+"""Register pressure: the live registers of each instruction, and where they were written."""

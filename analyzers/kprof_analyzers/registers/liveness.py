@@ -1,11 +1,11 @@
-"""Which registers hold a value that is still needed, at each instruction.
+"""Compute the registers whose values are still needed at each instruction.
 
-A backward data-flow analysis over the control-flow graph. Sets of registers are Python integers with a bit for each
-register: union and difference cost one operation however many registers there are.
+The analysis is a backward data-flow analysis over the control-flow graph. Sets of registers are Python integers with
+one bit per register, so union and difference are single operations.
 
-A vector write under a partial EXEC mask keeps the old value in the lanes that are switched off. Where the compiler
-branches around such code the skipped edge keeps the old value alive; where it does not, the count here can be a
-little below the hardware's need. It is never above the compiler's allocation.
+A vector write under a partial EXEC mask keeps the old value in the inactive lanes. If the compiler branches around
+such code, the skipped edge keeps the old value alive. Otherwise the count can be slightly below the hardware's need.
+The count is never above the compiler's allocation.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ _PREFIX = {"v": "vgpr", "a": "agpr", "s": "sgpr"}
 
 @dataclass(frozen=True)
 class Peak:
-    """Where the most registers of one file are live.
+    """Instruction at which the most registers of one file are live.
 
     Attributes:
-        count: live registers, the instruction's own results included.
-        index: the instruction.
-        registers: names of the live registers, ascending.
+        count: number of live registers including the instruction's results.
+        index: index of the instruction.
+        registers: names of the live registers in ascending order.
     """
 
     count: int
@@ -37,14 +37,14 @@ class Liveness:
     """Live registers of a kernel.
 
     Attributes:
-        before: for each instruction the set of registers live just before it, as a bit mask.
-        writes: for each instruction the set of registers that it writes, likewise.
-        pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to the number of registers needed at each instruction:
-            those live after it together with its own results.
+        before: for each instruction the set of registers that are live before it, as a bit mask.
+        writes: for each instruction the set of registers that it writes, as a bit mask.
+        pressure: number of registers needed at each instruction, by register file (``vgpr``, ``agpr``, ``sgpr``):
+            the registers that are live after it and its own results.
     """
 
     def __init__(self, program: AssemblyKernel) -> None:
-        """Analyse a kernel. Takes time linear in its length for reducible control flow."""
+        """Analyse a kernel, in time linear in its length for reducible control flow."""
         self._bits: dict[str, int] = {}
         self._groups: dict[tuple[str, ...], int] = {}
         effects = [self._masks(i) for i in program.instructions]
@@ -64,7 +64,7 @@ class Liveness:
     def _masks(self, instruction: Instruction) -> tuple[int, int]:
         effects = instruction.effects
         reads = writes = 0
-        # Operands recur, such as the accumulator of a loop's matrix instructions: each is turned into bits once.
+        # Operands recur, such as the accumulator of a loop's matrix instructions, so their bit masks are cached.
         groups = self._groups
         for group in effects.read_groups:
             mask = groups.get(group)
@@ -95,17 +95,17 @@ class Liveness:
 
     @cached_property
     def pressure(self) -> dict[str, list[int]]:
-        """Registers of each file that are needed at each instruction."""
+        """Number of registers of each file that are needed at each instruction."""
         return {
             file: [(needed & mask).bit_count() for needed in self._needed] for file, mask in self._file_masks.items()
         }
 
     def peak(self, file: str, within: Sequence[int] | None = None) -> Peak | None:
-        """The instruction where most registers of ``file`` are needed; ``None`` when the file is not used.
+        """Return the instruction at which the most registers of ``file`` are needed; ``None`` if the file is unused.
 
         Args:
             file: ``vgpr``, ``agpr`` or ``sgpr``.
-            within: indexes of the instructions to look at; all when ``None``.
+            within: indexes of the instructions to consider; ``None`` considers all.
         """
         counts = self.pressure[file]
         indexes = range(len(counts)) if within is None else within
@@ -115,18 +115,18 @@ class Liveness:
         return Peak(counts[index], index, self.names_at(index, file))
 
     def needed(self, index: int, file: str) -> int:
-        """The registers of ``file`` that are needed at an instruction, as a bit mask."""
+        """Return the registers of ``file`` that are needed at an instruction, as a bit mask."""
         return self._needed[index] & self._file_masks[file]
 
     def names_at(self, index: int, file: str) -> tuple[str, ...]:
-        """Names of the registers of ``file`` that are needed at an instruction, ascending."""
+        """Return the names of the registers of ``file`` that are needed at an instruction, in ascending order."""
         mask = self.needed(index, file)
         names = [name for name, bit in self._bits.items() if mask >> bit & 1]
         return tuple(sorted(names, key=lambda name: int(name[1:])))
 
 
 def _solve(blocks: Sequence[Block], effects: Sequence[tuple[int, int]]) -> list[int]:
-    """Registers live at the end of each block: the usual fixed point, in reverse program order."""
+    """Return the registers live at the end of each block, by fixed-point iteration in reverse program order."""
     used, defined = [], []
     for block in blocks:
         reads = writes = 0

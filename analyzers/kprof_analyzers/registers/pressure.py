@@ -1,4 +1,4 @@
-"""Where the most registers are live, and which lines the values come from that are live there."""
+"""Find the instructions with the highest register pressure, and the source lines of the values live there."""
 
 from collections import Counter
 
@@ -15,11 +15,11 @@ _LINES = 5
 
 
 def peaks(program: AssemblyKernel, occupancy: Occupancy | None = None) -> dict[str, RegisterPeak]:
-    """The peak of each register file that the kernel uses.
+    """Return the peak of each register file that the kernel uses.
 
     Args:
         program: the kernel.
-        occupancy: for what would have to go before one more wavefront fits.
+        occupancy: occupancy with its next step, which gives the reduction for one more wavefront.
     """
     live = Liveness(program)
     lines = _lines(program)
@@ -42,7 +42,7 @@ def peaks(program: AssemblyKernel, occupancy: Occupancy | None = None) -> dict[s
 
 
 def _lines(program: AssemblyKernel) -> list[str | None]:
-    """The user's line of each instruction. Those of one source position share the object: it is resolved once."""
+    """Return the user's line of each instruction; instructions of one source position are resolved once."""
     places: dict[int, str | None] = {id(None): None}
     lines = []
     for instruction in program.instructions:
@@ -54,7 +54,7 @@ def _lines(program: AssemblyKernel) -> list[str | None]:
 
 
 def _busiest(lines: list[str | None], counts: list[int]) -> dict[str, int]:
-    """Source lines with most registers live at one of their instructions."""
+    """Return the source lines with the highest pressure at one of their instructions."""
     most: dict[str, int] = {}
     for line, count in zip(lines, counts, strict=True):
         if line is not None and count > most.get(line, 0):
@@ -63,7 +63,7 @@ def _busiest(lines: list[str | None], counts: list[int]) -> dict[str, int]:
 
 
 def _held(places: list[str | None], live: Liveness, file: str, index: int) -> dict[str, int]:
-    """Registers live at the peak by the line that wrote them last before it in the program's order."""
+    """Return the number of registers live at the peak by the line of their last write before it in program order."""
     left = live.needed(index, file)
     lines: Counter[str] = Counter()
     for position in range(index, -1, -1):
@@ -74,7 +74,8 @@ def _held(places: list[str | None], live: Liveness, file: str, index: int) -> di
         if not left:
             break
     if left:
-        # Not written before in the program's order: arguments, or made later in a loop.
+        # These registers are not written earlier in program order: arguments, or results of later instructions in a
+        # loop.
         lines["before"] += left.bit_count()
     return dict(lines.most_common(_LINES))
 

@@ -1,4 +1,4 @@
-"""The loops of a program: which one is hot, what is in them, which are pipelined."""
+"""Analyse the loops of a program: the hot loop, its contents, and software pipelining."""
 
 import re
 from collections import Counter
@@ -16,13 +16,14 @@ _MATRIX_SHAPE = re.compile(r"_(\d+x\d+x\d+)_?(.*)$")
 
 
 def hot_loop(program: AssemblyKernel) -> Loop:
-    """The loop where the kernel spends its time, as far as the code alone tells.
+    """Return the loop where the kernel spends its time, as far as the code alone shows it.
 
-    Innermost loops come first; among them the one with the most matrix work, then the one with the most memory
-    instructions, then the first: of two alike the later one is usually a remainder. Trip counts are not known here.
+    Innermost loops take precedence, then loops with the most matrix instructions, then those with the most memory
+    instructions, then the first loop, because the later one of equal loops is usually a remainder. Trip counts are
+    unknown here.
 
     Raises:
-        ValueError: the program has no loop.
+        ValueError: if the program has no loop.
     """
     parents = {loop.parent for loop in program.loops}
 
@@ -36,30 +37,30 @@ def hot_loop(program: AssemblyKernel) -> Loop:
 
 
 def own_instructions(program: AssemblyKernel, loop: Loop) -> list[Instruction]:
-    """Instructions of a loop that are in none of its inner loops."""
+    """Return the instructions of a loop that are not in its inner loops."""
     inner = {i for other in program.loops if other.parent == loop.index for i in other.instructions}
     return [program.instructions[i] for i in loop.instructions if i not in inner]
 
 
 def matrix_shape(name: str) -> str | None:
-    """``v_mfma_f32_32x32x8_f16`` to ``32x32x8 f16``; ``None`` when the name has no shape."""
+    """Return the shape in a matrix instruction's name: ``32x32x8 f16`` for ``v_mfma_f32_32x32x8_f16``, or ``None``."""
     match = _MATRIX_SHAPE.search(name)
     return f"{match[1]} {match[2]}".strip() if match else None
 
 
 def is_scratch(instruction: Instruction) -> bool:
-    """Whether an instruction moves spilled registers or private arrays: scratch memory."""
+    """Return whether an instruction accesses scratch memory: register spills or private arrays."""
     return instruction.opcode.cls is InstructionClass.SCRATCH
 
 
 def spills_in(program: AssemblyKernel, loop: Loop) -> bool:
-    """Whether a loop has scratch traffic."""
+    """Return whether a loop has scratch traffic."""
     return any(is_scratch(program.instructions[i]) for i in loop.instructions)
 
 
 @lru_cache(maxsize=4)
 def beside_arithmetic(program: AssemblyKernel) -> tuple[Instruction, ...]:
-    """Memory accesses, waits, barriers, branches and the like, in order. Kept: a program does not change."""
+    """Return all instructions except arithmetic, in order: memory accesses, waits, barriers, branches and others."""
     return tuple(
         [
             i
@@ -70,7 +71,7 @@ def beside_arithmetic(program: AssemblyKernel) -> tuple[Instruction, ...]:
 
 
 def products_of_loops(module: Module) -> dict[int, list[Operation]]:
-    """Loop to the products in it, inner loops left out."""
+    """Return the matrix products of each loop, without those of inner loops."""
     found: dict[int, list[Operation]] = {}
     for dot in module.named("tt.dot", "tt.dot_scaled"):
         if dot.loop is not None:
@@ -79,12 +80,12 @@ def products_of_loops(module: Module) -> dict[int, list[Operation]]:
 
 
 def has_product(facts: KernelFacts) -> bool:
-    """Whether a loop has a matrix product."""
+    """Return whether a loop has a matrix product."""
     return facts.ttgir is not None and bool(products_of_loops(facts.ttgir))
 
 
 def has_unstaged_product(facts: KernelFacts) -> bool:
-    """Whether a loop with a single product was compiled with one stage: nothing is loaded ahead, as asked."""
+    """Return whether a loop with a single product was compiled with one stage, so that nothing is loaded ahead."""
     stages = facts.metadata.get("num_stages")
     if facts.ttgir is None or not isinstance(stages, int) or stages > 1:
         return False
@@ -93,7 +94,7 @@ def has_unstaged_product(facts: KernelFacts) -> bool:
 
 
 def is_chained(dots: list[Operation]) -> bool:
-    """Whether the operand of one product is made from another's result in the same iteration."""
+    """Return whether an operand of one product depends on another product's result in the same iteration."""
     indexes = {dot.index for dot in dots}
     flow = flow_of(dots[0].module)
     return any(
@@ -105,7 +106,7 @@ def is_chained(dots: list[Operation]) -> bool:
 
 
 def loads_in(loop: int, dot: Operation) -> bool:
-    """Whether the product's tiles come from memory in the iteration that uses them."""
+    """Return whether a product's tiles are loaded from memory in the iteration that uses them."""
     flow = flow_of(dot.module)
     return any(
         is_load(op) and op.loop == loop for value in flow.inputs(dot)[:2] for op in flow.back(value, carried=False)

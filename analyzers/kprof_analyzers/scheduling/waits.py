@@ -1,8 +1,8 @@
-"""Which memory instruction each wait of a loop waits for, and how far behind it the wait stands.
+"""Find the memory instruction that each wait of a loop waits for, and the distance between both.
 
-Each counter is a queue: a memory instruction joins it, and a wait for ``n`` takes instructions from the front until
-``n`` are left. The loop's body is gone through until as much is outstanding at its end as at its start: a pipelined
-loop waits for loads that it issued one iteration before, or several.
+Each counter is a queue. A memory instruction joins it, and a wait for ``n`` removes instructions from the front until
+``n`` remain. The loop's body is repeated until the queues are equally long at its start and end, because a pipelined
+loop waits for loads that it issued one or several iterations earlier.
 """
 
 from collections import deque
@@ -26,11 +26,11 @@ class Wait:
         instruction: the wait.
         counter: ``vmcnt``, ``lgkmcnt``, ``loadcnt``, ...
         count: instructions that may remain outstanding.
-        waits_for: the youngest memory instruction that must have finished; ``None`` when nothing was outstanding.
-        instructions: instructions issued between the two, over several iterations where it takes them.
-        cycles: issue cycles between the two: what is there to hide the latency behind; ``None`` where it is not known
-            how the architecture issues.
-        matrix: matrix instructions between the two.
+        waits_for: last memory instruction that must have finished; ``None`` if nothing was outstanding.
+        instructions: instructions issued between that instruction and the wait, possibly over several iterations.
+        cycles: issue cycles between both, which can hide the latency; ``None`` if the architecture's issue rules are
+            unknown.
+        matrix: matrix instructions between both.
     """
 
     instruction: Instruction
@@ -43,7 +43,7 @@ class Wait:
 
 
 def issue_cycles(instruction: Instruction, arch: Architecture) -> int | None:
-    """Cycles until the same wavefront can issue its next instruction, at best; ``None`` where that is not known."""
+    """Return the minimum cycles until the same wavefront can issue its next instruction; ``None`` if unknown."""
     if instruction.opcode.cls is _MATRIX:
         known = matrix_instruction(arch, instruction)
         if known is not None:
@@ -55,7 +55,7 @@ _KNOWN: "WeakKeyDictionary[AssemblyKernel, dict[int, tuple[Architecture, Sequenc
 
 
 def waits_of(program: AssemblyKernel, loop: Loop, arch: Architecture) -> Sequence[Wait]:
-    """Every wait of a loop, inner loops left out, in program order; worked out once for all who ask."""
+    """Return the waits of a loop in program order, without those of inner loops; the result is cached."""
     known = _KNOWN.setdefault(program, {})
     found = known.get(loop.index)
     if found is None or found[0] is not arch:
@@ -64,18 +64,18 @@ def waits_of(program: AssemblyKernel, loop: Loop, arch: Architecture) -> Sequenc
 
 
 def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
-    """The waits of a body that is repeated, in the steady state."""
+    """Return the waits of a repeated loop body in the steady state."""
     outstanding = _Outstanding(body, arch)
     while True:
         before = outstanding.lengths
         found = [wait for instruction in body for wait in outstanding.step(instruction)]
-        # A wait leaves no more than its count, and each iteration starts with at least as much as the one before.
+        # Terminates: a wait leaves at most its count outstanding, and the queues never get shorter between iterations.
         if before == outstanding.lengths:
             return found
 
 
 class _Outstanding:
-    """What has been issued, and for each counter that is waited for what has not finished: places in that list."""
+    """Issued instructions, and for each counter the indexes of those that have not finished."""
 
     def __init__(self, body: Sequence[Instruction], arch: Architecture) -> None:
         self._issued: list[Instruction] = []
@@ -84,11 +84,11 @@ class _Outstanding:
 
     @property
     def lengths(self) -> list[int]:
-        """Of each queue."""
+        """Length of each queue."""
         return [len(queue) for queue in self._queues.values()]
 
     def step(self, instruction: Instruction) -> list[Wait]:
-        """Let one instruction take from the queues and join them."""
+        """Process one instruction: remove finished instructions from the queues, add it to its queues."""
         found = []
         for counter, count in _waits(instruction).items():
             queue = self._queues[counter]

@@ -1,1 +1,1 @@
-"""A whole step on a GPU that is not there: Triton's kernels by the model, torch's operators by their work."""
+"""Predict a whole training or inference step without a GPU: Triton kernels by the model, operators by their work."""

@@ -1,4 +1,4 @@
-"""What to type against the time that torch's operators lose, by the kind of operator."""
+"""Suggest what to type to reduce the time of torch's operators, by kind of operator."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ class OperatorCure(NamedTuple):
     """A setting, an environment variable or a line of code.
 
     Attributes:
-        text: as it is typed.
-        why: what it does.
+        text: text to type.
+        why: effect of the text.
     """
 
     text: str
@@ -18,9 +18,9 @@ class OperatorCure(NamedTuple):
 
 
 ANY_PROGRAM = "python PROGRAM"
-"""Stands for the command of a program that is not known."""
+"""Placeholder for the command of an unknown program."""
 GENERATED = "triton_"
-"""How the names of torch.compile's kernels begin."""
+"""Prefix of the names of torch.compile's kernels."""
 FUSE = OperatorCure("torch.compile(model)", "it fuses operators that memory limits")
 ATTENTION = OperatorCure(
     "torch.nn.functional.scaled_dot_product_attention(q, k, v)",
@@ -37,7 +37,7 @@ LIBRARY_CURES = {
         'torch.backends.cuda.preferred_rocm_fa_library("ck")', "the other library for flash attention"
     ),
 }
-"""Kinds of operators that a library computes, each with the choice of another kernel of a library."""
+"""Cure that selects another library kernel, by kind of operator."""
 _MORE_CONFIGURATIONS = OperatorCure(
     f"TORCHINDUCTOR_MAX_AUTOTUNE=1 {ANY_PROGRAM}", "torch.compile tries more configurations"
 )

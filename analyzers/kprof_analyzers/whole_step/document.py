@@ -1,4 +1,4 @@
-"""What ``kprof profile`` tells: ``kprof.profile/1``."""
+"""Schema ``kprof.profile/1`` of the output of ``kprof profile``."""
 
 import msgspec
 
@@ -6,29 +6,29 @@ from kprof.condition import WARM
 
 SCHEMA = "kprof.profile/1"
 UNSEARCHED = "only the program's own configurations are compared; others: "
-"""How the note begins that names the command which compares more configurations."""
+"""Beginning of the note that names the command which compares more configurations."""
 
 
 class ProfiledRow(msgspec.Struct, frozen=True):
-    """Calls that belong together. Times are microseconds and predicted; ``None`` where they are not known.
+    """Calls that form one row of the table. Times are predicted, in microseconds; ``None`` if unknown.
 
     Attributes:
         name: Triton kernel or operator.
-        shapes: extents of an operator's tensors, or a kernel's grid; empty where calls of several are in one row.
-        kind: ``triton``, or the operator's kind: ``product``, ``elementwise``, ...; empty where it is not known.
-        phase: ``forward``, ``backward``, ``optimizer``, ``outside modules``; several with commas between.
-        module: the ``torch.nn`` modules around the call, outermost first; empty where rows of several are in one.
-        range: what the program calls the part itself; empty as above.
-        calls: how many.
-        place: file and line of the program that make most of the time; empty where they are not known.
+        shapes: extents of an operator's tensors, or a kernel's grid; "" if the row has calls with several.
+        kind: ``triton``, or the operator's kind: ``product``, ``elementwise``, ...; "" if unknown.
+        phase: ``forward``, ``backward``, ``optimizer``, ``outside modules``; several are separated by commas.
+        module: the ``torch.nn`` modules around the call, outermost first; "" if the row has calls of several modules.
+        range: the program's own name of the part; "" if the row has calls of several parts.
+        calls: number of calls.
+        place: file and line of the program with the most time; "" if unknown.
         places: number of such lines.
-        us: of all calls.
-        low_us, high_us: where that is likely to lie.
-        limit_us: the GPU's limit for the work of all these calls; ``None`` where it is not known for one of them.
-        share: of the sum of all rows whose time is known.
-        bound: what limits most of the time.
+        us: time of all calls.
+        low_us, high_us: likely range of the time.
+        limit_us: the GPU's limit for the work of all these calls; ``None`` if it is unknown for one of them.
+        share: share of the sum of all rows with a known time.
+        bound: limit that applies to most of the time.
         finding: the costliest finding of a Triton kernel, in words.
-        why: why there is no time.
+        why: reason why there is no time.
     """
 
     name: str
@@ -51,16 +51,16 @@ class ProfiledRow(msgspec.Struct, frozen=True):
 
 
 class ProfileChange(msgspec.Struct, frozen=True):
-    """A change that would pay.
+    """A change that is predicted to save time.
 
     Attributes:
-        what: to change.
-        us: microseconds that it saves by the model, at most where ``at_most`` holds.
-        share: of the step.
-        calls: that it would change.
-        at_most: a change is likely to bring less.
-        sure: what the saving rests on.
-        now_us: microseconds that these calls take now, 0 where that is not told.
+        what: the change.
+        us: microseconds that it saves by the model; an upper bound if ``at_most`` is true.
+        share: share of the step that it saves.
+        calls: number of calls that it affects.
+        at_most: whether the saving is an upper bound and likely to be smaller.
+        sure: basis of the predicted saving.
+        now_us: current microseconds of these calls; 0 if not given.
     """
 
     what: str
@@ -73,32 +73,33 @@ class ProfileChange(msgspec.Struct, frozen=True):
 
 
 class ProfileDocument(msgspec.Struct, frozen=True):
-    """A program's GPU time on one GPU that it did not run on. Everything is predicted, nothing measured.
+    """GPU time of a program on a GPU that it did not run on. All times are predicted, none is measured.
 
     Attributes:
-        gpu: product.
-        program: its command line, where it is known.
-        rows: the longest first, then those without a time.
-        us, low_us, high_us: the sum of all times that are known; the range is of the single ranges' ends.
-        triton_us: of Triton's kernels.
-        calls: of launches and operators.
-        unknown_calls: those without a time.
-        unknown: what these are, most calls first.
-        unknown_kernel_calls: launches of Triton's kernels among those without a time: ``us`` is then a lower bound.
-        unknown_kernels: what these are, most launches first.
-        unwritten: where the program looked at values that no kernel wrote: work whose size or turn hangs on them is not
-            in the time; each as ``nonzero at step.py:12``.
-        changes: what would pay most.
-        notes: what was assumed, and what is outside.
-        peak_bytes: the most memory that one process of the program has in use, by torch's allocator's account, set-up
-            included; absent where it was not recorded.
-        memory_bytes: of the GPU; absent where it is not known.
-        layers: where the model was run with fewer layers than it has: with how many in the first and in the second run,
-            and how many it has; else empty.
-        condition: that the times are of: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
-        added_us: what of the sum the condition adds to the program as a whole: events, and the caches' flush.
+        gpu: name of the product.
+        program: command line of the program, if known.
+        rows: rows by decreasing time, then rows without a time.
+        us, low_us, high_us: sum of all known times, and of the ends of their ranges.
+        triton_us: time of Triton kernels.
+        calls: number of launches and operators.
+        unknown_calls: number of calls without a time.
+        unknown: names of calls without a time, most calls first.
+        unknown_kernel_calls: launches of Triton kernels without a time; if there are any, ``us`` is a lower bound.
+        unknown_kernels: names of Triton kernels without a time, most launches first.
+        unwritten: places where the program read values that no kernel wrote, such as ``nonzero at step.py:12``. Work
+            whose size or order depends on these values is not in the time.
+        changes: changes with the largest savings.
+        notes: assumptions, and work that is not included.
+        peak_bytes: maximum memory that one process of the program has in use according to torch's allocator, including
+            set-up; absent if it was not recorded.
+        memory_bytes: memory of the GPU; absent if unknown.
+        layers: if the model was run with fewer layers than it has: numbers of layers of the first run, the second run
+        and
+            the model; otherwise empty.
+        condition: condition of the times: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
+        added_us: part of the sum that the condition adds to the whole program: events, and flushing the caches.
         tritons: releases of Triton that compiled its kernels.
-        other_gpus: the same program on other GPUs, each run and compiled for it.
+        other_gpus: the same program on other GPUs, run and compiled for each.
     """
 
     schema: str
@@ -127,10 +128,10 @@ class ProfileDocument(msgspec.Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """Whether each launch of a Triton kernel has a time; else the sum is a lower bound."""
+        """Whether each launch of a Triton kernel has a time; otherwise the sum is a lower bound."""
         return not self.unknown_kernel_calls
 
     @property
     def fits(self) -> bool:
-        """It is not known that the program needs more memory than the GPU has."""
+        """Whether the GPU has enough memory for the program, as far as known."""
         return self.peak_bytes is None or self.memory_bytes is None or self.peak_bytes <= self.memory_bytes

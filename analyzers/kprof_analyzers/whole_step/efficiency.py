@@ -1,4 +1,4 @@
-"""What share of a GPU's published peaks torch's own operators reach, fitted to public traces."""
+"""Share of a GPU's published peaks that torch's own operators reach, fitted to public traces."""
 
 import math
 import sys
@@ -15,16 +15,16 @@ from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at
 
 
 class Efficiency(msgspec.Struct, frozen=True):
-    """How far a kind of operator is from the roofline.
+    """Distance of a kind of operator from the roofline.
 
     Attributes:
-        share: of the limit that holds, for a call that fills the GPU.
-        floor_us: what a call takes at least, however little it does; each of its products, where it has several.
-        low, high: the measured time lies between these multiples of the predicted one, nine times in ten.
-        rows: operators with equal shapes that this was fitted to.
+        share: share of its limit that a call reaches if it fills the GPU.
+        floor_us: fixed time of a call, or of each product of a call with several products, in microseconds.
+        low, high: factors of the predicted time between which nine of ten measured times lie.
+        rows: number of operators with equal shapes in the fit.
         gpus: products on which they were measured.
-        filled: power of the share of the compute units that have a tile, by which the share of the limit falls.
-        columns: power of the result's columns over 512, likewise; 0 where either is no matter.
+        filled: exponent by which the share falls with the share of the compute units that have a tile.
+        columns: exponent by which the share falls with the result's columns divided by 512; 0 means no dependence.
     """
 
     share: float
@@ -37,11 +37,11 @@ class Efficiency(msgspec.Struct, frozen=True):
     columns: float = 0.0
 
     def time_us(self, least_us: float, tiles: ResultTiles | None, compute_units: int | None) -> float:
-        """What a call takes that would take ``least_us`` at the limit."""
+        """Return the microseconds of a call that would take ``least_us`` at the limit."""
         return self.floor_us * (tiles.products if tiles else 1) + least_us / self.reached(tiles, compute_units)
 
     def reached(self, tiles: ResultTiles | None, compute_units: int | None) -> float:
-        """Share of the limit that a call with so many tiles reaches."""
+        """Return the share of the limit that a call with these tiles reaches."""
         found = self.share
         if tiles is not None and tiles.count and compute_units:
             found *= min(1.0, tiles.count / compute_units) ** self.filled
@@ -54,12 +54,12 @@ _MANY_COLUMNS = 512
 
 
 class CallTime(msgspec.Struct, frozen=True):
-    """Predicted time of a call, microseconds.
+    """Predicted time of a call in microseconds.
 
     Attributes:
         us: the time.
-        low_us, high_us: where it is likely to lie.
-        bound: ``HBM``, a matrix peak, or ``launch`` where the call is too small for either.
+        low_us, high_us: likely range of the time.
+        bound: ``HBM``, a matrix peak, or ``launch`` if the call is too small for either.
     """
 
     us: float
@@ -70,14 +70,14 @@ class CallTime(msgspec.Struct, frozen=True):
 
 @cache
 def efficiencies(gpu: str = "") -> dict[str, Efficiency]:
-    """Kind of operator to its efficiency on a product, that of all products together where it has too few rows."""
+    """Return the efficiency of each kind of operator on a product, or of all products if it has too few rows."""
     figures = _figures()
     return msgspec.convert({**figures["kinds"], **figures["gpus"].get(gpu, {})}, dict[str, Efficiency])
 
 
 @cache
 def efficiencies_of_type(name: str) -> dict[str, Efficiency]:
-    """Kind of operator to its efficiency with operands of a type (``fp32``), for those where that is another one."""
+    """Return the efficiency of kinds of operators that have a separate fit for a type of operands (``fp32``)."""
     return msgspec.convert(_figures().get("types", {}).get(name, {}), dict[str, Efficiency])
 
 
@@ -93,14 +93,16 @@ def _figures() -> dict[str, Any]:
 def operator_time(
     kind: str, work: Work, limits: RooflineLimits, tiles: ResultTiles | None = None, passes: int = 1
 ) -> CallTime | None:
-    """Time of one call; ``None`` where the GPU's limit for it is not known.
+    """Return the time of one call; ``None`` if the GPU's limit for it is unknown.
 
     Args:
-        kind: of the operator.
-        work: what it does in one pass.
-        limits: of the GPU.
-        tiles: how its result is spread.
-        passes: through memory, at most. The range is from one to all of them, the time between the two in proportion.
+        kind: kind of the operator.
+        work: work of one pass.
+        limits: limits of the GPU.
+        tiles: distribution of the result over the GPU.
+        passes: maximum number of passes through memory. The range covers one to ``passes`` passes; the predicted time
+        is
+            their geometric mean.
     """
     bound, least_ns = bound_of(work, limits)
     if least_ns is None:
@@ -116,9 +118,9 @@ def operator_time(
 
 
 def _fitted(kind: str, gpu: str, bound: str = "") -> Efficiency:
-    """Kinds that no trace has, fills, gathers and scatters, count as element-wise.
+    """Return the fit of a kind; kinds without a fit (fills, gathers, scatters) count as element-wise.
 
-    Where a matrix peak bounds it and its type has a share of its own, that one.
+    If a matrix peak is the bound and the operand type has its own fit, that fit is returned.
     """
     of_type = efficiencies_of_type(bound.removeprefix("matrix_"))
     if kind in of_type:
@@ -128,11 +130,11 @@ def _fitted(kind: str, gpu: str, bound: str = "") -> Efficiency:
 
 
 def empty_launch_us(gpu: str) -> float:
-    """What a call takes that does next to nothing: the least time of an element-wise operator, microseconds."""
+    """Return the microseconds of a call with negligible work: the fixed time of an element-wise operator."""
     return efficiencies(gpu)["elementwise"].floor_us
 
 
 def measured_elsewhere(kinds: Iterable[str], gpu: str) -> tuple[list[str], list[str]]:
-    """Of some kinds those that were not measured on a product, and the products on which they were."""
+    """Return the kinds that were not measured on a product, and the products on which they were measured."""
     found = {kind: one for kind in kinds if gpu not in (one := _fitted(kind, gpu)).gpus}
     return sorted(found), sorted({name for one in found.values() for name in one.gpus})

@@ -1,4 +1,4 @@
-"""Kinds of torch's operators: those of a kind are run by a like algorithm, and reach a like share of the peaks."""
+"""Kinds of torch's operators: operators of a kind use similar algorithms, and reach similar shares of the peaks."""
 
 import math
 import re
@@ -70,23 +70,23 @@ _KINDS = {
 _OPTIMIZERS = re.compile(r"aten::_(foreach|fused|amp_foreach)_\w+")
 
 NARROW = 16
-"""Rows or columns of a product below which a matrix instruction and a library's tile are mostly padding."""
+"""Rows or columns of a product below which matrix instructions and library tiles consist mostly of padding."""
 _LONG = 1024
-"""Elements of a row up to which torch's softmax holds it in registers; longer ones it reads more than once."""
+"""Maximum elements of a row that torch's softmax keeps in registers; longer rows are read more than once."""
 _FEW_CHANNELS = 4
-"""Channels of a picture: too few to fill a step of a matrix instruction."""
+"""Maximum channels of an image, which are too few to fill a step of a matrix instruction."""
 _TILE = 128
-"""Rows and columns of a usual tile of a library's kernels, and queries of a usual block of attention."""
+"""Rows and columns of a typical tile of library kernels, and queries of a typical attention block."""
 
 
 class ResultTiles(msgspec.Struct, frozen=True):
-    """How an operator's result is spread over a GPU.
+    """Distribution of an operator's result over a GPU.
 
     Attributes:
-        count: tiles of 128 x 128 of a product's result, blocks of 128 queries of a head of attention, channels of a
-            batch norm, rows of another norm.
-        columns: of the result; of a convolution its channels.
-        products: that run one after the other.
+        count: number of 128 x 128 tiles of a product's result, blocks of 128 queries of an attention head, channels of
+            a batch norm, or rows of another norm.
+        columns: columns of the result; for a convolution its channels.
+        products: number of products that run one after the other.
     """
 
     count: int
@@ -94,12 +94,12 @@ class ResultTiles(msgspec.Struct, frozen=True):
     products: int = 1
 
     def filling(self, compute_units: int) -> "ResultTiles":
-        """The same with a tile for each compute unit at least."""
+        """Return the tiles with a count of at least one tile per compute unit."""
         return ResultTiles(max(self.count, compute_units), self.columns, self.products)
 
 
 def kind_of(name: str) -> str:
-    """The kind of an operator, empty where its name is not known."""
+    """Return the kind of an operator, or "" if its name is unknown."""
     known = _KINDS.get(name)
     if known is None and (name in elementwise.OPERATORS or _OPTIMIZERS.fullmatch(name)):
         return "elementwise"
@@ -107,10 +107,11 @@ def kind_of(name: str) -> str:
 
 
 def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
-    """The kind of an operator with these tensors.
+    """Return the kind of an operator with these tensors.
 
-    ``small products`` are batches of products with under 16 rows or columns, ``long softmax`` is of rows of more than
-    1,024 elements. Convolutions of 1 x 1 are ``pointwise convolution``, those of pictures are ``convolution of few
+    ``small products`` are batches of products with fewer than 16 rows or columns; ``long softmax`` has rows of more
+    than
+    1,024 elements. Convolutions of 1 x 1 are ``pointwise convolution``; those of images are ``convolution of few
     channels``.
     """
     kind = kind_of(name)
@@ -130,9 +131,9 @@ def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
 
 
 def kind_at(kind: str, bound: str) -> str:
-    """The kind whose efficiency holds: products that memory limits, as those of few rows, are ``thin product``.
+    """Return the kind whose efficiency applies: a product bound by memory, as with few rows, is a ``thin product``.
 
-    Attention that memory limits is of short sequences: ``short attention``.
+    Attention bound by memory has short sequences and is ``short attention``.
     """
     if bound != "HBM":
         return kind
@@ -140,11 +141,11 @@ def kind_at(kind: str, bound: str) -> str:
 
 
 def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> ResultTiles | None:
-    """How the result of a product, a convolution, attention or a norm is spread; ``None`` of others.
+    """Return the tiles of the result of a product, a convolution, attention or a norm; ``None`` for other operators.
 
     Args:
-        name: of the operator.
-        shapes: of its tensors, in order.
+        name: name of the operator.
+        shapes: shapes of its tensors, in order.
         flop: operations of a call, from which a convolution's pixels follow.
     """
     match kind_of(name):
@@ -175,16 +176,16 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Re
 
 
 def _normed_rows(name: str, shapes: Sequence[Sequence[int]]) -> int:
-    """Rows that a norm is taken of, each by a workgroup; 0 where no tensor tells."""
+    """Return the number of rows that are normalised, each by one workgroup; 0 if the shapes do not contain it."""
     if name.endswith("_backward"):
-        # Past the gradient and what was normed comes the mean or the scale of each row.
+        # The gradient and the input are followed by the mean or the scale of each row.
         return math.prod(shapes[2]) if len(shapes) > 2 else 0
     weight = math.prod(shapes[1]) if len(shapes) > 1 else 0
     return math.prod(shapes[0]) // weight if weight and "group_norm" not in name else 0
 
 
 def factors_of(shapes: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int]] | None:
-    """The two matrices of a product: the first neighbours that fit, past what is added."""
+    """Return the two matrices of a product: the first adjacent shapes that fit, after an addend."""
     for a, b in pairwise(shapes):
         if len(a) == len(b) in {2, 3} and a[-1] == b[-2] and a[:-2] == b[:-2]:
             return a, b

@@ -1,4 +1,4 @@
-"""A predicted step as a trace in Kineto's form, which kprof's own trace commands read."""
+"""Write a predicted step as a trace in Kineto's format, which kprof's own trace commands read."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,32 +10,33 @@ from kprof_analyzers.whole_step.operator_work import arguments_of
 from kprof_analyzers.whole_step.timing import StepCall, TimedCall
 
 _HOST_NS = 1000
-"""Host time of a call in the trace. The host is not predicted: it only has to keep the order."""
+"""Host time of a call in the trace in ns. Host time is not predicted; it only keeps the order."""
 
 _REPEATED = (
-    "what the second run has more than the first is repeated in its place, each event with its repetition; where the "
-    "runs have equally many of a call, its time is that of the model, and it is stretched"
+    "calls that the second run has in addition to the first are repeated in place, each with its repetition number; "
+    "calls that both runs have equally often are stretched: their time is extrapolated to the model"
 )
 
 _WORDS = {
     "product": "gemm", "thin product": "gemm", "batched product": "gemm", "small products": "gemm", "gather": "index",
     "attention": "flash_attention", "reduction": "reduce",
 }  # fmt: skip
-"""Kinds to what kernels of such operators are called, so that readers of traces sort them as they sort those."""
+"""Names of kernels by kind of operator, so that trace readers categorise them like real kernels."""
 
 
 def kineto(calls: Iterable[StepCall], product: Product, layers: Sequence[int] = ()) -> str:
-    """The trace as JSON text: calls one after the other on their streams, nothing of the host.
+    """Return the trace as JSON text: consecutive calls on their streams, without host times.
 
-    Calls without a time have no kernel in it.
+    Calls without a time have no kernel in the trace.
 
     Args:
-        calls: of the step.
+        calls: calls of the step.
         product: the GPU.
-        layers: of the first run, of the second, and of the model, where calls were repeated for it.
+        layers: numbers of layers of the first run, the second run and the model, if calls were repeated for more
+        layers.
     """
     events = [event for events in _events(calls) for event in events]
-    # The device's name is what tells a reader which GPU it is.
+    # Readers identify the GPU by the device's name.
     said: dict[str, Any] = {"predicted": True, "gpu": product.name, "host": "not predicted", "streams": "no overlap"}
     if layers:
         said["layers"] = dict(zip(("first_run", "second_run", "model"), layers, strict=True)) | {"repeated": _REPEATED}
@@ -50,7 +51,7 @@ def kineto(calls: Iterable[StepCall], product: Product, layers: Sequence[int] = 
 
 
 def _events(calls: Iterable[StepCall]) -> Iterator[list[dict[str, Any]]]:
-    # In whole nanoseconds, or rounding would let kernels overlap.
+    # Times are integers in ns, because rounding could make kernels overlap.
     host, device = 0, 0
     for number, call in enumerate(calls, 1):
         timed = call.timed
@@ -76,7 +77,7 @@ _HOST = {"ph": "X", "pid": 1, "tid": 1}
 
 
 def _arrow(number: int, launched_ns: int, start_ns: int, stream: int) -> list[dict[str, Any]]:
-    """From a launch to its kernel: TraceLens takes kernels without one for nobody's."""
+    """Return the flow events from a launch to its kernel; TraceLens ignores kernels without them."""
     flow = {"id": number, "cat": "ac2g", "name": "ac2g"}
     return [
         {"ph": "s", "pid": 1, "tid": 1, "ts": launched_ns / 1000, **flow},
@@ -95,7 +96,7 @@ def _kernel_name(timed: TimedCall) -> str:
 
 
 def _operator(call: StepCall, number: int, host_ns: int) -> dict[str, Any]:
-    """The operator around a launch, with its shapes as torch's profiler writes them."""
+    """Return the event of the operator around a launch, with shapes in the format of torch's profiler."""
     args: dict[str, Any] = {"External id": number}
     if isinstance(call.made, CapturedOperator):
         given = arguments_of(call.made.inputs)

@@ -1,4 +1,4 @@
-"""The calls of a model with many layers, from those of two runs with fewer."""
+"""Extrapolate the calls of a model with many layers from two runs with fewer layers."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,12 +10,12 @@ from kprof_analyzers.whole_step.timing import StepCall
 
 @dataclass(frozen=True)
 class ScaledCalls:
-    """The calls of a model.
+    """Calls of a model.
 
     Attributes:
-        calls: in the order of the second run, what a layer adds as often as there are layers.
-        shrunk: names of what the second run has less of than the first; it counts as in the second.
-        stretched: names of calls of which there is one in both runs, and that take longer in the second.
+        calls: calls in the order of the second run; calls that a layer adds are repeated for the number of layers.
+        shrunk: names of calls that are fewer in the second run than in the first; they count as in the second run.
+        stretched: names of calls with one occurrence in both runs that take longer in the second.
     """
 
     calls: Sequence[StepCall]
@@ -24,20 +24,21 @@ class ScaledCalls:
 
 
 _Place = tuple[str, ...]
-"""What a call is, and where in the model: calls of it may differ in their shapes."""
+"""Identity of a call and its position in the model; calls with the same identity may differ in their shapes."""
 
 
 def continued(few: Sequence[StepCall], more: Sequence[StepCall], steps: int) -> ScaledCalls:
-    """Continue the line through two runs: the second run's surplus comes ``steps`` times on top of the first.
+    """Extrapolate linearly from two runs: the surplus of the second run is added ``steps`` times to the first run.
 
-    Of equal calls the last ones are taken for the surplus, and neighbours among it are repeated together. Where both
-    runs have a call and only its size differs, as that of an optimizer which updates all parameters at once, its time
-    is continued instead.
+    Of equal calls the last ones count as surplus, and adjacent surplus calls are repeated together. If both runs have a
+    call that differs only in its size, such as an optimizer that updates all parameters at once, its time is
+    extrapolated
+    instead.
 
     Args:
         few: calls of the run with few layers.
-        more: of the run with more.
-        steps: how often the surplus comes on top; 1 gives the second run.
+        more: calls of the run with more layers.
+        steps: number of times that the surplus is added; 1 gives the second run.
     """
     before, after = Counter(map(_alike, few)), Counter(map(_alike, more))
     smaller = _surplus(few, before - after)
@@ -60,7 +61,7 @@ def _alike(call: StepCall) -> tuple[_Place, str, float | None]:
 
 
 def _surplus(calls: Sequence[StepCall], counts: "Counter[tuple[_Place, str, float | None]]") -> list[int]:
-    """Places of the last calls of each sort, in order."""
+    """Return the positions of the last calls of each kind, in order."""
     left, found = Counter(counts), []
     for at in range(len(calls) - 1, -1, -1):
         sort = _alike(calls[at])
@@ -73,7 +74,7 @@ def _surplus(calls: Sequence[StepCall], counts: "Counter[tuple[_Place, str, floa
 def _paired(
     smaller: Sequence[StepCall], larger: Mapping[int, StepCall], steps: int
 ) -> tuple[dict[int, StepCall], set[int], list[StepCall]]:
-    """Calls of both runs that differ in size alone, at the size of the model; what is left of either run."""
+    """Pair calls of both runs that differ only in size, scaled to the model's size; also return unpaired calls."""
     waiting: defaultdict[_Place, deque[StepCall]] = defaultdict(deque)
     for call in smaller:
         waiting[_place(call)].append(call)

@@ -1,4 +1,4 @@
-"""What one call of torch's operators has to do, from a recording: also of those that no profiler's trace tells."""
+"""Compute the minimum work of recorded operator calls, including operators that no profiler's trace records."""
 
 import math
 from collections.abc import Sequence
@@ -21,14 +21,15 @@ _PROFILER_TYPES = {
 
 
 class OperatorWork(msgspec.Struct, frozen=True):
-    """Work of a call, and what kind of operator does it.
+    """Work of a call, and the kind of operator that does it.
 
     Attributes:
-        kind: ``product``, ``attention``, ``elementwise``, ..., see :mod:`.kinds`: operators that reach a like share
-            of the GPU's peaks.
+        kind: ``product``, ``attention``, ``elementwise``, ..., see :mod:`.kinds`: operators that reach a similar share
+        of
+            the GPU's peaks.
         work: operations and bytes.
-        tiles: how the result is spread over the GPU, where arithmetic matters.
-        passes: through memory, at most, where their number follows from no argument; else 1.
+        tiles: distribution of the result over the GPU, if arithmetic matters.
+        passes: maximum passes through memory if their number follows from no argument, otherwise 1.
     """
 
     kind: str
@@ -38,12 +39,12 @@ class OperatorWork(msgspec.Struct, frozen=True):
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
-    """Arguments as a profiler would write them; a list of tensors is one tensor of all their elements."""
+    """Return arguments in a profiler's format; a list of tensors becomes one tensor of all their elements."""
     return tuple(_argument(value) for value in values)
 
 
 _MOST = 1 << 50
-"""Elements that no tensor has: what says so is damaged."""
+"""Upper bound of a tensor's elements; larger numbers come from damaged recordings."""
 
 
 def _possible(extents: Sequence[int]) -> bool:
@@ -65,7 +66,7 @@ def _argument(value: Any) -> Argument:
 
 
 def work_of_call(call: CapturedOperator) -> OperatorWork | None:
-    """What a recorded call has to do; ``None`` where the operator is not known, or what it does depends on values."""
+    """Return the work of a recorded call; ``None`` if the operator is unknown or its work depends on values."""
     kind = kind_of(call.name)
     given, made = arguments_of(call.inputs), arguments_of(call.outputs)
     if not kind or call.from_host or call.to_host:
@@ -81,10 +82,10 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
 
 
 _RADIX_BITS = 8
-"""Bits of a key that a pass of a radix sort or a radix selection looks at: ``RADIX_BITS`` of torch's selection of the
-largest, and of hipCUB's sort."""
+"""Bits of a key that a pass of a radix sort or a radix selection handles: ``RADIX_BITS`` of torch's selection of the
+largest elements, and of hipCUB's sort."""
 _COUNT_PASSES = 3
-"""Of counting: the extremes or a first count, the count, and writing."""
+"""Passes of counting operators: the extremes or a first count, the count, and writing."""
 
 
 def _most_passes(kind: str, given: Sequence[Argument]) -> int:
@@ -97,9 +98,9 @@ def _most_passes(kind: str, given: Sequence[Argument]) -> int:
 
 
 def _grouped(given: Sequence[Argument]) -> Work | None:
-    """``_grouped_mm(a, b, offsets)``: rows of a by the matrix of their group, or groups of columns by groups of rows.
+    """Return the work of ``_grouped_mm(a, b, offsets)``: rows of a times their group's matrix, or groups of both.
 
-    Which groups have rows is in a tensor: as many are read as there can be.
+    The groups that have rows are listed in a tensor, so the maximum possible number of groups is assumed to be read.
     """
     if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor) or not (given[0].dims and given[1].dims):
         return None
@@ -127,21 +128,21 @@ _FORMULAS = {**products.OPERATORS, **attention.OPERATORS, **convolutions.OPERATO
 
 
 def _moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> Work | None:
-    """Each element once: read where it is an argument, written where it is a result."""
+    """Return the bytes of reading each argument's and writing each result's elements once."""
     read, written = _bytes(given), _bytes(made)
     if name.startswith("aten::_fused_"):
-        # Parameters, gradients and both moments are read; all but the gradients are written.
+        # Parameters, gradients and both moments are read, and all but the gradients are written.
         lists = [one for one in given if one.is_tensor and one.elements > 1]
         return Work(None, 2 * read - (lists[1].bytes if len(lists) > 1 else 0))
     if name.endswith("_") and not written:
-        # In place, with nothing given back, as the operators on lists have it.
+        # In-place operators that return nothing, such as operators on lists, write their first argument.
         written = next((one.bytes for one in given if one.is_tensor), 0)
     match kind:
         case "gather":
             indices = sum(one.bytes for one in given[1:] if one.is_tensor and one.type in {"long int", "int"})
             return Work(None, 2 * written + indices, assumed="rows that are picked are read once")
         case "scatter":
-            # Places that are not written stay: without a copy of the whole, only what is put is read and written.
+            # Other elements keep their values: an in-place scatter only reads and writes the scattered elements.
             whole = 0 if name.endswith("_") else 2 * written
             put = sum(one.bytes for one in given[1:] if one.is_tensor)
             return Work(None, whole + 2 * put, assumed="each place is written once")
@@ -159,7 +160,7 @@ def _bytes(some: Sequence[Argument]) -> int:
 
 
 def shapes_text(values: Sequence[Any]) -> str:
-    """Extents of the tensors among some arguments: ``4096x2048 2048x8192``."""
+    """Return the extents of the tensors among some arguments: ``4096x2048 2048x8192``."""
     words = []
     for value in values:
         if isinstance(value, TensorInfo):
@@ -170,7 +171,7 @@ def shapes_text(values: Sequence[Any]) -> str:
 
 
 def elements_of(value: Any) -> int:
-    """Elements of a tensor or of a list of them, 0 of everything else."""
+    """Return the elements of a tensor or of a list of tensors; 0 for other values."""
     if isinstance(value, TensorInfo):
         return math.prod(value.shape)
     return value.elements if isinstance(value, TensorList) else 0

@@ -1,4 +1,4 @@
-"""The calls of a step as the table that people know from torch's profiler."""
+"""Arrange the calls of a step in a table like that of torch's profiler."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -9,7 +9,7 @@ from kprof_analyzers.whole_step.document import ProfiledRow
 from kprof_analyzers.whole_step.timing import StepCall
 
 GROUPS = ("name", "shapes", "module", "phase", "range", "place")
-"""What rows can be made by."""
+"""Valid keys for grouping rows."""
 
 Key = tuple[str, ...]
 
@@ -24,10 +24,10 @@ _KEYS: dict[str, Callable[[StepCall], Key]] = {
 
 
 def groups_of(by: str) -> list[str]:
-    """What rows are made by, where several are named with commas between.
+    """Parse the keys for grouping rows, separated by commas.
 
     Raises:
-        KprofError: there is no such group, or none is named.
+        KprofError: if a key is unknown, or there is none.
     """
     found = list(dict.fromkeys(filter(None, map(str.strip, by.split(",")))))
     if not found or not set(found) <= set(GROUPS):
@@ -37,27 +37,27 @@ def groups_of(by: str) -> list[str]:
 
 
 def _line(call: StepCall) -> str:
-    """File and line of the program that makes a call; empty where that is not known."""
+    """Return the file and line of the program that makes a call, or "" if unknown."""
     place = call.scope.place if call.scope else None
     return "" if place is None else f"{place.file}:{place.line}"
 
 
 def _maker(call: StepCall) -> str:
-    """Kernels of Triton may be called as operators are."""
+    """Return a key that separates Triton kernels from operators of the same name."""
     return "triton" if call.timed.kind == "triton" else ""
 
 
 def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:
-    """One row for each group, the longest first, then groups without a time by their calls.
+    """Return one row per group, longest first, followed by groups without a time by their number of calls.
 
-    Calls without a time are in rows of their own: a sum never takes them for nothing.
+    Calls without a time are in rows of their own, because a sum must not count them as zero.
 
     Args:
-        calls: of the step.
-        by: one of :data:`GROUPS`, or several with commas between.
+        calls: calls of the step.
+        by: one of :data:`GROUPS`, or several separated by commas.
 
     Raises:
-        KprofError: there is no such group.
+        KprofError: if there is no such group.
     """
     wanted = groups_of(by)
     groups: dict[tuple[Key, str], list[StepCall]] = {}
@@ -70,7 +70,7 @@ def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:
 
 @dataclass(frozen=True)
 class Sums:
-    """What all calls take together, and which have no time: as in the document."""
+    """Total time of all calls, and the calls without a time, with the fields of the document."""
 
     us: float
     low_us: float
@@ -86,7 +86,7 @@ _NAMED = 8
 
 
 def sums_of(calls: Sequence[StepCall]) -> Sums:
-    """The sums of all calls of a step."""
+    """Return the sums of all calls of a step."""
     timed = [call.timed for call in calls if call.timed.us is not None]
     untimed = [call.timed for call in calls if call.timed.us is None]
     unknown = Counter((one.name, one.why) for one in untimed)
@@ -108,7 +108,7 @@ def _named(unknown: Counter[tuple[str, str]]) -> list[str]:
 
 
 def _in_order(rows: list[ProfiledRow]) -> list[ProfiledRow]:
-    """Rows in their order, each with its share of the sum."""
+    """Return the rows in order, each with its share of the sum."""
     whole = sum(row.us for row in rows if row.us is not None)
     rows = sorted(
         rows,

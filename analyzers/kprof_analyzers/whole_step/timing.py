@@ -35,18 +35,18 @@ from kprof_analyzers.whole_step.operator_work import shapes_text, work_of_call
 
 @dataclass(frozen=True)
 class TimedCall:
-    """What one launch or call of an operator takes, microseconds; alike calls share one object.
+    """Predicted time of one launch or operator call in microseconds; equal calls share one object.
 
     Attributes:
         name, shapes, kind, bound: as in :class:`kprof_analyzers.whole_step.document.ProfiledRow`.
-        us, low_us, high_us: ``None`` where the time cannot be determined.
-        why: why not.
-        finding: the costliest finding of a Triton kernel, and what it costs in microseconds.
-        fix: what to do about it, a knob or a change of the code; empty where nothing is known.
-        assumed: what was assumed.
-        launch_us: what of it an empty launch would take, 0 where that is not known.
-        memory_bytes: bytes that memory moves for it and that take a line of the last-level cache, as far as known.
-        limit_us: the GPU's limit for the same work; ``None`` where it is not known.
+        us, low_us, high_us: time and its likely range; ``None`` if it cannot be determined.
+        why: reason why there is no time.
+        finding: the costliest finding of a Triton kernel, its cost in microseconds, and whether that is an upper bound.
+        fix: repair of the finding, a knob or a change of the code; "" if unknown.
+        assumed: assumptions.
+        launch_us: time of an empty launch; 0 if unknown.
+        memory_bytes: bytes that the call moves from or to memory and that allocate lines of the last-level cache.
+        limit_us: the GPU's limit for the same work; ``None`` if unknown.
     """
 
     name: str
@@ -66,22 +66,22 @@ class TimedCall:
 
     @property
     def short(self) -> bool:
-        """Whether it takes at most twice what an empty launch takes."""
+        """Whether the call takes at most twice as long as an empty launch."""
         return self.us is not None and self.us <= 2 * self.launch_us
 
 
 @dataclass(frozen=True)
 class StepCall:
-    """One launch or call of an operator, in its place.
+    """One launch or operator call at its position in the step.
 
     Attributes:
-        timed: what it takes.
-        scope: where in the model; ``None`` where that was not recorded.
+        timed: predicted time of the call.
+        scope: position in the model; ``None`` if it was not recorded.
         process: index of the process.
         stream: the stream.
         made: the launch or the operator.
-        copy: where layers were repeated, which repetition it is of; 0 for what a run had.
-        stretched: whether its time is that of more layers than it was recorded with.
+        copy: number of the repetition if layers were repeated; 0 for recorded calls.
+        stretched: whether its time is scaled to more layers than it was recorded with.
     """
 
     timed: TimedCall
@@ -94,7 +94,7 @@ class StepCall:
 
     @property
     def compiled(self) -> bool:
-        """Whether code that ``torch.compile`` generated makes the call."""
+        """Whether the call is made by code that ``torch.compile`` generated."""
         return self.scope is not None and self.scope.compiled
 
 
@@ -104,14 +104,14 @@ def timed_calls(
     product: Product,
     condition: Condition = WARM,
 ) -> Iterator[StepCall]:
-    """Each launch and call, in order, with its time on a GPU.
+    """Yield each launch and call in order, with its predicted time on a GPU.
 
     Args:
-        capture: as it was read.
-        operations: of that capture.
+        capture: the capture.
+        operations: launches and calls of the capture.
         product: the GPU.
-        condition: that times are of. Between two runs of the program all memory that it has in use is touched. Caches
-            are flushed before the program and not before each launch, see :func:`added_us`.
+        condition: condition of the times. Between two runs of the program, all memory that it has in use is touched.
+            Caches are flushed before the program and not before each launch, see :func:`added_us`.
     """
     caches: Caches = "kept" if condition.caches == "kept" else "clean"
     condition = replace(condition, caches=caches, events=False, between=capture.peak_bytes)
@@ -126,12 +126,12 @@ def timed_calls(
 
 
 def added_us(condition: Condition, product: Product, calls: Iterable[StepCall]) -> float:
-    """Microseconds that a condition adds to a whole program: events, and lines that a flush left to be written.
+    """Return the microseconds that a condition adds to a whole program: events, and writing back lines after a flush.
 
     Args:
-        condition: what the timing harness does before each run.
+        condition: actions of the timing harness before each run.
         product: the GPU.
-        calls: all of the program.
+        calls: all calls of the program.
     """
     arch = load(product.arch)
     machine = machine_of(arch, product, arch.wavefront_size)
@@ -153,7 +153,7 @@ class _Times:
     def operator(self, call: CapturedOperator) -> TimedCall:
         key = (call.name, repr(call.inputs), call.from_host, call.to_host)
         if key not in self._known:
-            # The CPU's attention ran in place of the GPU's.
+            # The recording ran the CPU's attention in place of the GPU's.
             self._known[key] = replace(self._operator(call), name=call.name.replace("_for_cpu", ""))
         return self._known[key]
 
@@ -166,7 +166,7 @@ class _Times:
             return TimedCall(call.name, shapes, kind, why="copies to the host's memory")
         found = work_of_call(call)
         if found is None:
-            why = "its work cannot be distinguished from its arguments" if kind else "kprof does not know what it does"
+            why = "its work does not follow from its arguments" if kind else "kprof does not know what it does"
             return TimedCall(call.name, shapes, kind, why=why)
         time = operator_time(found.kind, found.work, self._limits, found.tiles, found.passes)
         kind = found.kind
@@ -226,7 +226,7 @@ class _Times:
         )  # fmt: skip
 
     def _chosen(self, kernel: LoadedKernel, tuning: CapturedTuning | None) -> LoadedKernel:
-        """The configuration that stands for an autotuner's choice: one for all launches of a key."""
+        """Return the kernel in the configuration predicted for its autotuner, the same for all launches of a key."""
         if tuning is None or not kernel.listed:
             return kernel
         choosing = id(tuning.choosing)
@@ -238,7 +238,7 @@ class _Times:
 
 
 def _fix_of(finding: Finding | None) -> str:
-    """``num_stages 1 → 2`` of the knob that a rule proposes first, else the change of the code."""
+    """Return the first knob that a rule proposes, as ``num_stages 1 → 2``, or else the change of the code."""
     if finding is None:
         return ""
     for advice in finding.advice:

@@ -211,6 +211,6 @@ def test_what_is_assumed_of_write_backs_is_said(kernel):
     told = [[line for line in assumptions(build(facts), []) if "write-backs" in line] for facts in (known, unknown)]
     assert told == [
         ["an L2 does its share of the 2,048 write-backs before atomics one by one, 170 ns each"],
-        ["what the write-backs of L2 before atomics take on gfx942 is not known: nothing is assumed"],
+        ["the cost of L2 write-backs before atomics on gfx942 is not known: none is assumed"],
     ]
     assert not any("write-backs" in line for line in assumptions(build(kernel(ATOMIC[2:], product="MI350X")), []))

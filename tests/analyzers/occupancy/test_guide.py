@@ -44,7 +44,7 @@ def test_the_differences_are_put_into_words():
 
     assert registers == ["168 VGPRs are 168 in blocks of 8, not 176"]
     assert lds == ["21,840 B of LDS take 22,016: blocks of 512 B"]
-    assert scalars == ["sgpr is what limits, and the guide leaves it out"]
+    assert scalars == ["the limit is sgpr, which the guide ignores"]
     assert whole == registers
     assert guide.differences(OccupancyInput(machine, 128)) == []
 
@@ -52,7 +52,7 @@ def test_the_differences_are_put_into_words():
 @pytest.mark.parametrize("arch", ["gfx908", "gfx1100", "gfx1250"])
 def test_other_architectures_are_not_covered(arch):
     """The formula is about unified register files of 512."""
-    with pytest.raises(KprofError, match=f"^the tuning guide's formula is not about {arch}\\n") as caught:
+    with pytest.raises(KprofError, match=f"^the tuning guide's formula does not cover {arch}\\n") as caught:
         occupancy(OccupancyInput(load(arch), 64), "guide")
     assert caught.value.hint == "It covers gfx90a, gfx942, gfx950; --method hardware works for all."
     with pytest.raises(KprofError, match="not about"):

@@ -105,12 +105,12 @@ def choose(
     found = [one for one in found if one.run in wanted]
     chosen = [one for one in found if kernel.lower() in one.name.lower()]
     if not chosen:
-        raise KprofError(f"no kernel has {kernel!r} in its name" if kernel else "nothing is left of these runs")
+        raise KprofError(f"no kernel has {kernel!r} in its name" if kernel else "these runs have no kernels")
     known = [one for one in chosen if one.gpu >= 0]
     if not known:
         raise unknown_gpu()
     lost = len(chosen) - len(known)
-    words = f"left out: {lost:,} kernels of files that do not say which GPU was measured; name it with --arch"
+    words = f"left out: {lost:,} kernels of files that do not name the measured GPU; name it with --arch"
     return Chosen(data, runs, gpus, known, fields, (words,) if lost else (), tuple(dispatch) or None)
 
 

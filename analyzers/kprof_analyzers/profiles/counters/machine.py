@@ -156,7 +156,7 @@ def gpu_of(data: "Data", name: str | None = None) -> MeasuredGpu:
         raise unknown_gpu()
     if len(found) > 1:
         names = sorted({gpu_name(gpu) for gpu in (gpus[index] for index in found) if gpu is not None})
-        raise InputError(f"the measurements are of several GPUs: {', '.join(names)}", hint="Give those of one of them.")
+        raise InputError(f"the measurements are of several GPUs: {', '.join(names)}", hint="Pass the files of one GPU.")
     gpu = gpus[found.pop()]
     assert gpu is not None
     return gpu

@@ -165,7 +165,7 @@ def _other_grid(launch: LaunchShape, one: CompiledTarget) -> str:
         return "the number of workgroups is not recorded"
     grid = [] if one.report.launch is UNSET else list(one.report.launch.get("grid", ()))
     if not grid:
-        return "the target does not say how many workgroups it is launched with"
+        return "the number of workgroups of the target is not known"
     if (*grid, 1, 1)[:3] == tuple(launch.workgroups):
         return ""
     return f"another launch: {_extents(launch.workgroups)} workgroups measured, {_extents(grid)} modelled"

@@ -96,7 +96,7 @@ def _traced(traces: "Sequence[LinkedTrace]") -> MeasuredGpu | None:
             if product is not None:
                 found.setdefault(product, trace.info.path)
     if len(found) > 1:
-        raise InputError(f"the traces are of several GPUs: {', '.join(found)}", hint="Give those of one of them.")
+        raise InputError(f"the traces are of several GPUs: {', '.join(found)}", hint="Pass the files of one GPU.")
     return _named(next(iter(found))) if found else None
 
 

@@ -1,4 +1,4 @@
-"""Ranks of a distributed job side by side: who computes longer, who waits, and who is waited for."""
+"""Compare the ranks of a distributed job: which compute longer, which wait, and which others wait for."""
 
 import re
 from collections import Counter, defaultdict
@@ -18,9 +18,9 @@ _POINT_TO_POINT = re.compile(r"send|recv", re.IGNORECASE)
 
 
 class Collective(msgspec.Struct, frozen=True):
-    """One communication that several ranks took part in: ranks to how long their kernel ran, in ns.
+    """One communication of several ranks, with the duration of each rank's kernel in ns.
 
-    A collective ends at all ranks together, so the rank with the shortest kernel came last.
+    A collective ends on all ranks at the same time, so the rank with the shortest kernel started last.
     """
 
     name: str
@@ -31,20 +31,20 @@ class Collective(msgspec.Struct, frozen=True):
 
 
 class RankReport(msgspec.Struct, frozen=True):
-    """Ranks compared.
+    """Comparison of ranks.
 
     Attributes:
         devices: times by rank and device.
-        compute_skew: longest compute time over the median, less 1.
-        stragglers: ranks by how long the others waited for them in matched collectives, in ns, largest first.
-        collectives: the collectives with the longest waits.
-        matched: collectives that could be matched over all ranks of their group.
-        unmatched: communication kernels that could not.
-        notes: what limits the comparison.
-        point_to_point: ranks to the time of their sends and receives, in ns, which no other rank has to match.
-        world_size: ranks of the job, where a trace says it.
-        missing: ranks of the job of which no trace was given; who is waited for cannot be said then.
-        bandwidths: collectives by kind, size and group, where the trace names them.
+        compute_skew: longest compute time divided by the median, minus 1.
+        stragglers: ns that the other ranks waited for each rank in matched collectives, largest first.
+        collectives: collectives with the longest waits.
+        matched: number of collectives that were matched over all ranks of their group.
+        unmatched: number of communication kernels that were not matched.
+        notes: limitations of the comparison.
+        point_to_point: time of sends and receives in ns by rank, which no other rank has to match.
+        world_size: number of ranks of the job, if a trace records it.
+        missing: number of ranks of the job without a trace; if there are any, stragglers are unknown.
+        bandwidths: collectives by kind, size and group, if the trace names them.
     """
 
     devices: list[DeviceTime]
@@ -61,7 +61,7 @@ class RankReport(msgspec.Struct, frozen=True):
 
 
 class Communication(msgspec.Struct, frozen=True):
-    """A communication kernel of a rank: its name, its duration, and the shape of the collective, if known."""
+    """A communication kernel of a rank: its name, its duration, and the shape of the collective if known."""
 
     name: str
     duration_ns: int
@@ -69,17 +69,17 @@ class Communication(msgspec.Struct, frozen=True):
 
     @property
     def group_size(self) -> int | None:
-        """The ranks that take part, if known."""
+        """Number of ranks that take part, if known."""
         return self.shape.ranks if self.shape is not None else None
 
     @property
     def is_point_to_point(self) -> bool:
-        """Whether it is a send or a receive, which does not end on all ranks together."""
+        """Whether it is a send or a receive, which does not end on all ranks at the same time."""
         return bool(_POINT_TO_POINT.search(self.name))
 
 
 class RankPart(msgspec.Struct, frozen=True):
-    """What one file contributes: device times, and each rank's communication kernels in order."""
+    """Contribution of one file: device times, and each rank's communication kernels in order."""
 
     devices: list[DeviceTime]
     communication: dict[int, list[Communication]]
@@ -88,7 +88,7 @@ class RankPart(msgspec.Struct, frozen=True):
 
 
 def rank_part(trace: LinkedTrace, categories: Categories) -> RankPart:
-    """The part of :func:`compare_ranks` that needs the trace."""
+    """Extract from a trace the part that :func:`compare_ranks` needs."""
     by_rank: defaultdict[int, list[int]] = defaultdict(list)
     names, kinds = trace.activities.words("name"), trace.activities.words("kind")
     for row, rank in enumerate(trace.activities.numbers("rank").data):
@@ -114,20 +114,20 @@ def _communication(activity: Activity) -> Communication:
 
 
 def compare_ranks(parts: Sequence[RankPart], limit: int = 10) -> RankReport:
-    """Put the ranks of one or several files side by side. Clocks need not agree: only durations are compared."""
+    """Compare the ranks of one or several files by durations only, so their clocks may differ."""
     devices = sorted((d for p in parts for d in p.devices), key=lambda d: (d.rank, d.device or 0))
     communication: dict[int, list[Communication]] = {}
     notes: list[str] = []
     for part in parts:
         for rank, found in part.communication.items():
             if rank in communication:
-                notes.append(f"rank {rank} is in several files: their communication was put one after the other")
+                notes.append(f"rank {rank} is in several files: their communication is concatenated")
             communication[rank] = communication.get(rank, []) + found
     ranks = {d.rank for d in devices}
     world = max((part.world_size for part in parts if part.world_size), default=None)
     missing = max(0, world - len(ranks)) if world else 0
     if missing:
-        notes.append(f"{len(ranks)} of {world} ranks are here: a rank that is not may be the one that all wait for")
+        notes.append(f"{len(ranks)} of {world} ranks are here: the others may wait for a missing one")
     collectives, unmatched = _match(communication)
     if unmatched:
         notes.append(f"{unmatched} communication kernels have no counterpart on every rank")
@@ -159,7 +159,7 @@ def compare_ranks(parts: Sequence[RankPart], limit: int = 10) -> RankReport:
 
 
 def _by_shape(communication: dict[int, list[Communication]]) -> Iterator[tuple[CollectiveShape, dict[int, list[int]]]]:
-    """Collectives that the trace names, in each rank's order."""
+    """Yield collectives that the trace names, in each rank's order."""
     for rank, found in communication.items():
         for one in found:
             if one.shape is not None and one.shape.collective and not one.is_point_to_point:
@@ -167,10 +167,11 @@ def _by_shape(communication: dict[int, list[Communication]]) -> Iterator[tuple[C
 
 
 def _match(communication: dict[int, list[Communication]]) -> tuple[list[Collective], int]:
-    """The n-th communication of a name on one rank belongs to the n-th of that name on the others of its group.
+    """Match the n-th communication of a name on one rank with the n-th of this name on the other ranks of its group.
 
-    A name that does not occur equally often on every rank is not matched: shifted by one, every pair would be wrong.
-    Sends and receives are not matched at all: theirs is no common end.
+    A name whose number of occurrences differs between ranks is not matched, because a shift by one would make every
+    pair
+    wrong. Sends and receives are not matched, because they do not end at the same time.
     """
     if len(communication) < 2:
         return [], 0

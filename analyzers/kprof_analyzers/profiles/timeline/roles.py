@@ -1,10 +1,9 @@
-"""Which part of a model a matrix product belongs to, where nothing around its launch says so.
+"""Infer the part of a model that a GEMM in a replayed graph belongs to, from the order of kernels.
 
-Kernels of a replayed graph have no operators and modules. Their order still tells: in a decoder's block a norm is
-followed by the product for queries, keys and values, by rotation and attention, by the output's product; the next norm
-by the product for gate and up, the activation, and the product down; before experts it is the router's. A product
-between two of these belongs to the nearer one. What the order does not tell stays a product without a role: the last
-one before sampling, say.
+Kernels of a replayed graph have no operators and modules. In a decoder block, a norm is followed by the GEMM for
+queries, keys and values, rotation and attention, and the output's GEMM. The next norm is followed by the GEMM for gate
+and up, the activation, and the down GEMM; before experts it is followed by the router's GEMM. A GEMM between two of
+these parts belongs to the nearer one. Other GEMMs keep no role, for example the last one before sampling.
 """
 
 from collections import defaultdict
@@ -18,12 +17,12 @@ _PARTS = {"attention": "attention GEMM", "RoPE": "attention GEMM", "cache": "att
           "MoE": "MoE"}  # fmt: skip
 _Lane = tuple[int, int | None, int | None]
 _NEAR = 32
-"""Kernels that are looked at before and behind a product: more lie in no block's half."""
+"""Number of kernels inspected before and after a GEMM, more than half a block contains."""
 _BETWEEN = {"communication", "memory", "elementwise", "reduction", "other", "quantization"}
 
 
 def categories_of(trace: LinkedTrace, categories: Categories) -> list[str]:
-    """The category of each activity, in their order: by name and surroundings, and of products in graphs by order."""
+    """Return the category of each activity in order; GEMMs in graphs get their category from the kernel order."""
     found = categories.of_all(trace)
     flags = trace.activities.words("graph")
     in_graph = flags.code(True)
@@ -48,11 +47,12 @@ def categories_of(trace: LinkedTrace, categories: Categories) -> list[str]:
 
 
 def role(known: Sequence[str], place: int) -> str:
-    """The role of the product at a place in a sequence of categories.
+    """Return the role of the GEMM at a position in a sequence of categories.
 
-    What it follows in its half of the block decides, as the output's and the down product do; else what comes next.
-    Norms of queries and keys stand between their product and the attention: norms are passed over as long as no other
-    product follows them.
+    The role follows from the kernels before the GEMM in its half of the block, as for the output's and the down GEMM,
+    or
+    else from the kernels after it. Norms of queries and keys lie between their GEMM and the attention, so norms are
+    skipped unless another GEMM follows them.
     """
     for category in reversed(known[max(0, place - _NEAR) : place]):
         if category in _PARTS:

@@ -1,4 +1,4 @@
-"""What is done to one file, in whichever process: small results that travel back and are put together."""
+"""Functions that are applied to each trace file, in any process, and return small results to be combined."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel, trito
 
 
 class Kernels(msgspec.Struct, frozen=True):
-    """What ``kprof trace top`` needs of one file."""
+    """Kernels and operators of one file, the input of ``kprof trace top``."""
 
     info: TraceInfo
     kernels: list[KernelTime]
@@ -40,13 +40,13 @@ class Kernels(msgspec.Struct, frozen=True):
 
 
 class SteppedKernels(msgspec.Struct, frozen=True):
-    """What ``kprof trace diff`` needs of one file.
+    """Kernels and steps of one file, the input of ``kprof trace diff``.
 
     Attributes:
-        kernels: those launched in a whole step where steps are marked, else all.
-        steps: how many whole ones are marked.
-        outside_ns: time of other kernels, where steps are marked.
-        tree: of the same kernels, where it was asked for.
+        kernels: kernels launched in a complete step if steps are marked, otherwise all kernels.
+        steps: number of complete steps that are marked.
+        outside_ns: time of other kernels if steps are marked.
+        tree: tree of the same kernels, if requested.
     """
 
     info: TraceInfo
@@ -58,7 +58,7 @@ class SteppedKernels(msgspec.Struct, frozen=True):
 
 
 class Shares(msgspec.Struct, frozen=True):
-    """What ``kprof trace breakdown`` needs of one file."""
+    """GPU time by category and utilisation of one file, the input of ``kprof trace breakdown``."""
 
     breakdown: Breakdown
     utilisation: list[Utilisation]
@@ -67,10 +67,10 @@ class Shares(msgspec.Struct, frozen=True):
 
 
 class Idle(msgspec.Struct, frozen=True):
-    """What ``kprof trace gaps`` needs of one file.
+    """Idle times of one file, the input of ``kprof trace gaps``.
 
     Attributes:
-        graph_launches: calls that replayed a graph.
+        graph_launches: number of calls that replayed a graph.
     """
 
     report: GapReport
@@ -80,7 +80,7 @@ class Idle(msgspec.Struct, frozen=True):
 
 
 class WrittenTables(msgspec.Struct, frozen=True):
-    """Tables written for one file, with its rows by table."""
+    """Tables written for one file."""
 
     info: TraceInfo
     directory: str
@@ -89,7 +89,7 @@ class WrittenTables(msgspec.Struct, frozen=True):
 
 
 def summary_step(file: TraceFile, categories: str | None = None) -> FileSummary:
-    """Sums in bounded memory. Proton profiles, timelines of other tools and directories of tables are read whole."""
+    """Summarise a Kineto trace with bounded memory; other formats are read completely."""
     rules = load_categories(categories)
     if file.kind == "kineto" and not file.repairs:
         return summarise(file.path, rules)
@@ -138,7 +138,7 @@ def _by_name(records: Records[Any], rows: Iterable[int]) -> Names:
 
 
 def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
-    """Kernels and operators by time."""
+    """Return kernels and operators of a file by time."""
     rules = load_categories(categories)
     if file.kind == "proton":
         profile = load_proton(file.path)
@@ -149,7 +149,7 @@ def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
 
 
 def kernels_of(trace: LinkedTrace, rules: Categories) -> Kernels:
-    """Kernels and operators of a trace by time."""
+    """Return kernels and operators of a trace by time."""
     return Kernels(
         trace.info,
         top_kernels(trace, rules),
@@ -160,7 +160,7 @@ def kernels_of(trace: LinkedTrace, rules: Categories) -> Kernels:
 
 
 def _wavefront_size(info: TraceInfo) -> int | None:
-    """Lanes of a wavefront as the trace writes them, else of the products that it names; ``None``: not known."""
+    """Return the lanes of a wavefront from the trace, or else from the products it names; ``None`` if unknown."""
     sizes = set(info.wavefront_sizes)
     if not sizes:
         from kprof.hardware import machine
@@ -173,10 +173,10 @@ def _wavefront_size(info: TraceInfo) -> int | None:
 
 
 def stepped_kernels_step(file: TraceFile, categories: str | None = None, tree: By | None = None) -> SteppedKernels:
-    """Kernels of all steps, how many steps there are, and the kernels' tree where its levels are given.
+    """Return the kernels of all steps, the number of steps, and the kernels' tree if its levels are given.
 
     Raises:
-        InputError: a tree of a Proton profile, which has no operators.
+        InputError: if a tree of a Proton profile is requested, which has no operators.
     """
     if file.kind == "proton":
         if tree is not None:
@@ -201,7 +201,7 @@ def stepped_kernels_step(file: TraceFile, categories: str | None = None, tree: B
 
 
 def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool = False, bins: int = 120) -> Shares:
-    """Categories and devices; ``by_name`` streams in bounded memory and does without ancestry and utilisation."""
+    """Return categories and devices; ``by_name`` needs bounded memory but ignores ancestry and utilisation."""
     rules = load_categories(categories)
     if file.kind == "proton" or (by_name and file.kind == "kineto" and not file.repairs):
         return _shares_by_name(summary_step(file, categories))
@@ -209,7 +209,7 @@ def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool
 
 
 def shares_of(trace: LinkedTrace, rules: Categories, bins: int = 120) -> Shares:
-    """Categories and devices of a trace, and how busy they were in each of ``bins`` stretches."""
+    """Return categories and devices of a trace, with the utilisation of each device in ``bins`` equal bins."""
     occupied = occupations(trace, rules)
     return Shares(breakdown(trace, rules, occupied), utilisation(occupied, bins), trace.issues)
 
@@ -227,7 +227,7 @@ def _shares_by_name(summary: FileSummary) -> Shares:
 
 
 def tables_step(file: TraceFile, folders: dict[str, str], file_format: str, *, stacks: bool = False) -> WrittenTables:
-    """Write the linked tables of a trace into the folder that was chosen for its path."""
+    """Write the linked tables of a trace into the folder in ``folders`` for its path."""
     trace = open_trace(file, shortest_frame_us=0 if stacks else MODULES_ONLY)
     directory = folders[file.path]
     target = Path(directory)
@@ -245,7 +245,7 @@ def _proton_kernels(profile: ProtonProfile, rules: Categories) -> list[KernelTim
             entry[1] += row.time_ns
     whole = sum(total for _, total in sums.values())
     rows = [
-        # A profile has sums only: the least and the largest of a kernel's runs are not known apart.
+        # A profile has only sums, so the minimum and maximum of a kernel's runs are unknown.
         KernelTime(n, rules.of_name(n), c, t, t // c, t // c, t / whole if whole else 0.0, {}, None, None, None)
         for n, (c, t) in sums.items()
     ]

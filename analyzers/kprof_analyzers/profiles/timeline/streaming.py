@@ -1,4 +1,4 @@
-"""Sums over a trace of any size in bounded memory: one pass, nothing kept but names and merged intervals."""
+"""Summarise a trace of any size with bounded memory: one pass that keeps only names and merged intervals."""
 
 import math
 from collections import Counter, defaultdict
@@ -30,19 +30,19 @@ from kprof_analyzers.profiles.timeline.names import MAX_NAMES, OTHER_NAMES, Name
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
 
 MAX_CATEGORIES = 10_000
-# Events of a kind that are summed at a time: names then come in groups.
+# Number of events of a kind that are summed together, so that events with the same name can be grouped.
 _TOGETHER = 1 << 14
 
 
 class FileSummary(msgspec.Struct, frozen=True):
-    """What one pass over one file tells. Each list is sorted by total time, largest first.
+    """Result of one pass over one file. Each list is sorted by total time, largest first.
 
     Attributes:
         kernels: kernels by name.
         transfers: copies and memsets by name.
         operators: CPU operators by name, inclusive times.
         launches: HIP or CUDA API calls by name.
-        devices: one entry a rank and device.
+        devices: one entry per rank and device.
         categories: kernel, copy and memset time by category of the name, in ns, largest first.
     """
 
@@ -57,15 +57,15 @@ class FileSummary(msgspec.Struct, frozen=True):
 
     @property
     def kernel_ns(self) -> int:
-        """Sum of all kernel durations."""
+        """Sum of all kernel durations in ns."""
         return sum(k.total_ns for k in self.kernels)
 
 
 def summarise(path: Path | str, categories: Categories | None = None, rank: int | None = None) -> FileSummary:
-    """One pass over a Kineto trace.
+    """Summarise a Kineto trace in one pass.
 
     Raises:
-        KprofError: unreadable, or not a trace. Damage inside is in ``FileSummary.issues``.
+        KprofError: if the file is unreadable or not a trace. Damage inside a trace is in ``FileSummary.issues``.
     """
     summing = _Summing(path, categories or load_categories(), rank)
     for events in summing.reader.batches():
@@ -120,7 +120,7 @@ class _Summing:
                 self._sum(kind)
 
     def take_batch(self, events: "list[SummaryEvent]") -> None:
-        """Add one block of events whose class is their category."""
+        """Add one block of events whose class determines their category."""
         kept = set()
         classes: Counter[type[SummaryEvent]] = Counter(map(type, events))
         for kind, count in classes.items():
@@ -130,17 +130,17 @@ class _Summing:
         self._profiled = True
         if not kept:
             return
-        # Most events are Python frames and flow arrows: one pass leaves them out.
+        # Most events are Python frames and flow arrows, which are filtered out in one pass.
         wanted = [e for e in events if type(e) in kept]
         for kind in kept:
-            # They have what the sums of their kind ask for.
+            # These events have all attributes that the sums of their kind use.
             self._waiting[kind.kind] += cast("list[SlimEvent]", [e for e in wanted if type(e) is kind])
         for name, waiting in self._waiting.items():
             if len(waiting) >= _TOGETHER:
                 self._sum(name)
 
     def _without_category(self, events: list[SlimEvent]) -> None:
-        """Metadata; or, in 2020's traces, everything, the GPU and the CPU told apart by process."""
+        """Add events without a category: metadata, or events of traces from 2020, whose process id gives the kind."""
         for event in events:
             if event.pid in PRE_KINETO:
                 self._waiting[kind_of("", event.pid)].append(event)
@@ -154,7 +154,7 @@ class _Summing:
             self._host(kind, events)
 
     def _host(self, kind: str, events: list[SlimEvent]) -> None:
-        """Operators and API calls: sums by name."""
+        """Add operators and API calls to the sums by name."""
         groups: defaultdict[str, list[SlimEvent]] = defaultdict(list)
         for event in events:
             groups[event.name].append(event)
@@ -164,7 +164,7 @@ class _Summing:
                 self._names[kind].add(name, all_nanoseconds(durations))
 
     def _gpu(self, kind: str, events: list[SlimEvent]) -> None:
-        """Kernels, copies and memsets: sums by name, and when they ran on which device."""
+        """Add kernels, copies and memsets to the sums by name, and to the busy time of their device."""
         groups: defaultdict[tuple[Loose, Loose, Loose, str], list[SlimEvent]] = defaultdict(list)
         for event in events:
             args = event.args
@@ -184,7 +184,7 @@ class _Summing:
         self._epochs.pause()
 
     def _times(self, events: list[SlimEvent], *, on_gpu: bool) -> tuple[list[float], list[float]]:
-        """Starts and durations, in microseconds, of those that count; the others are counted as lost."""
+        """Return starts and durations of valid events in microseconds; the other events are reported as lost."""
         starts = [e.ts for e in events]
         durations = [e.dur if e.ph == "X" else math.inf for e in events]
         if sound(starts, durations):
@@ -204,7 +204,7 @@ class _Summing:
         return lane
 
     def finish(self) -> FileSummary:
-        """Everything that needs the end of the file."""
+        """Return the results, after the end of the file."""
         for kind in self._waiting:
             self._sum(kind)
         reader, log = self.reader, self._log
@@ -247,7 +247,7 @@ class _Summing:
         )
 
     def _judge(self, epoch: Epoch) -> None:
-        """Whether launches have their kernels, as far as sums tell."""
+        """Check whether launches have their kernels, as far as sums show it."""
         kernels = sum(numbers[0] for numbers in epoch.kernels.by_name.values())
         calls = {name: numbers[0] for name, numbers in self._names["launch"].by_name.items()}
         judge_sums(kernels, calls, self._log, other_activities=bool(epoch.transfers.by_name))
@@ -280,7 +280,7 @@ class _Summing:
 
 
 def _by_rank(epoch: Epoch, own: int) -> list[Occupation]:
-    """The devices; events that name no rank count to the file's own."""
+    """Return the devices; events without a rank belong to the file's own rank."""
     found: dict[tuple[int, int | None], Occupation] = {}
     for (rank, device), occupation in epoch.devices.items():
         key = (own if rank is None else rank), device

@@ -1,4 +1,4 @@
-"""The kernels and the operators that take most GPU time."""
+"""List the kernels and the operators with the most GPU time."""
 
 from collections import Counter
 from collections.abc import Container
@@ -15,9 +15,9 @@ class KernelTime(msgspec.Struct, frozen=True):
     """All runs of one kernel in one category, in ns.
 
     Attributes:
-        operators: operators that launched it, with the time under each, largest first; empty name when unknown.
-        workgroups: its most frequent grid, ``None`` when the trace does not tell.
-        api: its most frequent launch call.
+        operators: time by operator that launched the kernel, largest first; the name is "" if unknown.
+        workgroups: most frequent grid; ``None`` if the trace does not record it.
+        api: most frequent launch call.
     """
 
     name: str
@@ -34,7 +34,7 @@ class KernelTime(msgspec.Struct, frozen=True):
 
     @property
     def mean_ns(self) -> float:
-        """Average duration."""
+        """Mean duration in ns."""
         return self.total_ns / self.count if self.count else 0.0
 
 
@@ -42,10 +42,10 @@ class OperatorTime(msgspec.Struct, frozen=True):
     """All calls of one operator.
 
     Attributes:
-        calls: how often it was called.
-        direct_ns: GPU time it launched itself, that is, not from an operator inside it.
-        subtree_ns: with what operators inside it launched; a recursion is counted once.
-        cpu_ns: CPU time, inclusive.
+        calls: number of calls.
+        direct_ns: GPU time of kernels that it launched itself, i.e. not from an operator inside it.
+        subtree_ns: GPU time including operators inside it; a recursion is counted once.
+        cpu_ns: CPU time including operators inside it.
     """
 
     name: str
@@ -66,7 +66,7 @@ class _Sum:
         self.apis: Counter[str | None] = Counter()
 
     def add(self, trace: LinkedTrace, alike: "_Alike", durations: list[int]) -> None:
-        """Runs that are alike."""
+        """Add runs with equal properties."""
         activities, total = trace.activities, sum(durations)
         self.count += len(durations)
         self.total += total
@@ -80,7 +80,7 @@ class _Sum:
 
 
 class _Alike(NamedTuple):
-    """What runs that are summed together share: codes of words, -1 of none."""
+    """Common properties of runs that are summed together: codes of words, -1 for none."""
 
     category: str
     name: int
@@ -93,9 +93,11 @@ class _Alike(NamedTuple):
 def top_kernels(
     trace: LinkedTrace, categories: Categories, *, transfers: bool = False, rows: Container[int] | None = None
 ) -> list[KernelTime]:
-    """Kernels by summed time, largest first; with ``transfers`` copies and memsets too, with ``rows`` only those.
+    """Return kernels by total time, largest first.
 
-    A library's product that a replayed graph runs in attention and in the MLP has a row for each.
+    ``transfers`` includes copies and memsets; ``rows`` restricts the result to some activities. If a replayed graph
+    runs
+    the same library GEMM in attention and in the MLP, the GEMM has a row for each.
     """
     groups: dict[_Alike, list[int]] = {}
     kinds, activities = trace.activities.words("kind"), trace.activities
@@ -140,7 +142,7 @@ def _kernel_row(name: str, category: str, found: _Sum, whole: int) -> KernelTime
 
 
 def top_operators(trace: LinkedTrace) -> list[OperatorTime]:
-    """Operators by the GPU time they launched themselves, largest first; those without any come last."""
+    """Return operators by the GPU time they launched themselves, largest first; operators without any come last."""
     direct: Counter[str] = Counter()
     subtree: Counter[str] = Counter()
     kernels: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""GPU time as a tree: modules of the model, the operators in them, or both."""
+"""Arrange GPU time as a tree of the model's modules, the operators in them, or both."""
 
 import re
 from collections import Counter
@@ -21,14 +21,14 @@ _NUMBER = re.compile(r"_\d+$")
 
 
 class TreeNode(msgspec.Struct):
-    """A module or an operator, at its place in the tree.
+    """A module or an operator at its position in the tree.
 
     Attributes:
-        total_ns: time of the kernels launched in it, with those of its children.
-        own_ns: without them.
-        kernels: how many, children's too.
-        alike: how many modules of one class were put together here.
-        children: by time, longest first.
+        total_ns: time of the kernels launched in it, including its children.
+        own_ns: time without its children.
+        kernels: number of kernels including its children.
+        alike: number of modules of one class that are merged in this node.
+        children: children by time, longest first.
     """
 
     name: str
@@ -40,12 +40,12 @@ class TreeNode(msgspec.Struct):
 
 
 class TimeTree(msgspec.Struct, frozen=True):
-    """The tree of one trace.
+    """Tree of one trace.
 
     Attributes:
-        by: what its levels are; operators where the trace has no modules.
-        root: all kernels.
-        has_modules: whether the trace was taken with ``with_modules`` or ``with_stack``.
+        by: kind of the levels; ``operators`` if the trace has no modules.
+        root: node of all kernels.
+        has_modules: whether the trace was recorded with ``with_modules`` or ``with_stack``.
     """
 
     info: TraceInfo
@@ -58,16 +58,16 @@ class TimeTree(msgspec.Struct, frozen=True):
 def time_tree(
     trace: LinkedTrace, by: By = "modules", *, each: bool = False, rows: Container[int] | None = None
 ) -> TimeTree:
-    """Kernels by what launched them; a backward pass by the modules of its forward operators, under ``backward``.
+    """Arrange kernels by what launched them; backward kernels are under ``backward`` by their forward modules.
 
-    Kernels of a replayed graph have one place for all, that of the graph's launch: there they stand by category, with
-    their products as the order of the kernels tells them.
+    All kernels of a replayed graph are at the position of the graph's launch. There they are divided by category; the
+    category of GEMMs follows from the order of kernels.
 
     Args:
         trace: linked tables.
         by: levels of the tree.
-        each: keep modules of one class apart (``BertLayer_0``, ``BertLayer_1``) that stand in the same place.
-        rows: only these of the trace's activities; ``None`` for all.
+        each: whether to keep modules of one class at the same position separate (``BertLayer_0``, ``BertLayer_1``).
+        rows: activities to include; ``None`` includes all.
     """
     has_modules = any(trace.frames.words("module").words) and len(trace.frames) > 0
     levels: By = by if has_modules else "operators"
@@ -93,11 +93,11 @@ def time_tree(
 
 
 class Paths:
-    """Names from the outside in of what was open at a launch; equal launches are looked up once.
+    """Paths of modules and operators around launches, outermost first, with a cache for equal launches.
 
     Args:
         trace: linked tables.
-        by: what is named: modules, operators or both.
+        by: names in the path: modules, operators or both.
     """
 
     def __init__(self, trace: LinkedTrace, by: By) -> None:
@@ -112,7 +112,7 @@ class Paths:
         self._known: dict[tuple[int, int], Path] = {}
 
     def of(self, launch: int, operator: int) -> Path:
-        """The path of a kernel."""
+        """Return the path of a kernel."""
         frame = self._launch_frames[launch] if launch >= 0 else -1
         key = frame, operator
         found = self._known.get(key)
@@ -172,5 +172,5 @@ def _tree(times: Counter[Path], counts: Counter[Path], *, fold: bool) -> TreeNod
 
 
 def class_of(name: str) -> str:
-    """A module's name without its number; an operator's is left as it is."""
+    """Return a module's name without its number; operators keep their name."""
     return name if "::" in name else _NUMBER.sub("", name)

@@ -1,4 +1,4 @@
-"""Two trees of modules and operators laid over each other: where in the model the time changed."""
+"""Compare two trees of modules and operators: where in the model the time changed."""
 
 from collections.abc import Container, Iterator, Sequence
 
@@ -7,17 +7,17 @@ import msgspec
 from kprof_analyzers.profiles.timeline.tree import TreeNode
 
 _AROUND = 4
-"""Wrappers around each other that are looked through."""
+"""Maximum depth of nested wrappers that the alignment skips."""
 
 
 class TreeChange(msgspec.Struct, frozen=True):
-    """A module or an operator in both trees. Times in ns, of one step where both traces mark steps.
+    """A module or an operator in both trees. Times are in ns, per step if both traces mark steps.
 
     Attributes:
-        before_ns, after_ns: time of the kernels launched in it, with its children's; ``None`` where it is not there.
-        before_own_ns, after_own_ns: without them.
-        before_kernels, after_kernels: kernels launched in it; of a step they may be broken.
-        children: by how much they changed, the largest first.
+        before_ns, after_ns: time of its kernels including its children; ``None`` if it is not in the trace.
+        before_own_ns, after_own_ns: time without its children.
+        before_kernels, after_kernels: number of kernels launched in it; numbers per step may be fractions.
+        children: children by decreasing change.
     """
 
     name: str
@@ -31,16 +31,16 @@ class TreeChange(msgspec.Struct, frozen=True):
 
     @property
     def delta_ns(self) -> float:
-        """After less before."""
+        """Time after minus time before."""
         return (self.after_ns or 0.0) - (self.before_ns or 0.0)
 
 
 class TreeComparison(msgspec.Struct, frozen=True):
-    """The trees of two traces, aligned.
+    """Aligned trees of two traces.
 
     Attributes:
         by: kind of the trees' levels: ``modules``, ``operators`` or ``both``.
-        root: all kernels.
+        root: node of all kernels.
         wrappers: modules and operators that are in one trace only, such as a compiled region or a parallel wrapper,
             and whose children are in both traces. The alignment skips them.
     """
@@ -53,13 +53,13 @@ class TreeComparison(msgspec.Struct, frozen=True):
 def compare_trees(
     before: Sequence[TreeNode], after: Sequence[TreeNode], by: str, steps: tuple[int, int] = (1, 1)
 ) -> TreeComparison:
-    """Align trees by the names from the outside in.
+    """Align trees by names, from the outside in.
 
     Args:
-        before: the trees of one side's files, which are added up.
-        after: those of the other side.
+        before: trees of the files of one side, which are added up.
+        after: trees of the files of the other side.
         by: kind of the trees' levels.
-        steps: what the times and numbers of either side are divided by.
+        steps: divisors of the times and numbers of both sides.
     """
     wrappers: dict[str, None] = {}
     old, new = merged(before), merged(after)
@@ -68,7 +68,7 @@ def compare_trees(
 
 
 def merged(roots: Sequence[TreeNode]) -> TreeNode:
-    """One tree with the sums of several; nodes of one name in one place are one."""
+    """Merge several trees into one with their sums; nodes with the same path are merged."""
     found = TreeNode(roots[0].name if roots else "all kernels", alike=max((one.alike for one in roots), default=1))
     inside: dict[str, list[TreeNode]] = {}
     for one in roots:
@@ -106,9 +106,10 @@ def _aligned(
 def _without_wrappers(
     nodes: dict[str, TreeNode], others: dict[str, TreeNode], wrappers: dict[str, None]
 ) -> dict[str, TreeNode]:
-    """The nodes of one side, where wrappers are replaced by their children.
+    """Return the nodes of one side with wrappers replaced by their children.
 
-    A wrapper has no counterpart, and at least half of its time is in nodes inside it that have one in its place.
+    A wrapper has no counterpart, but at least half of its time is in inner nodes that have a counterpart at its
+    position.
     """
     while True:
         missing = others.keys() - nodes.keys()
@@ -122,14 +123,14 @@ def _without_wrappers(
 
 
 def _held(node: TreeNode, names: Container[str], depth: int) -> int:
-    """Time of the outermost nodes inside it that have one of the names."""
+    """Return the time of the outermost inner nodes that have one of the names."""
     if not depth:
         return 0
     return sum(c.total_ns if c.name in names else _held(c, names, depth - 1) for c in node.children)
 
 
 def walk(change: TreeChange, level: int = 0, place: tuple[str, ...] = ()) -> Iterator[tuple[int, str, TreeChange]]:
-    """Every node below, each before those inside it: level from 0, names from the top joined by ``/``, and the node."""
+    """Yield every node below, parents first: level from 0, names from the top joined by ``/``, and the node."""
     for child in change.children:
         names = (*place, child.name)
         yield level, "/".join(names), child

@@ -1,4 +1,4 @@
-"""Triton kernels in a trace, with what the launch tells, to be joined with their static analysis."""
+"""Find Triton kernels in a trace, with their launch properties, to be joined with their static analysis."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ import msgspec
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, Size
 
 _INDUCTOR = re.compile(r"^triton_(?:poi|red|per|tem|for|mm|bmm|flex)?_?\w*$")
-# A Triton kernel's name is a Python function's: no C++ scope, template or mangling.
+# A Triton kernel has the name of a Python function: no C++ scope, template or mangling.
 _PLAIN = re.compile(r"^[A-Za-z_]\w*$")
 _NOT_TRITON = re.compile(
     r"^(?:Cijk_|_Z|__amd_|nccl|rccl|SubTensorOp|batched_transpose|igemm_|miopen|Im2|MIOpen|naive_conv|gcnAsm|ampere_|volta_)"
@@ -24,11 +24,11 @@ class TritonKernel(msgspec.Struct, frozen=True):
 
     Attributes:
         evidence: ``metadata``: the operator around it names Triton's source; ``name``: Inductor's ``triton_`` prefix;
-            ``launch``: a plain function name launched through the module API, as Triton does, but others may too.
-        workgroup_size: work-items of a workgroup, all three extents multiplied.
-        num_warps: by the trace, else workgroup size over the wavefront's.
-        lds_bytes: dynamic LDS of the launch: what Triton calls ``shared``.
-        source, source_hash: Inductor's file and hash, where the trace tells.
+            ``launch``: a plain function name launched through the module API, which Triton and also others use.
+        workgroup_size: work-items of a workgroup, the product of all three extents.
+        num_warps: number of wavefronts from the trace, or else workgroup size divided by the wavefront's size.
+        lds_bytes: dynamic LDS of the launch, which Triton calls ``shared``.
+        source, source_hash: Inductor's file and hash, if the trace records them.
     """
 
     name: str
@@ -52,11 +52,11 @@ class _Sum:
 
 
 def triton_kernels(trace: LinkedTrace, wavefront_size: int | None = None) -> list[TritonKernel]:
-    """Triton kernels by summed time, largest first.
+    """Return Triton kernels by total time, largest first.
 
     Args:
         trace: the linked tables.
-        wavefront_size: lanes of a wavefront, to tell wavefronts from work-items where the trace does not.
+        wavefront_size: lanes of a wavefront, to compute the number of wavefronts if the trace does not record it.
     """
     groups: dict[tuple[int, int, int], _Sum] = {}
     table = trace.activities
@@ -73,7 +73,7 @@ def triton_kernels(trace: LinkedTrace, wavefront_size: int | None = None) -> lis
     ):
         if kind != kernel:
             continue
-        # What tells a Triton kernel, and what its rows are put together by.
+        # Properties that identify a Triton kernel.
         above = (operators[operator], hashes.data[operator]) if has_hashes and operator >= 0 else (-1, -1)
         told = name, calls[launch] if launch >= 0 else -1, *above
         is_triton = known.get(told)

@@ -1,4 +1,4 @@
-"""A step for each of many files, in processes of this machine or on a Dask cluster, of whose workers some may die."""
+"""Apply a function to many files in local processes or on a Dask cluster, although some workers may die."""
 
 import contextlib
 import logging
@@ -18,23 +18,24 @@ from kprof.output.writing import log
 
 F = TypeVar("F")
 _AHEAD = 2
-"""Files given out for each process: none waits for work, and few are done again when one dies."""
+"""Files submitted per process: enough to keep processes busy, but few to repeat if one dies."""
 
 _CONNECT_SECONDS = 10
 _WORKERS_SECONDS = 30
 
 
 def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F], Any], workers: int) -> Iterator[Any]:
-    """Results in the files' order.
+    """Yield the results in the order of the files.
 
-    When a process dies, the others of its pool end with it. What they were at is then done one by one, each file in a
-    process of its own, so that it is known which of them a process cannot survive.
+    If a process dies, the other processes of its pool end as well. Their files are then processed one by one, each in
+    its
+    own process, to find the file that a process cannot survive.
 
     Args:
-        step: what is done to each file; it can be pickled.
+        step: picklable function that is applied to each file.
         files: the files.
-        died: the result for a file whose process died twice.
-        workers: processes, two or more.
+        died: returns the result for a file whose process died twice.
+        workers: number of processes, at least two.
     """
     waiting, done, given = deque(range(len(files))), dict[int, Any](), 0
     while given < len(files):
@@ -54,7 +55,7 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
                         yield done.pop(given)
                         given += 1
         except BrokenProcessPool:
-            log("a worker process died; what it had is read again")
+            log("a worker process died; its files are read again")
             done.update((place, _alone(step, files[place], died)) for place in sorted(running.values()))
         while given in done:
             yield done.pop(given)
@@ -62,7 +63,7 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    # spawn: a forked child would inherit the threads of whatever the caller runs.
+    # Use spawn, because a forked child would inherit the caller's threads.
     return ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=end_with_parent, initargs=(os.getpid(),)
     )
@@ -72,8 +73,9 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 def _main_hidden() -> Iterator[None]:
     """Start processes that do not import the caller's program.
 
-    A spawned process imports ``__main__`` first, and a script without ``if __name__ == "__main__"`` would run again in
-    each. Steps are functions of importable modules, so none needs it.
+    A spawned process imports ``__main__`` first, which would run a script without ``if __name__ == "__main__"`` again
+    in
+    each process. Steps are functions of importable modules and do not need ``__main__``.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -94,22 +96,22 @@ def _alone(step: Callable[[F], Any], file: F, died: Callable[[F], Any]) -> Any:
 
 
 def on_dask(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F], Any], scheduler: str) -> Iterator[Any]:
-    """Results in the files' order. The scheduler gives what a dead worker had to another one.
+    """Yield the results in the order of the files; the scheduler reassigns the files of a dead worker.
 
     Args:
-        step: what is done to each file; the workers can import it.
-        files: as the workers see them.
-        died: the result for a file that more workers died of than the scheduler allows.
-        scheduler: its address.
+        step: function that is applied to each file; the workers must be able to import it.
+        files: the files, with paths valid on the workers.
+        died: returns the result for a file that killed more workers than the scheduler allows.
+        scheduler: address of the scheduler.
 
     Raises:
-        InputError: Dask is missing or cannot be reached, has no workers, or goes away.
+        InputError: if Dask is missing or cannot be reached, has no workers, or becomes unreachable.
     """
     try:
         import distributed
     except ImportError as error:
         raise InputError("--scheduler needs Dask", hint="pip install distributed") from error
-    # A lost connection is reported in one sentence here; its own log of it is a traceback.
+    # A lost connection is reported below in one sentence, while Dask's own log would print a traceback.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     make: Any = distributed.Client
     try:

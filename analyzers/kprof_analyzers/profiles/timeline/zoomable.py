@@ -1,4 +1,4 @@
-"""A trace's streams as spans that a page can zoom into: as fine as a number of spans allows."""
+"""Prepare a trace's streams as spans for a zoomable page, as detailed as a maximum number of spans allows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,20 +8,20 @@ import msgspec
 from kprof.inputs.torch_profiler.model import LinkedTrace
 
 SPANS = 60_000
-"""Of all streams together: about 1.2 MB on a page."""
+"""Maximum number of spans of all streams together, which take about 1.2 MB on a page."""
 
 _Run = tuple[int, int, int]
 """Start, duration and label of an activity."""
 
 
 class StreamSpans(msgspec.Struct, frozen=True):
-    """What one stream did, in the order of its starts. The three lists are equally long; times are in ns.
+    """Spans of one stream in the order of their starts. The three lists have equal length; times are in ns.
 
     Attributes:
-        starts: from the beginning of the timeline.
-        durations: of the activity; of several that are put together from the first start to the last end.
-        labels: positions in the timeline's ``labels``: of several the one that takes most time.
-        together: position of a span to how many activities it is, and how long they ran.
+        starts: starts relative to the beginning of the timeline.
+        durations: duration of the activity; for merged activities the time from the first start to the last end.
+        labels: positions in the timeline's ``labels``; for merged activities that of the label with the most time.
+        together: number and total duration of merged activities, by position of the span.
     """
 
     rank: int
@@ -37,13 +37,13 @@ class ZoomableTimeline(msgspec.Struct, frozen=True):
     """All streams of a trace.
 
     Attributes:
-        first_ns: the trace's time at the beginning of the timeline.
-        span_ns: from there to the last end.
-        resolution_ns: activities shorter than that which begin in the same stretch of that length are put together; 0
-            where each has its own span.
+        first_ns: time in the trace at the beginning of the timeline.
+        span_ns: time from the beginning to the last end.
+        resolution_ns: activities shorter than this that begin in the same interval of this length are merged; 0 if
+            every activity has its own span.
         labels: names with their category.
-        streams: by rank, device and stream.
-        activities: how many there are.
+        streams: streams by rank, device and stream.
+        activities: number of activities.
     """
 
     first_ns: int
@@ -55,12 +55,12 @@ class ZoomableTimeline(msgspec.Struct, frozen=True):
 
 
 def zoomable(trace: LinkedTrace, categories: Sequence[str], most: int = SPANS) -> ZoomableTimeline:
-    """The activities of each stream as spans.
+    """Return the activities of each stream as spans.
 
     Args:
         trace: linked tables.
-        categories: of each activity, in their order.
-        most: spans of all streams together; the resolution is the finest power of two that gives no more.
+        categories: category of each activity, in order.
+        most: maximum number of spans of all streams; the resolution is the finest sufficient power of two.
     """
     labels: dict[tuple[str, str], int] = {}
     lanes: defaultdict[tuple[int, int | None, int | None], list[_Run]] = defaultdict(list)
@@ -83,7 +83,7 @@ def zoomable(trace: LinkedTrace, categories: Sequence[str], most: int = SPANS) -
 
 
 def _resolution(lanes: Sequence[Sequence[_Run]], count: int, most: int) -> int:
-    """The finest power of two in ns that leaves few enough spans; 0 where there are few anyway."""
+    """Return the finest power of two in ns for which there are few enough spans; 0 if none need to be merged."""
     resolution = 0
     while count > most:
         resolution = 2 * resolution or 1024
@@ -95,7 +95,7 @@ def _resolution(lanes: Sequence[Sequence[_Run]], count: int, most: int) -> int:
 
 
 def _spans(found: StreamSpans, runs: Sequence[_Run], first: int, resolution: int) -> StreamSpans:
-    """A stream, filled."""
+    """Fill a stream with spans."""
     for group in _groups(runs, resolution):
         times: Counter[int] = Counter()
         for _, duration, label in group:
