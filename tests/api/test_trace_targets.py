@@ -161,7 +161,7 @@ def test_assembly_is_compared_and_cannot_be_searched(tmp_path: Path, compiled: P
     found = kprof.trace_ops(make_trace(tmp_path, "matmul", 64, threads=256), targets=str(compiled), tune=True).targets
     assert found is not None
     assert [one.tuned for one in found] == [None]
-    assert "how many workgroups" in found[0].doubt or "another build" in found[0].doubt
+    assert "number of workgroups" in found[0].doubt or "another build" in found[0].doubt
 
 
 def test_what_cannot_be_answered_is_an_error(trace: Path, run: Callable[..., Any]) -> None:

@@ -55,7 +55,7 @@ def test_other_architectures_are_not_covered(arch):
     with pytest.raises(KprofError, match=f"^the tuning guide's formula does not cover {arch}\\n") as caught:
         occupancy(OccupancyInput(load(arch), 64), "guide")
     assert caught.value.hint == "It covers gfx90a, gfx942, gfx950; --method hardware works for all."
-    with pytest.raises(KprofError, match="not about"):
+    with pytest.raises(KprofError, match="does not cover"):
         guide.vgpr_differences(load(arch))
 
 
