@@ -24,7 +24,7 @@ _COMPARED = 3
 T = TypeVar("T")
 
 Costed = Callable[[ModelChange], Gain | None]
-"""Return the cost of an effect, or None where it cannot be modelled."""
+"""Function that returns the cost of an effect, or None if it cannot be modelled."""
 
 
 def group(
@@ -106,7 +106,7 @@ def _matching(
 
 
 def union(first: ModelChange, second: ModelChange) -> ModelChange:
-    """Return the effect of removing two effects at once."""
+    """Return a change that removes the effects of two changes at once."""
     gone = tuple(dict.fromkeys((*first.gone, *second.gone)))
     cycles = dict(first.cycles)
     for position, factor in second.cycles.items():
@@ -130,12 +130,12 @@ def _either(first: T | None, second: T | None, choose: Callable[[T, T], T]) -> T
 
 
 def _specific(gain: Gain | None) -> tuple[bool, bool, bool, float]:
-    """Sort key: costs that a repair would save, upper bounds of such costs, unknown costs, negligible costs."""
+    """Return a sort key: costs that a repair would save, then upper bounds, unknown costs and negligible costs."""
     return _is_negligible(gain), gain is None, gain is not None and gain.at_most, -_us(gain)
 
 
 def _expected(gain: Gain | None) -> tuple[bool, bool, float]:
-    """Sort key: the largest expected gain first, then unknown costs, then negligible costs."""
+    """Return a sort key: the largest expected gain first, then unknown costs, then negligible costs."""
     # An upper bound lies between zero and its value, so half of it is expected.
     return _is_negligible(gain), gain is None, -_us(gain) * (0.5 if gain is not None and gain.at_most else 1.0)
 

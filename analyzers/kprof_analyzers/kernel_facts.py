@@ -40,7 +40,7 @@ _PATHS = {
 
 
 def facts_as_loaded(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
-    """Return the facts of a compile, and notes on what could not be determined."""
+    """Return the facts of a compiled kernel, and notes on facts that could not be determined."""
     notes = list(loaded.notes)
     registers = loaded.program.registers
     size = registers.wavefront_size or loaded.arch.wavefront_size
@@ -91,7 +91,7 @@ def not_modelled(facts: KernelFacts) -> str | None:
         return "no instructions were seen"
     warps, size = resources.num_warps, resources.wavefront_size
     if isinstance(warps, int) and isinstance(size, int) and warps * size > most:
-        return f"{warps:,} wavefronts are more than a workgroup of {most:,} work-items has"
+        return f"{warps:,} wavefronts do not fit into a workgroup of {most:,} work-items"
     return None
 
 

@@ -19,7 +19,7 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
         failed: targets that could not be analysed, with the reason. An entry makes the verdict ``cannot_tell``; so does
             a kernel whose instructions were not all analysed, and an analyzer that raised an exception.
         fail_on: a finding of at least this severity makes the verdict ``regression``, even if other results are
-        unknown.
+            unknown.
     """
     entries = list(kernels)
     broken = failed_words(entries)

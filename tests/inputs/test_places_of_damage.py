@@ -214,7 +214,7 @@ def test_a_workgroup_that_no_gpu_has_is_not_modelled(kprof, tmp_path):
     ran = kprof("analyze", "kernel", path, "-v")
     assert ran.code == 0, ran.err
     (tmp_path / "k.json").write_text('{"num_warps": 1000, "shared": "lost"}')
-    assert "1,000 wavefronts are more than a workgroup of 1,024 work-items has" in told(
+    assert "1,000 wavefronts do not fit into a workgroup of 1,024 work-items" in told(
         kprof("analyze", "kernel", path, "-vv")
     )
 

@@ -121,7 +121,7 @@ def details_of(
     notes: list[str] = []
     try:
         shares = time_shares(facts)
-    except Exception as error:  # noqa: BLE001 - a page without shares is better than none
+    except Exception as error:  # noqa: BLE001 - a page without shares is better than no page
         shares = None
         notes.append(f"no time per line: {type(error).__name__}: {error}")
     files, blocks = source_beside_code(facts, shares, sources)

@@ -1,7 +1,7 @@
 """Source lines with their cost, and the instructions that were compiled from them.
 
-Assembly and cache entries may come from strangers, and any file that they name as a source would be shown on a page
-that is passed on. Therefore files are read only below the folders that the user named, and only if they look like
+Assembly and cache entries may come from strangers. They could name any file as a source, and its text would appear on a
+page that is passed on. Therefore files are read only below the folders that the user named, and only if they look like
 source code.
 """
 

@@ -302,7 +302,7 @@ def _looked_at(iterations: int) -> Sequence[int]:
     """
     if iterations <= _STRAYED:
         return range(iterations)
-    lots = Random(0)  # noqa: S311  # No secret is made of it.
+    lots = Random(0)  # noqa: S311  # It is not used for secrets.
     return [int((part + lots.random()) * iterations / _STRAYED) for part in range(_STRAYED)]
 
 

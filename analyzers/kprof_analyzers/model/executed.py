@@ -52,7 +52,7 @@ def _executed(report: KernelReport, weight: Callable[[str], int]) -> float | Non
 
 
 def _outer(loops: Sequence[LoopFacts]) -> list[LoopFacts | None]:
-    """Return for each loop the loop around it; loops are listed outer before inner."""
+    """Return the enclosing loop of each loop, or None; loops are listed outer before inner."""
     around: list[LoopFacts] = []
     found: list[LoopFacts | None] = []
     for loop in loops:

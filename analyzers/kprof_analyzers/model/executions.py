@@ -47,7 +47,7 @@ class Region:
 
     @property
     def header(self) -> str | None:
-        """The loop's label, for evidence."""
+        """Label of the loop for the evidence of findings, or None outside loops."""
         return None if self.loop is None else self.loop.header
 
     @property

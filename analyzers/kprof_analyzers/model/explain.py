@@ -75,7 +75,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     us += overhead
     light = _speed_of_light(model)
     if light > us:
-        # The Infinity Cache's share of the loads is a rough figure: it must not give a time below the speed of light.
+        # The Infinity Cache's share of loads is a rough estimate and must not give a time below the speed of light.
         shares = _grown(shares, "memory bandwidth", us, light)
         us = light
     known = where.known and machine.product is not None
@@ -392,7 +392,7 @@ def _contention(model: KernelModel) -> str:
     if model.machine.xcds > 1 and count > 1:
         each = waiting_cycles(model.machine, 1.0) / model.machine.clock_mhz * 1e3
         return f"the {count:,.0f} atomics on one address wait for each other, {each:.0f} ns each"
-    return "atomics on one address are taken not to wait for each other"
+    return "atomics on one address are assumed not to wait for each other"
 
 
 def _write_backs(model: KernelModel) -> list[str]:
@@ -424,6 +424,6 @@ def _guessed_sharing(model: KernelModel) -> list[str]:
     count, unknown = shared.loads
     if count > unknown:
         some = f"which tiles workgroups share is not known of {unknown} of {count} loads"
-        return [f"{some}: they are taken to come from where the others do"]
+        return [f"{some}: they are assumed to come from the same levels as the others"]
     where = "memory" if shared.beyond_mall else "the Infinity Cache, where the launch before left it"
     return [f"which tiles workgroups share is not known: every load is taken to come from {where}"]

@@ -164,7 +164,7 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
     units = product.compute_units // pair if product is not None and product.compute_units is not None else None
     issue = arch.issue
     if issue is None:
-        assumptions.append("how instructions are issued is not known: one a cycle is assumed")
+        assumptions.append("how instructions are issued is not known: one per cycle is assumed")
         issue = _ISSUE
     levels = product.memory if product is not None else arch.memory
     shares = _shares(levels, units, clock, figures, assumptions)

@@ -48,7 +48,7 @@ def passing(program: AssemblyKernel, ops: Sequence[Op], nodes: Sequence[Node], t
     return Passing(loaded, stored)
 
 
-def _add(  # noqa: PLR0917 - one walk
+def _add(  # noqa: PLR0917 - a single recursive walk needs all of them
     sums: Mapping[bool, list[float]],
     program: AssemblyKernel,
     ops: Sequence[Op],

@@ -44,9 +44,9 @@ def element_cost(prediction: Prediction, depths: Mapping[str, int], *, without_g
             place += 1
             continue
         if any(not (inner.trips_known or inner.trips_from == RETRY) for inner in inside):
-            return "loops in each other iterate a number of times that is not known"
+            return "the iterations of nested loops are not known"
         if not loop.elements_per_iteration or not loop.missing:
-            return "how far an iteration goes along its axis is not known"
+            return "the elements per iteration along its axis are not known"
         axes.add(" and ".join(name.removeprefix(VALUES) for name in loop.missing))
         around = loop.trips * loop.entries
         within = sum(inner.trips * inner.entries * inner.cycles_per_iteration for inner in inside)
@@ -54,7 +54,7 @@ def element_cost(prediction: Prediction, depths: Mapping[str, int], *, without_g
         cycles += loop.entries * each / loop.elements_per_iteration
         place += 1 + len(inside)
     if len(axes) != 1:
-        return f"more than one extent is not known: {', '.join(sorted(axes))}" if axes else "no loop depends on one"
+        return f"more than one extent is not known: {', '.join(sorted(axes))}" if axes else "no loop depends on an unknown extent"
     return ElementCost(axes.pop(), cycles * max(1.0, prediction.rounds))
 
 

@@ -35,7 +35,7 @@ from kprof_analyzers.model.machine import Machine
 VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
 LOAD, STORE, SCRATCH, FOLLOWED = range(4)
 PARTS: Final = 8
-"""Number of FOLLOWED paths' subdivisions: path FOLLOWED + n is of loads of which the share n / PARTS misses L2."""
+"""Resolution of the FOLLOWED paths: path FOLLOWED + n is for loads of which the share n / PARTS misses L2."""
 STREAMED: Final = FOLLOWED + PARTS // 2 + 1
 """Path of loads whose modifier says that their lines are not used again."""
 

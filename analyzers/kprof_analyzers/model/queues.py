@@ -12,9 +12,8 @@ def drawn(evaluator: ValueContext, op: Operation, depth: int) -> Value | None:
     """Return the result of an atomic addition for each workgroup; ``None`` if unknown.
 
     The counter is assumed to start at 0, and the workgroups are assumed to draw in turn, as if all did equal work. In
-    the
-    first draw, the n-th workgroup of a counter gets n; workgroups with the least work so far come first. Each further
-    draw in a loop returns the workgroup's previous number plus the number of workgroups.
+    the first draw, the n-th workgroup of a counter gets n; workgroups with the least work so far come first. Each
+    further draw in a loop returns the workgroup's previous number plus the number of workgroups.
     """
     inputs = evaluator.flow.inputs(op)
     if (

@@ -1,11 +1,14 @@
 """Error ranges of predicted times.
 
-Among the published times of docs/validation/model.md the error depends on four properties: whether the model was fitted
-on times of the architecture, whether the iterations of its loops are known, whether wavefronts wait for spilled
-registers, and how much of the time they wait for an answer from memory or for each other. The cost of scratch is the
-least certain, and latencies are only roughly known, while bandwidths and the matrix unit's rate are known well.
-Distance
-from the speed of light, duration, occupancy and the number of loops do not improve the estimate.
+Among the published times of docs/validation/model.md the error depends on four properties:
+
+- whether the model was fitted on times of the architecture;
+- whether the iterations of the kernel's loops are known;
+- whether wavefronts wait for spilled registers, because the cost of scratch is the least certain;
+- how much of the time wavefronts wait for an answer from memory or for each other, because latencies are only roughly
+  known, while bandwidths and the matrix unit's rate are known well.
+
+Distance from the speed of light, duration, occupancy and the number of loops do not improve the estimate.
 
 The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes. They are the narrowest
 ranges for which the largest number of kernel families have 85 % of their times in ranges fitted on the other families.

@@ -35,10 +35,12 @@ from kprof_analyzers.model.program import (
 from kprof_analyzers.model.setting import SimulationInput
 
 BEGIN, END, SPLIT = 10, 11, 12
-"""Additional kinds: BEGIN of a loop (``a``: its number), END of an iteration (``a``: loop number, ``b``: position of
-the
-BEGIN, ``c``: iterations), and SPLIT, a barrier of one half of the wavefronts (``a``: 1 for the second half, 0 for the
-first)."""
+"""Additional kinds of operations.
+
+- BEGIN: start of a loop; ``a`` is its number.
+- END: end of an iteration; ``a`` is the loop's number, ``b`` the position of its BEGIN, ``c`` the iterations.
+- SPLIT: barrier of one half of the wavefronts; ``a`` is 1 for the second half and 0 for the first.
+"""
 
 CAUSES = ("matrix", "vector", "lds", "memory latency", "memory bandwidth", "barrier", "issue", "scratch")
 _MATRIX, _VECTOR, _LDS, _LATENCY, _BANDWIDTH, _BARRIER, _ISSUE, _SCRATCH = range(8)

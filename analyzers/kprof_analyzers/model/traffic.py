@@ -58,16 +58,16 @@ class Access:
 
 @dataclass(frozen=True)
 class Sharing:
-    """Levels of the memory system that loads reach, as shares of the loaded bytes.
+    """Shares of the loaded bytes that reach each level of the memory system.
 
     Attributes:
-        beyond_l2: of the bytes that one XCD's workgroups load, the share that misses its L2.
+        beyond_l2: share of the bytes loaded by one XCD's workgroups that misses its L2.
         beyond_mall: the share that comes from memory.
         loaded: bytes that one workgroup loads.
         stored: bytes that one workgroup stores.
         footprint: distinct bytes that the whole launch loads; ``None`` when not known.
         effort: factor, 1 or more, by which short contiguous runs of bytes slow down loads from L2.
-        effort_beyond: the same factor for loads that miss L2, beyond L2.
+        effort_beyond: factor by which short runs slow down loads beyond L2.
         known: whether the tiles' addresses were known.
         loads: number of the program's loads, and number of those whose addresses are not known.
         on_xcd: distinct bytes that one XCD's workgroups load in the whole launch; ``None`` when not known.
@@ -286,8 +286,8 @@ def within_caches(
 def within_l2(shared: Sharing, different: float | None, total: int, size: float, xcds: int) -> Sharing:
     """Return the sharing of a launch whose workgroups find data in L2 at any later time, in step or not.
 
-    Repeated data is still in L2 with a probability of L2's size divided by all distinct bytes loaded through it, or
-    always if all of these bytes fit.
+    The probability that repeated data is still in L2 is L2's size divided by all distinct bytes loaded through it. It is
+    1 if all of these bytes fit.
 
     Args:
         shared: sharing among workgroups that run together in step.

@@ -45,8 +45,8 @@ def lanes_of(facts: KernelFacts, loop: Loop) -> tuple[int, str]:
     atomics = [op for op in facts.ttgir.operations if "atomic" in op.name] if facts.ttgir is not None else []
     mine = [op for op in atomics if line_of(op) in places]
     if mine and not any(_has_tensor(op) for op in mine):
-        return 1, "one lane: the atomic is a scalar's"
-    return lanes, "the lanes of a wavefront, all taken to be active"
+        return 1, "one lane: the atomic is scalar"
+    return lanes, "all lanes of a wavefront, assumed to be active"
 
 
 def _has_tensor(op: Operation) -> bool:
@@ -132,13 +132,13 @@ def _count(
         if is_lane_loop(facts.program, node.loop):
             found[node.loop.index] = _over_lanes(facts, node)
         elif loop is None and node.loop.index in matches:
-            found[node.loop.index] = Trips(1.0, (), True, "the compiler made two loops of one")
+            found[node.loop.index] = Trips(1.0, (), True, "the compiler split one loop in two")
         elif loop is None:
             swaps = any("cmpswap" in facts.program.instructions[i].opcode.name for i in node.loop.instructions)
             found[node.loop.index] = (
                 Trips(1.0, source=RETRY)
                 if swaps and not any(isinstance(inner, LoopNode) for inner in node.body)
-                else Trips(ASSUMED, source="assumed: no loop of the TTGIR corresponds")
+                else Trips(ASSUMED, source="assumed: no matching loop in the TTGIR")
             )
         else:
             iterations = evaluator.trips(loop)
@@ -190,13 +190,13 @@ def _unknown(trips: Trips, evaluator: Evaluator, loop: Operation, factor: int) -
 
 def _trips(iterations: Value | None, factor: int, loop: Operation, *, queue: bool) -> Trips:
     if iterations is None and loop.name == "scf.while":
-        return Trips(1.0, source="assumed: it ends when data says so", operation=loop)
+        return Trips(1.0, source="assumed: its end depends on data", operation=loop)
     if iterations is None:
         source = "assumed: the bounds depend on data or on unknown arguments"
         return Trips(ASSUMED, source=source, operation=loop)
     each = [iterations] if isinstance(iterations, int) else iterations
     counts = tuple(t / factor for t in each) if each else (0.0,)
-    source = "the launch's arguments; tiles taken from a counter, one after the other" if queue else _source(factor)
+    source = "the launch's arguments; tiles are drawn from a counter in order" if queue else _source(factor)
     uneven = counts if len(set(counts)) > 1 else ()
     return Trips(sum(counts) / len(counts), uneven, True, source, loop, unrolled=factor)
 

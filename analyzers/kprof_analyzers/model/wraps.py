@@ -19,7 +19,7 @@ _last: list[tuple[KernelFacts, dict[int, float]]] = []
 
 
 def wrapped_shares(facts: KernelFacts) -> dict[int, float]:
-    """Return the share of distinct elements in the tile of each TTGIR load that repeats elements, by the load's index.
+    """Return the share of distinct elements in the tiles of TTGIR loads that repeat elements, by the load's index.
 
     Repetition is recognised where indices wrap around, as in ``rows % M``, at a number that is known at the launch.
     """

@@ -16,15 +16,15 @@ WRITE_BACK = "buffer_wbl2"
 
 
 def is_write_back(instruction: Instruction) -> bool:
-    """Whether an instruction writes back the L2 cache of its die."""
+    """Return whether an instruction writes back the L2 cache of its die."""
     return instruction.opcode.name == WRITE_BACK
 
 
 def write_backs(facts: KernelFacts, nodes: Sequence[Node], trips: Mapping[int, Trips]) -> tuple[float, float]:
     """Return the write-backs of L2 that a workgroup executes, and those of its busiest wavefront.
 
-    A wavefront executes a write-back if it has an element of the atomic on the same source line. Masks by the
-    problem's size are ignored.
+    A wavefront executes a write-back if it has an element of the atomic on the same source line. Masks that depend on
+    the problem's size are ignored.
 
     Args:
         facts: the kernel.
@@ -52,8 +52,7 @@ def queue_cycles(machine: Machine, found: float) -> float:
     """Return the cycles that the L2 caches of all dies need for a number of write-backs, spread evenly over the dies.
 
     Each die's L2 executes one write-back at a time. ``write_back_ns`` is fitted on a histogram kernel whose workgroups
-    do little else
-    (SOL-ExecBench-ROCm, the problem ``moe_expert_token_radix_sort_with_prefix_sum``).
+    do little else (SOL-ExecBench-ROCm, the problem ``moe_expert_token_radix_sort_with_prefix_sum``).
     """
     return found / machine.xcds * machine.figures["write_back_ns"] * machine.clock_mhz / 1e3
 

@@ -32,8 +32,7 @@ def curve(demand: OccupancyInput, resource: str) -> list[Plateau]:
     """Return the ranges of equal occupancy, in order of increasing amounts of a resource.
 
     VGPRs range from 1 to the maximum of a wavefront, with constant AGPRs. LDS ranges from 0 bytes to one granule more
-    than
-    a workgroup may have, and the wavefronts of a workgroup from 1 to the largest workgroup. Padding by
+    than a workgroup may have, and the wavefronts of a workgroup from 1 to the largest workgroup. Padding by
     ``waves_per_eu`` is ignored in a VGPR curve, since it does not depend on the VGPRs.
 
     Raises:

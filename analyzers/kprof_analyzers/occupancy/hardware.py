@@ -44,8 +44,9 @@ def waves(demand: OccupancyInput, workgroups: int) -> float:
 def workgroup_limits(demand: OccupancyInput) -> dict[Limiter, int]:
     """Return the workgroups that each resource allows in a CU, or in a WGP in WGP mode, at most the wave slots.
 
-    The key ``lds`` is missing if the kernel uses no LDS, ``workgroup_slots`` for workgroups of one wavefront, ``sgpr``
-    if scalar registers never limit, and ``launch_bounds`` if neither padding nor the workgroup's size is a limit.
+    Keys that cannot limit are missing: ``lds`` if the kernel uses no LDS, ``workgroup_slots`` for workgroups of one
+    wavefront, ``sgpr`` where scalar registers never limit, ``launch_bounds`` without limits by padding or workgroup
+    size.
     """
     rules, lds = demand.arch.occupancy, demand.arch.lds
     slots = rules.max_waves_per_simd * rules.simds(demand.block) // demand.num_warps

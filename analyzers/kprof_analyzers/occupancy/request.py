@@ -162,8 +162,7 @@ def _padded_sgprs(registers: Any, arch: Architecture) -> int | None:
 
     If the compiler did not write the number, it follows from ``.amdhsa_next_free_sgpr``, which excludes the extra
     registers in ``.sgpr_count``. gfx942 and later CDNA always have six extra registers. gfx908 and gfx90a have four
-    with
-    XNACK and zero to six otherwise, so a difference of less than four proves nothing there.
+    with XNACK and zero to six otherwise, so a difference of less than four proves nothing there.
     """
     if registers.padded_sgpr is not None:
         known: int = registers.padded_sgpr

@@ -109,7 +109,7 @@ def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[s
     copies = warps * lanes * held.size(REGISTER) // len(owners)
     about = [f"{warps} wavefronts of {lanes} lanes, {held.size(REGISTER)} registers a lane"]
     if copies > 1:
-        about.append(f"each element is held {copies} times: the first holder is shown")
+        about.append(f"each element is held {copies} times: the picture shows the first holder")
     return cells, legend, about
 
 

@@ -6,9 +6,10 @@ from kprof_analyzers.scheduling.loops import is_scratch
 KEPT = 146_800_640
 """Maximum bytes of scratch memory that ROCr leaves assigned to a queue: ``HSA_SCRATCH_SINGLE_LIMIT``.
 
-More memory is assigned for one launch only, after an interrupt to the host, unless ``HSA_NO_SCRATCH_RECLAIM=1`` is set
-or the firmware lets the driver reclaim it later (ROCR-Runtime at c7785a6da1, ``core/util/flag.h`` and ``AqlQueue``'s
-``HandleInsufficientScratch``). AMD's documentation of RCCL recommends the setting on the MI250X, not on later GPUs.
+More memory is assigned for one launch only, after an interrupt to the host. This does not apply if
+``HSA_NO_SCRATCH_RECLAIM=1`` is set, or if the firmware lets the driver reclaim the memory later (ROCR-Runtime at
+c7785a6da1, ``core/util/flag.h`` and ``AqlQueue``'s ``HandleInsufficientScratch``). AMD's documentation of RCCL recommends
+the setting on the MI250X, not on later GPUs.
 """
 _ALIGNED = 16
 """Granule of scratch memory in bytes per lane: 1,024 bytes for the 64 lanes of a wavefront."""

@@ -11,7 +11,7 @@ from kprof_analyzers.memory.dataflow import flow_of, is_load
 
 _VALU, _MATRIX, _SALU = InstructionClass.VALU, InstructionClass.MATRIX, InstructionClass.SALU
 
-# v_mfma_f32_32x32x8_f16, v_mfma_f32_32x32x8f16 (gfx908, gfx90a), v_wmma_f32_16x16x16_bf16, v_smfmac_...
+# Matches v_mfma_f32_32x32x8_f16, v_mfma_f32_32x32x8f16 (gfx908, gfx90a), v_wmma_f32_16x16x16_bf16, v_smfmac_...
 _MATRIX_SHAPE = re.compile(r"_(\d+x\d+x\d+)_?(.*)$")
 
 
@@ -19,7 +19,7 @@ def hot_loop(program: AssemblyKernel) -> Loop:
     """Return the loop where the kernel spends its time, as far as the code alone shows it.
 
     Innermost loops take precedence, then loops with the most matrix instructions, then those with the most memory
-    instructions, then the first loop, because the later one of equal loops is usually a remainder. Trip counts are
+    instructions. Of equal loops the first is chosen, because the later one is usually a remainder. Trip counts are
     unknown here.
 
     Raises:

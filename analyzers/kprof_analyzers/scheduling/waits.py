@@ -1,8 +1,8 @@
 """Find the memory instruction that each wait of a loop waits for, and the distance between both.
 
 Each counter is a queue. A memory instruction joins it, and a wait for ``n`` removes instructions from the front until
-``n`` remain. The loop's body is repeated until the queues are equally long at its start and end, because a pipelined
-loop waits for loads that it issued one or several iterations earlier.
+``n`` remain. A pipelined loop waits for loads that it issued one or several iterations earlier. Therefore the loop's
+body is repeated until the queues are equally long at its start and end.
 """
 
 from collections import deque

@@ -94,8 +94,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
             set-up; absent if it was not recorded.
         memory_bytes: memory of the GPU; absent if unknown.
         layers: if the model was run with fewer layers than it has: numbers of layers of the first run, the second run
-        and
-            the model; otherwise empty.
+            and the model; otherwise empty.
         condition: condition of the times: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
         added_us: part of the sum that the condition adds to the whole program: events, and flushing the caches.
         tritons: releases of Triton that compiled its kernels.

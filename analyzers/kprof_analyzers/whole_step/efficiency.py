@@ -101,8 +101,7 @@ def operator_time(
         limits: limits of the GPU.
         tiles: distribution of the result over the GPU.
         passes: maximum number of passes through memory. The range covers one to ``passes`` passes; the predicted time
-        is
-            their geometric mean.
+            is their geometric mean.
     """
     bound, least_ns = bound_of(work, limits)
     if least_ns is None:

@@ -110,8 +110,7 @@ def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
     """Return the kind of an operator with these tensors.
 
     ``small products`` are batches of products with fewer than 16 rows or columns; ``long softmax`` has rows of more
-    than
-    1,024 elements. Convolutions of 1 x 1 are ``pointwise convolution``; those of images are ``convolution of few
+    than 1,024 elements. Convolutions of 1 x 1 are ``pointwise convolution``; those of images are ``convolution of few
     channels``.
     """
     kind = kind_of(name)

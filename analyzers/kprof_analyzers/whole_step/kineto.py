@@ -33,7 +33,7 @@ def kineto(calls: Iterable[StepCall], product: Product, layers: Sequence[int] = 
         calls: calls of the step.
         product: the GPU.
         layers: numbers of layers of the first run, the second run and the model, if calls were repeated for more
-        layers.
+            layers.
     """
     events = [event for events in _events(calls) for event in events]
     # Readers identify the GPU by the device's name.

@@ -32,8 +32,7 @@ def continued(few: Sequence[StepCall], more: Sequence[StepCall], steps: int) -> 
 
     Of equal calls the last ones count as surplus, and adjacent surplus calls are repeated together. If both runs have a
     call that differs only in its size, such as an optimizer that updates all parameters at once, its time is
-    extrapolated
-    instead.
+    extrapolated instead.
 
     Args:
         few: calls of the run with few layers.

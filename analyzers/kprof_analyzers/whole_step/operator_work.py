@@ -25,8 +25,7 @@ class OperatorWork(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: ``product``, ``attention``, ``elementwise``, ..., see :mod:`.kinds`: operators that reach a similar share
-        of
-            the GPU's peaks.
+            of the GPU's peaks.
         work: operations and bytes.
         tiles: distribution of the result over the GPU, if arithmetic matters.
         passes: maximum passes through memory if their number follows from no argument, otherwise 1.

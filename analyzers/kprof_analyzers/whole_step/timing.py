@@ -1,4 +1,4 @@
-"""Predict the time of each launch and operator of a recording; identical ones are predicted only once."""
+"""Predict the time of each launch and operator of a recording; equal calls are predicted only once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -197,7 +197,7 @@ class _Times:
         kernel = self._kernels.get(launch.kernel)
         shapes = f"grid {'x'.join(map(str, launch.grid))}"
         if kernel is None:
-            return TimedCall("", shapes, "triton", why="the recording was cut before it was compiled")
+            return TimedCall("", shapes, "triton", why="the recording ended before the kernel was compiled")
         asked = replace(kernel, grids={launch.grid: 1}, arguments=launch.arguments, product=self._product)
         asked = with_candidates(asked, launch.tuning, self._kernels)
         try:

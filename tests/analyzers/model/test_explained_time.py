@@ -384,7 +384,7 @@ def assumed(facts, **fields):
 def test_atomics_are_said_to_wait_or_not(kernel):
     """218 ns each on the MI300X, where there are several."""
     facts = kernel(["buffer_atomic_add_f32 v0, v1, s[4:7], 0 offen"])
-    alone = "atomics on one address are taken not to wait for each other"
+    alone = "atomics on one address are assumed not to wait for each other"
     for contended, said in (
         (1234.0, "the 1,234 atomics on one address wait for each other, 218 ns each"),
         (2.0, "the 2 atomics on one address wait for each other, 218 ns each"),
@@ -424,7 +424,7 @@ def test_loads_of_unknown_tiles_are_said(kernel):
         f"{guess}: every load is taken to come from memory"
     ]
     assert assumed(load, sharing=replace(unknown, loads=(3, 1))) == [
-        f"{guess} of 1 of 3 loads: they are taken to come from where the others do"
+        f"{guess} of 1 of 3 loads: they are assumed to come from the same levels as the others"
     ]
     # A stream is a load, too; a store is none.
     assert len(assumed(kernel(["global_load_dword v0, v[2:3], off nt"]), sharing=unknown)) == 1

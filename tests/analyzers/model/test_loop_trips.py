@@ -142,7 +142,7 @@ def test_nothing_is_known_without_ttgir_or_launch(trips):
     expected = {
         ".LBB0_1": Trips(16.0, source="assumed: {why}"),
         ".LBB0_2": Trips(16.0, source="assumed: {why}"),
-        ".LBB0_9": Trips(64.0, (), True, "the lanes of a wavefront, all taken to be active"),
+        ".LBB0_9": Trips(64.0, (), True, "all lanes of a wavefront, assumed to be active"),
     }
     for ttgir, why in ((None, "no TTGIR"), (module(*counted("i", "%c0 to %n step %c1")), "the launch is not known")):
         found = trips(body, ttgir, launched=False)
@@ -200,7 +200,7 @@ def test_a_scalar_s_atomic_is_one_lane_s(trips, kernel, atomics, lanes):
     ttgir = module(*atomics, *counted("i", "%c0 to %n step %c1"))
     found = trips(body, ttgir, n=5)
     assert (found[".LBB0_9"].mean, found[".LBB0_9"].known) == (lanes, True)
-    source = "one lane: the atomic is a scalar's" if lanes == 1 else "the lanes of a wavefront, all taken to be active"
+    source = "one lane: the atomic is scalar" if lanes == 1 else "all lanes of a wavefront, assumed to be active"
     assert found[".LBB0_9"].source == source
     assert found[".LBB0_9"].operation is None
     assert found[".LBB0_1"].mean == 5.0
@@ -221,7 +221,7 @@ def test_a_compare_and_swap_is_tried_once(trips):
     found = trips(loop(1, ADD, *loop(2, SWAP), ADD, *loop(3, ADD), ADD), ttgir, n=5)
     assert found[".LBB0_1"].mean == 5.0
     assert found[".LBB0_2"] == Trips(1.0, source=RETRY)
-    assert found[".LBB0_3"] == Trips(ASSUMED, source="assumed: no loop of the TTGIR corresponds")
+    assert found[".LBB0_3"] == Trips(ASSUMED, source="assumed: no matching loop in the TTGIR")
     without = trips(body, module(), n=5)
     assert {header: one.mean for header, one in without.items()} == {
         ".LBB0_1": 16.0,
@@ -239,7 +239,7 @@ def test_two_loops_that_were_one_iterate_as_one(trips, outside, is_same):
     found = trips(body, module(*counted("i", "%c0 to %n step %c1")), n=5)
     first, second = found[".LBB0_1"], found[".LBB0_2"]
     if is_same:
-        assert (first.mean, first.known, first.source) == (1.0, True, "the compiler made two loops of one")
+        assert (first.mean, first.known, first.source) == (1.0, True, "the compiler split one loop in two")
         assert (second.mean, second.known) == (5.0, True)
     else:
         assert (first.mean, first.known) == (5.0, True)
@@ -442,10 +442,10 @@ def test_a_loop_that_data_ends_is_taken_to_run_once(trips):
     each = tuple(float(len(range(p, 9, 4))) for p in range(3))
     assert short(found[".LBB0_1"]) == (sum(each) / 3, each, True, 1)
     one = trips(loop(1, ADD), module(WHILE), programs=3)[".LBB0_1"]
-    assert one == Trips(1.0, source="assumed: it ends when data says so", operation=one.operation)
+    assert one == Trips(1.0, source="assumed: its end depends on data", operation=one.operation)
     one = trips(loop(1, ADD), module(WHILE.replace("(%at = %pid)", "(%at = %m)")), programs=3, n=9)[".LBB0_1"]
     assert (one.mean, one.known, one.missing, one.elements) == (1.0, False, ("m",), None)
-    assert one.source == "assumed: it ends when data says so (not known: m)"
+    assert one.source == "assumed: its end depends on data (not known: m)"
 
 
 QUEUE = """
@@ -465,7 +465,7 @@ def test_tiles_of_a_queue_are_taken_one_after_the_other(trips):
     """Ten tiles, three workgroups in turn: four, three and three."""
     one = trips(loop(1, ADD), module(QUEUE), programs=3, n=10)[".LBB0_1"]
     assert (one.mean, one.each, one.known) == (10 / 3, (4.0, 3.0, 3.0), True)
-    assert one.source == "the launch's arguments; tiles taken from a counter, one after the other"
+    assert one.source == "the launch's arguments; tiles are drawn from a counter in order"
 
 
 def test_a_grid_without_workgroups_iterates_nowhere(trips):

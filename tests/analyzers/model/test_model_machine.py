@@ -138,7 +138,7 @@ def test_an_architecture_that_does_not_say_how_it_issues():
     """One instruction a cycle, 32 lanes of it, and no unit for matrix instructions: as on RDNA."""
     machine = machine_of(replace(ARCH, issue=None), PRODUCT, 64)
     assert (machine.issue, machine.valu, machine.matrix_unit) == (1, 2, False)
-    assert machine.assumptions[0] == "how instructions are issued is not known: one a cycle is assumed"
+    assert machine.assumptions[0] == "how instructions are issued is not known: one per cycle is assumed"
 
 
 def test_peaks_of_the_infinity_cache_count_for_what_is_sustained_and_l2_s_do_not():

@@ -53,8 +53,8 @@ def test_a_loop_beside_it_does_not_count() -> None:
     ("launch", "words"),
     [
         (prediction(OUTER, workgroups=None), "the grid is not given"),
-        (prediction(msgspec.structs.replace(OUTER, elements_per_iteration=None)), "how far an iteration goes"),
-        (prediction(msgspec.structs.replace(OUTER, missing=[])), "how far an iteration goes"),
+        (prediction(msgspec.structs.replace(OUTER, elements_per_iteration=None)), "the elements per iteration"),
+        (prediction(msgspec.structs.replace(OUTER, missing=[])), "the elements per iteration"),
         (prediction(OUTER, msgspec.structs.replace(OUTER, header="inner")), "loops in each other"),
         (
             prediction(OUTER, msgspec.structs.replace(OUTER, header="other", missing=["n"])),
@@ -76,7 +76,7 @@ def test_iterations_of_a_retry_are_known() -> None:
     assert isinstance(found, ElementCost)
     # 100 cycles of 64 elements, and in each of 16 iterations 3 of 10 cycles.
     assert found.cycles == (100 + 3 * 10) / 64
-    assert element_cost(prediction(retry), DEPTHS) == "no loop depends on one"
+    assert element_cost(prediction(retry), DEPTHS) == "no loop depends on an unknown extent"
 
 
 def test_several_loops_of_one_extent_add_up() -> None:
@@ -133,7 +133,7 @@ def test_a_loop_that_is_never_entered_costs_nothing() -> None:
     [
         ([["n"], [f"{VALUES}lengths"]], "more than one extent is not known: lengths, n"),
         ([["b"], ["a"], ["c"]], "more than one extent is not known: a, b, c"),
-        ([], "no loop depends on one"),
+        ([], "no loop depends on an unknown extent"),
     ],
 )
 def test_the_reason_names_every_extent(missing: list[list[str]], words: str) -> None:
@@ -150,6 +150,6 @@ def test_each_reason_is_a_sentence_of_its_own() -> None:
         element_cost(prediction(msgspec.structs.replace(OUTER, missing=[])), DEPTHS),
     ] == [
         "the grid is not given",
-        "loops in each other iterate a number of times that is not known",
-        "how far an iteration goes along its axis is not known",
+        "the iterations of nested loops are not known",
+        "the elements per iteration along its axis are not known",
     ]

@@ -114,6 +114,6 @@ def test_the_sentence_counts_the_instructions_of_all_slow_blocks():
     )  # fmt: skip
     (sentence,) = large_angles(both)
     assert sentence == (
-        "sin and cos: angles are taken to be small, below 2^17 (2^30 in double precision); "
+        "sin and cos: angles are assumed to be small, below 2^17 (2^30 in double precision); "
         "large ones cost a wavefront up to 15 instructions more"
     )

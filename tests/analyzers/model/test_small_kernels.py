@@ -142,7 +142,7 @@ def test_of_two_sides_of_a_branch_one_is_loaded(model):
 
 
 def test_atomics_that_may_meet_are_said_not_to_wait(model):
-    said = "atomics on one address are taken not to wait for each other"
+    said = "atomics on one address are assumed not to wait for each other"
     assert said in model("scalar_atomic", "RX 7900 XTX").assumptions
     assert said not in model("scalar_store", "RX 7900 XTX").assumptions
     assert any("wait for each other, 218 ns each" in text for text in model("scalar_atomic").assumptions)

@@ -55,7 +55,7 @@ def formulas_of(arch: Architecture) -> dict[str, Formula]:
     """
     if not arch.counter_formulas:
         known = ", ".join(name for name in architectures() if load(name).counter_formulas)
-        raise InputError(f"no counter formulas for {arch.name}", hint=f"there are some for {known}")
+        raise InputError(f"no counter formulas for {arch.name}", hint=f"Architectures with formulas: {known}.")
     return _formulas(arch.counter_formulas)
 
 

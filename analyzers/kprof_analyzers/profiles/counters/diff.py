@@ -307,7 +307,7 @@ def _change(
         if metric is not None and metric.flag
     ]
     if old is not None and new is not None and old.used != new.used and None not in values:
-        flags.append("computed from other counters after than before")
+        flags.append("computed from different counters before and after")
     return MetricChange(formula, Value(values[0], values[1], spread), "; ".join(flags))
 
 

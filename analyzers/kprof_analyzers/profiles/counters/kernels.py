@@ -38,12 +38,12 @@ class KernelCounters:
 
     @property
     def run(self) -> int:
-        """Index of its run."""
+        """Index of the run that the kernel was measured in."""
         return self.identities[0].run
 
     @property
     def gpu(self) -> int:
-        """Index of its GPU; -1 if unknown."""
+        """Index of the GPU that the kernel ran on; -1 if unknown."""
         return self.identities[0].gpu
 
     @property
@@ -55,11 +55,9 @@ class KernelCounters:
     def place(self, counter: str, others: frozenset[str] = frozenset()) -> tuple[int, str] | None:
         """Return the pass to read a counter from, and the counter's name in that pass; ``None`` if no pass has it.
 
-        Of several passes, the pass with most of the formula's other counters is used, because a formula's counters
-        should
-        come from the same run of the kernel. ``NAME_sum`` and ``NAME`` are interchangeable, since tools use both names
-        for
-        the sum over all instances.
+        A formula's counters should come from the same run of the kernel. Therefore the pass with most of the formula's
+        other counters is used, or the first of them. ``NAME_sum`` and ``NAME`` are interchangeable, since tools use
+        both names for the sum over all instances.
         """
         found = [
             (sum(other in one for other in others), -place, name)

@@ -173,7 +173,7 @@ def _flag(formula: Formula, value: float | None, gpu: MeasuredGpu) -> str:
     slack = _SLACK * (high - low)
     if low - slack <= value <= high + slack:
         return ""
-    return f"impossible: outside {low:g} to {high:g} {formula.unit}; the counters or the GPU named do not fit"
+    return f"impossible: outside {low:g} to {high:g} {formula.unit}; check the counters and the named GPU"
 
 
 class _Evaluation:

@@ -35,7 +35,7 @@ _DERIVED: Mapping[str, tuple[tuple[str, int], ...]] = {
 
 @dataclass(frozen=True)
 class Pass:
-    """Counters that can be counted together, in alphabetical order."""
+    """Counters that fit into one pass, in alphabetical order."""
 
     counters: tuple[str, ...]
 

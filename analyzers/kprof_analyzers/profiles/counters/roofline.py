@@ -22,7 +22,7 @@ _LEVELS = {
     "vL1D": (("vl1d_bandwidth",), "vl1d_peak"),
     "LDS": (("lds_bandwidth",), "lds_peak"),
 }
-# rocprof-compute's names in roofline.csv.
+# Names of peaks in rocprof-compute's roofline.csv.
 _MEASURED = {
     "HBMBw": "HBM", "L2Bw": "L2", "L1Bw": "vL1D", "LDSBw": "LDS",
     "FP32Flops": "valu_fp32", "FP64Flops": "valu_fp64", "MFMAF8Flops": "matrix_fp8", "MFMAF16Flops": "matrix_fp16",
@@ -134,8 +134,9 @@ def place_all(kernels: Sequence[KernelCounters], gpu: MeasuredGpu, limits: list[
 def place(kernel: KernelCounters, gpu: MeasuredGpu, limits: list[Roof]) -> Point:
     """Return the position of a kernel, with its nearest roof.
 
-    The flat roof is that of the kernel's main kind of arithmetic: matrix arithmetic if MFMA does more than the VALU, in
-    the type with the highest rate. The slanted roofs are the memory levels whose traffic was counted.
+    The flat roof is that of the kernel's main kind of arithmetic. This is matrix arithmetic in the type with the highest
+    rate if MFMA does more than the VALU, and vector arithmetic otherwise. The slanted roofs are the memory levels whose
+    traffic was counted.
     """
     return _placed(kernel, metrics(kernel, gpu), limits)
 

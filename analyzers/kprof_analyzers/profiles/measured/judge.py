@@ -93,7 +93,7 @@ def _other_build(matches: list[Match]) -> str:
     """Return the reason why the numbers of uncertain matches decide nothing; "" if all matches are sure."""
     unsure = [match for match in matches if match.confidence != "sure"]
     keys = dict.fromkeys(_differing(match) or _lacking(match) for match in unsure)
-    return f"what ran may be another build of the kernel: {'; '.join(keys)}" if unsure else ""
+    return f"the measured kernel may be another build: {'; '.join(keys)}" if unsure else ""
 
 
 def _lacking(match: Match) -> str:
@@ -186,7 +186,7 @@ def _times(numbers: MeasuredNumbers) -> list[Fact]:
         remark = f"number {rank:g} of the trace's kernels"
         if share < 100:
             # Amdahl's law for halving this kernel's time.
-            remark += f"; twice as fast, all kernels together are {100 / (100 - share / 2):.2f} times as fast"
+            remark += f"; if it were twice as fast, all kernels together would be {100 / (100 - share / 2):.2f} times as fast"
         found.append(Fact("time_share", "share of the GPU's kernel time", share, "%", remark=remark))
     return found
 
@@ -222,7 +222,7 @@ def _roofline(numbers: MeasuredNumbers) -> list[Fact]:
     share = 100 * point.share
     remark = f"the {point.bound} roof"
     if share > 100.5:
-        remark += ": impossible; the counters or the GPU named do not fit"
+        remark += ": impossible; check the counters and the named GPU"
     elif share >= BUSY:
         remark += ": little is left to gain without less traffic or arithmetic"
     return [Fact("roofline_share", "of the roofline reached", share, "%", remark=remark)]

@@ -2,8 +2,7 @@
 
 Bandwidths are defined as in nccl-tests and rccl-tests (doc/PERFORMANCE.md). The *algorithm* bandwidth is the size of
 the operation divided by its time. The *bus* bandwidth is multiplied by the share that each rank must send or receive,
-and
-can be compared with the bandwidth of a link.
+and can be compared with the bandwidth of a link.
 """
 
 from collections import defaultdict

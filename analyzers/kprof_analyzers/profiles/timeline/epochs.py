@@ -2,8 +2,7 @@
 
 A faulty clock puts activities a day or more away from the others. They are excluded, as
 :func:`kprof.inputs.torch_profiler.plausible.drop_implausible` excludes them from linked tables. Which group is the main
-one
-is known only at the end of the file. Until then, groups that are more than a day apart have separate sums.
+one is known only at the end of the file. Until then, groups that are more than a day apart have separate sums.
 """
 
 from bisect import insort

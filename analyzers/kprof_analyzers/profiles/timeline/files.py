@@ -174,9 +174,9 @@ def each_file(
         function: a module-level function.
         files: files to process.
         jobs: number of processes. 1 uses this process only; 0 uses one per core, or this process if the files are
-        small.
+            small.
         scheduler: address of a Dask scheduler (``tcp://host:8786``) to use instead; its workers need kprof and the
-        files.
+            files.
         options: further arguments of ``function``.
 
     Raises:

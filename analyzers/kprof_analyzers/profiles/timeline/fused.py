@@ -14,10 +14,12 @@ _FUSED = {
     "normalization": (re.compile("rms", re.IGNORECASE), "rmsnorm_residual_fp8", 2),
     "activation": (re.compile("silu|swish|swiglu", re.IGNORECASE), "swiglu_fp8", 0),
 }
-"""For each category: pattern that a kernel's name must match, since a layer norm or a GELU is different; the fused
-kernel; and the maximum number of preceding element-wise kernels in the fusion, which are a sum with the residual and
-its
-conversion. Up to two following kernels are also part of it: a product or a scale, and the conversion to 8 bits."""
+"""For each category: name pattern, fused kernel, and maximum number of preceding element-wise kernels in the fusion.
+
+The pattern excludes other kernels of the category, such as a layer norm or a GELU. The preceding kernels are a sum with
+the residual and its conversion. Up to two following kernels are also part of the fusion: a product or a scale, and the
+conversion to 8 bits.
+"""
 _BEHIND = 2
 _BACKWARD = re.compile("backward|bwd", re.IGNORECASE)
 

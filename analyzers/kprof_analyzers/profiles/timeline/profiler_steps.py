@@ -50,7 +50,7 @@ class StepTable(msgspec.Struct, frozen=True):
         steps: steps by rank and start.
         outside_ns: time of kernels that were launched outside steps.
         slow: positions in ``steps`` of complete steps whose kernels take more than 1.25 times the median of their
-        phase.
+            phase.
     """
 
     info: TraceInfo

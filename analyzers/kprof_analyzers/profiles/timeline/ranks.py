@@ -170,8 +170,7 @@ def _match(communication: dict[int, list[Communication]]) -> tuple[list[Collecti
     """Match the n-th communication of a name on one rank with the n-th of this name on the other ranks of its group.
 
     A name whose number of occurrences differs between ranks is not matched, because a shift by one would make every
-    pair
-    wrong. Sends and receives are not matched, because they do not end at the same time.
+    pair wrong. Sends and receives are not matched, because they do not end at the same time.
     """
     if len(communication) < 2:
         return [], 0

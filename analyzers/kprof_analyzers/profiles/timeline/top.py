@@ -96,8 +96,7 @@ def top_kernels(
     """Return kernels by total time, largest first.
 
     ``transfers`` includes copies and memsets; ``rows`` restricts the result to some activities. If a replayed graph
-    runs
-    the same library GEMM in attention and in the MLP, the GEMM has a row for each.
+    runs the same library GEMM in attention and in the MLP, the GEMM has a row for each.
     """
     groups: dict[_Alike, list[int]] = {}
     kinds, activities = trace.activities.words("kind"), trace.activities

@@ -28,8 +28,7 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
     """Yield the results in the order of the files.
 
     If a process dies, the other processes of its pool end as well. Their files are then processed one by one, each in
-    its
-    own process, to find the file that a process cannot survive.
+    its own process, to find the file that a process cannot survive.
 
     Args:
         step: picklable function that is applied to each file.
@@ -74,8 +73,7 @@ def _main_hidden() -> Iterator[None]:
     """Start processes that do not import the caller's program.
 
     A spawned process imports ``__main__`` first, which would run a script without ``if __name__ == "__main__"`` again
-    in
-    each process. Steps are functions of importable modules and do not need ``__main__``.
+    in each process. Steps are functions of importable modules and do not need ``__main__``.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")

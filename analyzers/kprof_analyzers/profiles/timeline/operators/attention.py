@@ -37,9 +37,8 @@ def _attention(
     """Return the work of an attention call.
 
     The arguments q, k and v begin at ``first``; the causal flag or mask type is argument ``causal``. The work is
-    unknown
-    if sequences of different lengths are in one call (``cu_seqlens``, no batch extent), because their lengths are in
-    tensors.
+    unknown if sequences of different lengths are in one call (``cu_seqlens``, no batch extent), because their lengths
+    are in tensors.
     """
     if len(given) < first + 3:
         return None
