@@ -286,8 +286,8 @@ def within_caches(
 def within_l2(shared: Sharing, different: float | None, total: int, size: float, xcds: int) -> Sharing:
     """Return the sharing of a launch whose workgroups find data in L2 at any later time, in step or not.
 
-    The probability that repeated data is still in L2 is L2's size divided by all distinct bytes loaded through it. It is
-    1 if all of these bytes fit.
+    The probability that repeated data is still in L2 is L2's size divided by all distinct bytes loaded through it. It
+    is 1 if all of these bytes fit.
 
     Args:
         shared: sharing among workgroups that run together in step.

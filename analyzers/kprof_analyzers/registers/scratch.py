@@ -8,8 +8,8 @@ KEPT = 146_800_640
 
 More memory is assigned for one launch only, after an interrupt to the host. This does not apply if
 ``HSA_NO_SCRATCH_RECLAIM=1`` is set, or if the firmware lets the driver reclaim the memory later (ROCR-Runtime at
-c7785a6da1, ``core/util/flag.h`` and ``AqlQueue``'s ``HandleInsufficientScratch``). AMD's documentation of RCCL recommends
-the setting on the MI250X, not on later GPUs.
+c7785a6da1, ``core/util/flag.h`` and ``AqlQueue``'s ``HandleInsufficientScratch``). AMD's documentation of RCCL
+recommends the setting on the MI250X, not on later GPUs.
 """
 _ALIGNED = 16
 """Granule of scratch memory in bytes per lane: 1,024 bytes for the 64 lanes of a wavefront."""

@@ -55,7 +55,7 @@ def test_a_loop_beside_it_does_not_count() -> None:
         (prediction(OUTER, workgroups=None), "the grid is not given"),
         (prediction(msgspec.structs.replace(OUTER, elements_per_iteration=None)), "the elements per iteration"),
         (prediction(msgspec.structs.replace(OUTER, missing=[])), "the elements per iteration"),
-        (prediction(OUTER, msgspec.structs.replace(OUTER, header="inner")), "loops in each other"),
+        (prediction(OUTER, msgspec.structs.replace(OUTER, header="inner")), "iterations of nested loops"),
         (
             prediction(OUTER, msgspec.structs.replace(OUTER, header="other", missing=["n"])),
             "more than one extent is not known: lengths, n",
@@ -76,7 +76,7 @@ def test_iterations_of_a_retry_are_known() -> None:
     assert isinstance(found, ElementCost)
     # 100 cycles of 64 elements, and in each of 16 iterations 3 of 10 cycles.
     assert found.cycles == (100 + 3 * 10) / 64
-    assert element_cost(prediction(retry), DEPTHS) == "no loop depends on an unknown extent"
+    assert element_cost(prediction(retry), DEPTHS) == "no extent is unknown"
 
 
 def test_several_loops_of_one_extent_add_up() -> None:
@@ -133,7 +133,7 @@ def test_a_loop_that_is_never_entered_costs_nothing() -> None:
     [
         ([["n"], [f"{VALUES}lengths"]], "more than one extent is not known: lengths, n"),
         ([["b"], ["a"], ["c"]], "more than one extent is not known: a, b, c"),
-        ([], "no loop depends on an unknown extent"),
+        ([], "no extent is unknown"),
     ],
 )
 def test_the_reason_names_every_extent(missing: list[list[str]], words: str) -> None:

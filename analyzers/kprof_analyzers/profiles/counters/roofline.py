@@ -134,9 +134,9 @@ def place_all(kernels: Sequence[KernelCounters], gpu: MeasuredGpu, limits: list[
 def place(kernel: KernelCounters, gpu: MeasuredGpu, limits: list[Roof]) -> Point:
     """Return the position of a kernel, with its nearest roof.
 
-    The flat roof is that of the kernel's main kind of arithmetic. This is matrix arithmetic in the type with the highest
-    rate if MFMA does more than the VALU, and vector arithmetic otherwise. The slanted roofs are the memory levels whose
-    traffic was counted.
+    The flat roof is that of the kernel's main kind of arithmetic. This is matrix arithmetic in the type with the
+    highest rate if MFMA does more than the VALU, and vector arithmetic otherwise. The slanted roofs are the memory
+    levels whose traffic was counted.
     """
     return _placed(kernel, metrics(kernel, gpu), limits)
 

@@ -186,7 +186,9 @@ def _times(numbers: MeasuredNumbers) -> list[Fact]:
         remark = f"number {rank:g} of the trace's kernels"
         if share < 100:
             # Amdahl's law for halving this kernel's time.
-            remark += f"; if it were twice as fast, all kernels together would be {100 / (100 - share / 2):.2f} times as fast"
+            remark += (
+                f"; if it were twice as fast, all kernels together would be {100 / (100 - share / 2):.2f} times as fast"
+            )
         found.append(Fact("time_share", "share of the GPU's kernel time", share, "%", remark=remark))
     return found
 

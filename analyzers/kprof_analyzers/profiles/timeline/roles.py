@@ -50,8 +50,8 @@ def role(known: Sequence[str], place: int) -> str:
     """Return the role of the GEMM at a position in a sequence of categories.
 
     The role follows from the kernels before the GEMM in its half of the block if possible, as for the output's and the
-    down GEMM. Otherwise it follows from the kernels after it. Norms of queries and keys lie between their GEMM and the attention, so norms are
-    skipped unless another GEMM follows them.
+    down GEMM. Otherwise it follows from the kernels after it. Norms of queries and keys lie between their GEMM and the
+    attention, so norms are skipped unless another GEMM follows them.
     """
     for category in reversed(known[max(0, place - _NEAR) : place]):
         if category in _PARTS:
