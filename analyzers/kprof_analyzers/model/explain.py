@@ -128,7 +128,7 @@ def _speed_of_light(model: KernelModel) -> float:
     moved = once + shared.stored * where.total + _bytes(model).get("written_back", 0.0)
     if shared.stored_beyond or not machine.cache_bytes("mall"):
         return max(matrix, _at_peak(machine, "hbm", moved))
-    # Memory bounds the loads that take no line of the Infinity Cache; the cache bounds all bytes together.
+    # Loads that bypass the Infinity Cache are limited by memory; all bytes together are limited by the cache.
     passed = model.passing.loaded * once if shared.beyond_mall else 0.0
     return max(matrix, _at_peak(machine, "mall", moved), _at_peak(machine, "hbm", passed))
 

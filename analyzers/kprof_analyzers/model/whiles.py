@@ -125,8 +125,7 @@ class _Walker:
         for inner in [op for op in loop.module.operations if op.is_loop and op.loop == loop.index]:
             evaluator.restart(here)
             mine = [int(a and b) for a, b in zip(live, taken(evaluator, inner, loop.index), strict=True)]
-            # The outline contains the inner loop in every iteration, so a skipped inner loop counts as an entry with 0
-            # iterations.
+            # The outline has the inner loop in every iteration, so a skipped loop counts as an entry with 0 iterations.
             if inner.name == "scf.while":
                 self.go(inner, mine, here)
                 _add(counts.entries, inner.index, [a - b for a, b in zip(live, mine, strict=True)])

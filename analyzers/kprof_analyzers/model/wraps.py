@@ -41,8 +41,7 @@ def _wrapped(facts: KernelFacts, module: Module) -> dict[int, float]:
         share = 1.0
         for op in made_of.values():
             before = flow.producer(flow.input(op, 0))
-            # If the dividend's numbers are also used in another way, as in (n % width, n // width), they are not
-            # copies.
+            # If the dividend is also used in another way, as in (n % width, n // width), elements are not copies.
             if op.index in shares and before is not None and before.index not in made_of:
                 share *= shares[op.index]
         if share < 1:

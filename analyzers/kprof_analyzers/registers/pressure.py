@@ -74,8 +74,7 @@ def _held(places: list[str | None], live: Liveness, file: str, index: int) -> di
         if not left:
             break
     if left:
-        # These registers are not written earlier in program order: arguments, or results of later instructions in a
-        # loop.
+        # Registers without an earlier write in program order: arguments, or results from later in a loop.
         lines["before"] += left.bit_count()
     return dict(lines.most_common(_LINES))
 

@@ -233,8 +233,7 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
 
     for column in range(width):
         intensity = 10 ** (x_range[0] + (x_range[1] - x_range[0]) * column / (width - 1))
-        # Only the limiting part of a roof is drawn: slanted roofs below the highest flat roof, flat roofs right of the
-        # ridge.
+        # Only the limiting part of a roof is drawn: slanted roofs below the top, flat roofs right of the ridge.
         flat = max((roof.flop_rate for roof in roofs if roof.flop_rate), default=math.inf)
         slanted = max((roof.at(intensity) for roof in roofs if roof.bandwidth), default=math.inf)
         for roof in roofs:
