@@ -1,6 +1,6 @@
 """kprof: what an AMD GPU will do with a kernel, why, and which knob to turn.
 
-The public names are loaded on first use, so that ``import kprof`` costs nothing. ``docs/api.md`` describes them;
+The public names are loaded on first use, so that ``import kprof`` costs nothing. ``docs/api.md`` describes the names;
 ``__init__.pyi`` tells type checkers and editors.
 """
 
@@ -56,12 +56,12 @@ _VIEWS = {
     for file in os.listdir(f"{__path__[0]}/api/{folder}")  # noqa: PTH208 - pathlib takes long to import
     if file.endswith(".py") and not file.startswith("_")
 }
-"""Functions of views: each file in these folders is one."""
+"""View functions: each file in these folders defines a function with the file's name."""
 _PUBLIC |= _VIEWS
 _EXTENSION = "load_ipython_extension"
 """The name of the function that ``%load_ext kprof`` calls."""
 _APART = ("lint_configs", "server_configs")
-"""Functions of packages beside the core."""
+"""Functions of packages outside the core."""
 
 __all__ = sorted([*_PUBLIC, *_APART, "__version__"])  # noqa: PLE0605 - views are files
 
@@ -89,5 +89,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names, loaded or not."""
+    """Return the public names, loaded or not."""
     return sorted(__all__)

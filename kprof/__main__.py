@@ -1,4 +1,4 @@
-"""``python -m kprof``."""
+"""Run the command line as ``python -m kprof``."""
 
 from kprof.cli.app import main
 

@@ -1,4 +1,4 @@
-"""What a search for better knobs has found for a kernel, as a report has it."""
+"""Best knob change that a search found for a kernel, as stored in a report."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KnownAdvice:
-    """The first answer of ``kprof advise``. It was compiled; its time is predicted and nothing was measured.
+    """First answer of ``kprof advise``. The change was compiled; its time is predicted, not measured.
 
     Attributes:
-        change: knobs to their new values.
+        change: knob to its new value.
         config: all knobs.
-        code: the configuration as code for ``triton.autotune``; switches of the environment on lines before it.
+        code: the configuration as code for ``triton.autotune``, preceded by lines that set environment switches.
         start_us, best_us: predicted microseconds of a launch before and after.
-        start_spills, best_spills: VGPRs spilled a lane before and after; ``None`` where that is not known.
+        start_spills, best_spills: spilled VGPRs per lane before and after; ``None`` if not known.
     """
 
     change: dict[str, Any]

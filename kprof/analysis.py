@@ -1,4 +1,4 @@
-"""What analyzers get, what they give, and how they are found.
+"""The interface of analyzers: their input, their result, and how they are discovered.
 
 An analyzer is any object with the :class:`Analyzer` protocol. Those in ``kprof_analyzers`` are built in; other
 distributions add theirs through the entry-point group ``kprof.analyzers``.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PassRun(Protocol):
-    """One run of one compiler pass."""
+    """One run of a compiler pass."""
 
     @property
     def order(self) -> int:
@@ -30,17 +30,17 @@ class PassRun(Protocol):
 
     @property
     def name(self) -> str:
-        """As on MLIR's command line: ``tritonamdgpu-pipeline``."""
+        """Name of the pass on MLIR's command line, for example ``tritonamdgpu-pipeline``."""
         ...
 
     @property
     def options(self) -> str:
-        """In braces, where the compiler prints them."""
+        """Options of the pass, in braces as the compiler prints them."""
         ...
 
     @property
     def changed(self) -> bool | None:
-        """Whether it changed the module; ``None`` when that is not known."""
+        """Whether the pass changed the module; ``None`` if not known."""
         ...
 
 
@@ -49,36 +49,42 @@ class PassLog(Protocol):
 
     @property
     def records(self) -> Sequence[PassRun]:
-        """In the order in which they ran."""
+        """Pass runs in order of execution."""
         ...
 
     def counts(self, operation: str, line: int | None = None) -> Sequence[tuple[PassRun, int, int]]:
-        """Passes that changed the number of operations of a name, with the numbers before and after."""
+        """Return passes that changed the number of operations of a name, with the counts before and after.
+
+        Args:
+            operation: name of the operation.
+            line: source line to count operations of; ``None`` for all lines.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """Everything read or computed about one compiled kernel, before any judgement.
+    """All data read or computed for one compiled kernel, as input of the analyzers.
 
     Attributes:
         name: the kernel's function name.
         arch: hardware model.
-        product: the GPU meant, when one was named (CU and XCD count, clocks, bandwidth).
+        product: the GPU, when one was named (CU and XCD count, clocks, bandwidth).
         program: instructions, blocks and loops.
         ttgir: the TTGIR module, ``None`` when only assembly is at hand.
         metadata: Triton's metadata (``shared``, ``num_warps``, ...), empty when not from Triton.
-        specialization: what was compiled.
+        specialization: signature, constants and options of the compile.
         grid: workgroups in x, y, z, ``None`` when no launch is known.
-        arguments: numbers that the launch passes, by name; empty when no launch is known.
-        contents: integers in memory that pointer arguments point to, by name, where they are known: indices.
-        tensor_bytes: bytes of all tensors that a recorded launch passes; ``None`` where that is not known.
+        arguments: numbers that the launch passes, by argument name; empty when no launch is known.
+        contents: integers in the memory that pointer arguments point to (indices, for example), by argument name; only
+            where known.
+        tensor_bytes: total bytes of the tensors that a recorded launch passes; ``None`` if not known.
         condition: what a timed launch finds in the caches.
-        passes: what each compiler pass changed, ``None`` when it was not recorded.
-        history: the passes themselves, to be asked about single lines; ``None`` likewise.
+        passes: changes made by each compiler pass; ``None`` when they were not recorded.
+        history: the compiler passes, which can be queried for single lines; ``None`` when they were not recorded.
         resources, occupancy, loops: as in the document.
-        triton: the compiling Triton's version.
-        prediction: the performance model's, for analyzers that are asked last; ``None`` for all others.
+        triton: version of Triton that compiled the kernel.
+        prediction: result of the performance model, for analyzers that run after it; ``None`` for all others.
     """
 
     name: str
@@ -103,15 +109,15 @@ class KernelFacts:
 
 
 class Endless(Sequence[int]):
-    """What a tensor of unknown size holds: ``first``, and from place to place ``step`` more.
+    """Contents of a tensor of unknown size, as an arithmetic sequence without end.
 
     Args:
-        first: at place 0.
-        step: 0 for one number everywhere.
+        first: value at index 0.
+        step: increment per index; 0 repeats the same number everywhere.
     """
 
     EXTENT = 1 << 44
-    """Its length, beyond any tensor's."""
+    """Length of the sequence: larger than any tensor."""
 
     def __init__(self, first: int, step: int = 0) -> None:
         self._first, self._step = first, step
@@ -133,22 +139,22 @@ class Endless(Sequence[int]):
 
 @dataclass(frozen=True)
 class ModelChange:
-    """What a kernel would not have without a finding: the performance model tells its time without that.
+    """Change to the model that removes the effect of a finding, to predict the launch time without the finding.
 
-    Instructions are named by their position in the program.
+    Instructions are identified by their position in the program.
 
     Attributes:
-        gone: instructions that would not be there.
-        wide: memory access to the bytes a lane that it would move, each fetched once.
-        cycles: instruction to the factor on the cycles that its unit is busy.
+        gone: instructions that would be removed.
+        wide: memory access to the bytes per lane that it would move, each byte fetched once.
+        cycles: instruction to the factor on the cycles that it keeps its unit busy.
         conflict_free: LDS accesses that would have no bank conflicts.
-        leave_out: ``memory_latency``, ``lds_latency``, ``wave_quantisation``, ``matrix_large``: effects of the model;
-            ``dies_in_turn``: neighbouring workgroups are assigned to different dies; ``write_backs``: atomics write
-            back L2, and those on one address wait for each other.
-        num_warps: wavefronts of a workgroup.
+        leave_out: effects of the model to disable: ``memory_latency``, ``lds_latency``, ``wave_quantisation``,
+            ``matrix_large``; ``dies_in_turn``: neighbouring workgroups are assigned to different dies; ``write_backs``:
+            atomics write back L2, and atomics on one address wait for each other.
+        num_warps: wavefronts per workgroup.
         workgroups_per_cu: workgroups that a CU holds.
-        idle_share: share of the CUs that have no work and would have some of the others'.
-        at_most: more is left out than any repair can bring.
+        idle_share: share of the CUs that are idle and would get work of the others.
+        at_most: True if the change removes more time than any repair can save.
     """
 
     gone: tuple[int, ...] = ()
@@ -164,17 +170,17 @@ class ModelChange:
 
 @dataclass(frozen=True)
 class AnalyzerResult:
-    """What one analyzer found, and what it could not check and why.
+    """Result of one analyzer: its findings, and what it could not check and why.
 
     Attributes:
-        findings: what it found.
-        notes: what else the user has to know, one sentence each.
-        checked: identifiers of the rules that looked at everything they look for.
-        not_checked: rules that lack a fact that they rest on.
-        does_not_apply: rules about what the architecture does not have.
-        failed: what could not be asked.
-        changes: for each finding, in the same order, what there would not be without it; shorter where that is not
-            known of the last ones.
+        findings: the findings.
+        notes: further facts that the user has to know, one sentence each.
+        checked: identifiers of the rules that were checked completely.
+        not_checked: rules that could not be checked because a required fact is missing.
+        does_not_apply: rules about hardware features that the architecture does not have.
+        failed: analyzers that failed, and entry points that could not be loaded.
+        changes: for each finding, in the same order, the model change that removes it; shorter if the changes of the
+            last findings are not known.
     """
 
     findings: Sequence[Finding] = ()
@@ -190,23 +196,23 @@ class Analyzer(Protocol):
     """Judges one kernel. Must not raise on unusual kernels: what cannot be checked becomes a note."""
 
     def analyze(self, facts: KernelFacts) -> AnalyzerResult:
-        """Findings and notes for one kernel."""
+        """Return the findings and notes for one kernel."""
         ...
 
 
 @dataclass(frozen=True)
 class Unusable:
-    """Stands for the analyzers of an entry point that could not be loaded."""
+    """Placeholder for the analyzers of an entry point that could not be loaded."""
 
     failure: Failure
 
     def analyze(self, _facts: KernelFacts) -> AnalyzerResult:
-        """Nothing but the failure."""
+        """Return the failure as the only result."""
         return AnalyzerResult(failed=(self.failure,))
 
 
 def asked(analyzer: Analyzer, facts: KernelFacts) -> AnalyzerResult:
-    """What an analyzer says; that it raised, where it does. One that is broken must not cost the others' findings."""
+    """Run an analyzer; if it raises, return the failure, so that a broken analyzer does not cost the other findings."""
     try:
         found = analyzer.analyze(facts)
         return replace(found, findings=tuple(found.findings), notes=tuple(found.notes))
@@ -218,9 +224,9 @@ def asked(analyzer: Analyzer, facts: KernelFacts) -> AnalyzerResult:
 
 
 def discover() -> Iterator[Analyzer]:
-    """Built-in analyzers first, then those of installed entry points in the group ``kprof.analyzers``.
+    """Yield the built-in analyzers, then those of installed entry points in the group ``kprof.analyzers``.
 
-    An entry point that cannot be loaded gives an :class:`Unusable`.
+    An entry point that cannot be loaded yields an :class:`Unusable`.
     """
     from importlib import import_module
 
@@ -238,12 +244,12 @@ _BUILT_IN = "kprof_analyzers"
 
 
 def providers() -> tuple[str, ...]:
-    """Names of the modules that have analyzers, ``kprof_analyzers`` first."""
+    """Return the names of the modules that contain analyzers, ``kprof_analyzers`` first."""
     return tuple(module for _, module in _named())
 
 
 def _named() -> tuple[tuple[str, str], ...]:
-    """Name and module of what has analyzers."""
+    """Return the name and the module of each provider of analyzers."""
     from kprof.plug_ins import entries
 
     others = {e.value: e.name for e in entries("kprof.analyzers").values() if e.value != _BUILT_IN}
@@ -251,7 +257,7 @@ def _named() -> tuple[tuple[str, str], ...]:
 
 
 def _words(error: Exception) -> str:
-    """``ValueError: no such thing (plugin.py:12)``: on one line, with the place where it was raised."""
+    """Return an exception as one line with its place: ``ValueError: no such thing (plugin.py:12)``."""
     from traceback import extract_tb
 
     frames = extract_tb(error.__traceback__)
@@ -265,6 +271,6 @@ _LONGEST = 200
 
 
 def failed_words(reports: Iterable[KernelReport]) -> list[str]:
-    """Each analyzer that could not be loaded or failed at one of the kernels, a sentence each."""
+    """Return one sentence for each analyzer that could not be loaded or failed on one of the kernels."""
     failures = (failure for report in reports if report.rules is not UNSET for failure in report.rules.failed)
     return list(dict.fromkeys(map(str, failures)))

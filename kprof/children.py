@@ -1,11 +1,12 @@
-"""The one way in which kprof starts a process: it ends with the process that started it, however that ends.
+"""Start child processes that end with their parent, however the parent ends.
 
-Workers are in sessions of their own, so that Ctrl-C in a terminal is not for them. Then neither a closed terminal nor
-the end of a parent that was killed ends them, and a worker in the middle of a long compile would only notice when it
-is done, with all the memory that the compile takes.
+Workers run in sessions of their own, so that Ctrl-C in a terminal does not reach them. Without further measures they
+would also survive a closed terminal or a killed parent: a worker in the middle of a long compile would notice only at
+its end, and would keep all the memory of the compile until then.
 
-On Linux the kernel is asked to end the child. Python processes of kprof's own look for themselves besides
-(:func:`end_with_parent`): that holds on other systems, and where a thread starts the child that may end before it.
+On Linux the kernel is asked to end the child. kprof's own Python processes also check their parent themselves
+(:func:`end_with_parent`). The check works on other systems, and for children started by a thread, which may end before
+the child.
 """
 
 import contextlib
@@ -26,28 +27,28 @@ if TYPE_CHECKING:
     from io import FileIO
 
 NOT_FROM_HERE = "import sys; sys.path[:] = [each for each in sys.path if each]; "
-"""Begins the text of each ``python -c``: else a ``json.py`` in the current folder would be imported, and so run."""
+"""Prefix of each ``python -c``. Without it, a ``json.py`` in the current folder would be imported and run."""
 
 START = (
     f"{NOT_FROM_HERE}import json; sys.path[:] = json.loads(sys.argv.pop()); "
     "from importlib import import_module; import_module(sys.argv.pop(1)).main()"
 )
-"""Text of the ``python -c`` of a worker: the module's name comes first, the path to import from last."""
+"""Text of the ``python -c`` of a worker. Its first argument is the module's name, its last the path to import from."""
 
 EVERY = 1.0
-"""Seconds between two looks."""
+"""Seconds between two checks of the parent."""
 _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
-    """Kill this process as soon as its parent is another one.
+    """Kill this process as soon as its parent has ended.
 
-    A thread looks; compilers let it run, as they give Python's lock back while they work. Python 3.12 starts none
-    in a copy of a process that is about to end: there the kernel alone is asked.
+    A thread checks the parent. The thread also runs during a compile, because compilers release Python's lock. Python
+    3.12 starts no thread in a copy of a process that is about to end; there only the Linux kernel is asked.
 
     Args:
-        parent: process that started this one, which may have ended meanwhile; by default whose child this one is now.
-        every: seconds between two looks.
+        parent: process that started this one, which may have ended meanwhile; by default the current parent.
+        every: seconds between two checks.
     """
     known = os.getppid() if parent is None else parent
 
@@ -66,15 +67,15 @@ def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
 
 
 def fork() -> int:
-    """Fork as :func:`os.fork` does, and at the end of the program too, where Python 3.12 refuses it.
+    """Fork like :func:`os.fork`, but also at the end of the program, where Python 3.12 refuses to.
 
-    Other Pythons allow it there: the threads that the program waited for have ended.
+    Other Python versions allow a fork at the end: the threads that the program waited for have ended.
 
     Returns:
-        0 in the copy, else the copy's process.
+        0 in the child, the child's process ID in the parent.
 
     Raises:
-        OSError: the system has no place for another process.
+        OSError: the system cannot create another process.
     """
     try:
         return os.fork()
@@ -97,13 +98,13 @@ def fork() -> int:
 
 
 def own_streams(log: int | None = None) -> "tuple[FileIO, FileIO]":
-    """Standard input and output for a worker's messages alone: what a library prints goes elsewhere.
+    """Reserve standard input and output for a worker's messages; output that a library prints is redirected.
 
     Args:
-        log: descriptor that gets what is printed from now on; nothing keeps it when ``None``.
+        log: descriptor that receives printed output from now on; with ``None`` the output is discarded.
 
     Returns:
-        Where questions come from, and where answers go, both without a buffer. Standard input is empty from now on.
+        The stream of requests and the stream of answers, both unbuffered. Standard input is empty from now on.
     """
     source = os.fdopen(os.dup(0), "rb", buffering=0)
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
@@ -117,55 +118,56 @@ def own_streams(log: int | None = None) -> "tuple[FileIO, FileIO]":
 
 
 def popen(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
-    """Start a process that ends with this one, as :class:`subprocess.Popen` does otherwise.
+    """Start a process that ends with this one; otherwise like :class:`subprocess.Popen`.
 
-    Called from another thread than the main one, the kernel would end the child with that thread: then the child has to
-    call :func:`end_with_parent`.
+    If another thread than the main one called this function, the Linux kernel would end the child together with that
+    thread. Such a child has to call :func:`end_with_parent` instead.
 
     Raises:
-        OSError: there is no such program, or it cannot be run.
+        OSError: the program does not exist or cannot be run.
     """
     tied = threading.current_thread() is threading.main_thread()
     return subprocess.Popen(list(command), preexec_fn=tied_to(os.getpid()) if tied else None, **options)  # noqa: PLW1509 - one call
 
 
 def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[Any]":
-    """Run a program to its end, as :func:`subprocess.run` does; it ends with this process.
+    """Run a program to its end, like :func:`subprocess.run`; the program also ends with this process.
 
     Raises:
-        OSError: there is no such program, or it cannot be run.
-        subprocess.TimeoutExpired: it took longer than ``timeout``; it has been ended.
+        OSError: the program does not exist or cannot be run.
+        subprocess.TimeoutExpired: the program took longer than ``timeout`` and was ended.
     """
-    # Whichever thread this is, it stays until the program has ended.
+    # The calling thread waits for the program, so it cannot end before the program does.
     return subprocess.run(list(command), preexec_fn=tied_to(os.getpid()), **options)  # noqa: PLW1510 - the caller's check
 
 
 def encoded_path(path: Sequence[str]) -> str:
-    """The last argument of :data:`START`: the folders to import from."""
+    """Return the folders to import from as the last argument of :data:`START`."""
     return json.dumps(list(path))
 
 
 def module_path() -> list[str]:
-    """Return ``sys.path`` with absolute folders, for a worker that may stand in another one."""
+    """Return ``sys.path`` with absolute folders, for a worker whose working directory may differ."""
     return [str(Path(entry or ".").absolute()) for entry in sys.path]
 
 
 class PythonWorker:
-    """An interpreter that runs ``main()`` of one of kprof's modules.
+    """A Python interpreter that runs ``main()`` of one of kprof's modules.
 
-    Questions go to its standard input, answers come from its standard output. It is in a session of its own: Ctrl-C in
-    the terminal is for this process, which then ends its workers itself.
+    Requests go to its standard input, answers come from its standard output. The worker runs in a session of its own:
+    Ctrl-C in the terminal reaches only this process, which then ends its workers itself.
 
     Args:
-        module: whose ``main()``; where a thread starts the worker, it has to call :func:`end_with_parent`.
-        arguments: its ``sys.argv[1:]``.
-        path: its ``sys.path``; by default this process's.
-        environment: its environment variables; by default this process's.
+        module: module whose ``main()`` is run. If a thread starts the worker, ``main()`` has to call
+            :func:`end_with_parent`.
+        arguments: the worker's ``sys.argv[1:]``.
+        path: the worker's ``sys.path``; by default this process's.
+        environment: the worker's environment variables; by default this process's.
         flags: options of the interpreter.
-        log: keep what it prints on standard error, for :meth:`printed`.
+        log: whether to keep the worker's standard error for :meth:`printed`.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the worker cannot be started.
     """
 
     def __init__(
@@ -177,7 +179,7 @@ class PythonWorker:
         flags: Sequence[str] = (),
         log: bool = False,
     ) -> None:
-        # Appending keeps a worker that empties its log from leaving a hole.
+        # Append mode: a worker that truncates its log then leaves no hole in the file.
         self._log: IO[bytes] | None = tempfile.TemporaryFile("a+b", buffering=0) if log else None  # noqa: SIM115
         imports = encoded_path(module_path() if path is None else path)
         self.process: subprocess.Popen[bytes] = popen(
@@ -196,24 +198,24 @@ class PythonWorker:
         self._lines = io.BufferedReader(cast("io.RawIOBase", self.stdout))
 
     def line(self) -> bytes:
-        """Return the next line that it answers; nothing where it has ended."""
+        """Return the next line of the worker's answers, or nothing if the worker has ended."""
         return self._lines.readline()
 
     @property
     def alive(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the worker is still running."""
         return self.process.poll() is None
 
     def kill(self) -> None:
-        """End it at once; who waits for an answer gets the end of its output. Its own workers end with it."""
+        """End the worker and its own workers at once; a reader that waits for an answer gets the end of the stream."""
         with contextlib.suppress(OSError):
             self.process.kill()
 
     def end(self, patience: float = 0.0) -> int:
-        """End it, wait for it and close its streams; its exit status, negative for a signal.
+        """End the worker, wait for it and close its streams; return its exit status, negative for a signal.
 
         Args:
-            patience: seconds in which it may end by itself once its input has ended.
+            patience: seconds that the worker has to end by itself once its input is closed.
         """
         if patience:
             with contextlib.suppress(OSError):
@@ -222,7 +224,7 @@ class PythonWorker:
                 self.process.wait(timeout=patience)
         self.kill()
         status = self.process.wait()
-        # Closing the reader waits for a thread that reads from it: it must not read from the descriptor's next owner.
+        # Closing the reader waits for a thread that still reads, which must not read from a descriptor that is reused.
         for stream in (self.stdin, self._lines, self._log):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -230,7 +232,7 @@ class PythonWorker:
         return status
 
     def printed(self, most: int = 1 << 16) -> str:
-        """Return the end of what it printed on standard error; at most so many bytes. Nothing once it was ended."""
+        """Return the last ``most`` bytes that the worker printed on standard error; empty once the worker was ended."""
         if self._log is None or self._log.closed:
             return ""
         descriptor = self._log.fileno()
@@ -247,12 +249,13 @@ def ending(status: int) -> str:
 
 
 def tied_to(parent: int) -> Callable[[], None] | None:
-    """Return what a child calls to be killed by the kernel when its parent ends; ``None`` where there is no such call.
+    """Return a function by which a child asks the kernel to be killed when its parent ends; ``None`` if not supported.
 
-    Everything that the function needs is made here: the child may call it between a fork and its program.
+    Everything that the function needs is created here, since the child calls it between the fork and the start of its
+    program.
 
     Args:
-        parent: number of the parent as the child sees it; 0 for one outside of its namespace.
+        parent: process ID of the parent as the child sees it; 0 for a parent outside of the child's namespace.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -263,7 +266,7 @@ def tied_to(parent: int) -> Callable[[], None] | None:
 
     def tie() -> None:
         control(death, kill, 0, 0, 0)
-        # It may have ended before the kernel was asked.
+        # The parent may have ended before prctl was called.
         if os.getppid() != parent:
             os._exit(1)
 

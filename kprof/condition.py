@@ -1,4 +1,4 @@
-"""What a launch finds in the caches, and what the way of timing adds: the condition that a time is of."""
+"""Timing conditions: the cache contents before a launch, and the overhead that the timing method adds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ Caches = Literal["kept", "clean", "dirty"]
 
 @dataclass(frozen=True)
 class Condition:
-    """How the launches that are timed follow each other.
+    """State of the caches and method of timing under which a launch is timed.
 
     Attributes:
-        name: as ``--condition`` takes it.
-        caches: ``kept``: the same launch, or the program that it is in, ran just before, and what fits the last-level
-            cache is still there; ``clean``: something else was read since; ``dirty``: something else was written since,
-            whose lines have to go to memory before this launch's can take their place.
-        events: two events around each launch are part of its time.
-        replayed: the launch is one of a graph that is replayed.
-        between: bytes touched from one launch to the next one with the same data, where ``caches`` are ``kept``;
-            ``None``: those of the launch itself.
-        written: these bytes are another kernel's results, of which an XCD's L2 has no more than chance would have it.
-        text: what it is, for people.
-        short: the same in a word or two, where a line has no room.
+        name: name of the condition, as in ``--condition``.
+        caches: ``kept``: the same launch, or the program that contains it, ran just before, and what fits the
+            last-level cache is still there. ``clean``: other data was read in between. ``dirty``: other data was
+            written in between, and its lines must be written to memory before this launch's lines can replace them.
+        events: True if the time includes two events around each launch.
+        replayed: True if the launch is part of a replayed graph.
+        between: bytes touched between two launches with the same data, where ``caches`` is ``kept``; ``None``: the
+            bytes of the launch itself.
+        written: True if these bytes are another kernel's results, of which an XCD's L2 holds only a random share.
+        text: description for people.
+        short: description in one or two words, for lines without room.
     """
 
     name: str
@@ -59,11 +59,11 @@ GRAPH = Condition(
 )
 
 CONDITIONS: Mapping[str, Condition] = {one.name: one for one in (WARM, FLUSHED, FLUSHED_DIRTY, GRAPH)}
-"""The conditions by name, the default first."""
+"""Conditions by name, the default first."""
 
 
 def in_short(name: str) -> str:
-    """Return what caches hold before a launch, for a line that has room for a word or two; an unknown name as it is.
+    """Return a short description of the caches before a launch; an unknown name is returned unchanged.
 
     >>> in_short("warm"), in_short("flushed-dirty")
     ('caches warm', 'caches flushed by writes')

@@ -1,4 +1,4 @@
-"""A time after which nothing more is begun."""
+"""Time budgets: after a deadline no further work is started."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ _Item = TypeVar("_Item")
 
 
 class Deadline:
-    """A budget of seconds, counted from when it is made.
+    """A time budget in seconds, counted from its creation.
 
     Args:
         seconds: the budget; ``None``: no limit.
@@ -22,30 +22,31 @@ class Deadline:
 
     @property
     def spent(self) -> float:
-        """Seconds since it was made, or since the first of its shares."""
+        """Seconds since the deadline was created, or since its first share was taken."""
         return time.monotonic() - self._began
 
     @property
     def left(self) -> float:
-        """Seconds until it is over, 0 from then on; infinite without a limit."""
+        """Seconds until the deadline, 0 after it; infinite without a limit."""
         return max(0.0, self._seconds - self.spent)
 
     def over(self) -> bool:
-        """Return whether nothing more may be begun."""
+        """Return whether the deadline has passed, so that no further work may start."""
         return self.left <= 0
 
     def share(self, among: int) -> float:
-        """Return the seconds for one of so many that share what is left; what it does not need is left for the rest."""
+        """Return the seconds for one of ``among`` tasks that share the remaining time."""
         return self.left / among
 
     def shares(self, count: int, at_least: float = 0.0) -> Iterator[float]:
-        """Yield the seconds for each of so many tasks in turn, counted from the moment the first task asks.
+        """Yield the seconds for each of ``count`` tasks in turn, counted from the moment the first task asks.
 
-        What the tasks so far took beyond their shares is expected of the next ones, too, so that the last has no less.
+        If earlier tasks overran their shares, later tasks are expected to overrun as much. Each share is reduced by the
+        mean overrun, so that the last task does not get less than the others.
 
         Args:
             count: number of tasks.
-            at_least: seconds that each has whatever the time.
+            at_least: minimum seconds per task, whatever the remaining time.
         """
         self._began = time.monotonic()
         given = 0.0
@@ -56,11 +57,11 @@ class Deadline:
             yield share
 
     def taking(self, items: Iterable[_Item], at_least: int = 0) -> Iterator[_Item]:
-        """Yield items as long as there is time; the next one is not asked for afterwards.
+        """Yield items until the deadline; after it no further item is requested.
 
         Args:
-            items: what is to be done, the most important first.
-            at_least: how many of them are yielded even if the time is over.
+            items: items to process, the most important first.
+            at_least: number of items to yield even after the deadline.
         """
         iterator = iter(items)
         yield from islice(iterator, at_least)

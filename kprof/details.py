@@ -1,6 +1,6 @@
-"""What a page shows of a kernel beyond the document: its source beside its instructions, and pictures.
+"""Details that a page shows of a kernel beyond the document: source lines with their instructions, and pictures.
 
-The document stays small and stable; this is as large as the kernel and is never written as JSON.
+The document stays small and stable; the details are as large as the kernel and are never written as JSON.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of a source file and what was compiled from it.
+    """A source line and the instructions compiled from it.
 
     Attributes:
         number: 1-based line.
-        text: as in the file; ``None`` when the file is not shown.
-        instructions: instructions that come from the line.
-        share: of the predicted time of the kernel's wavefronts, 0 to 1; ``None`` when nothing was modelled.
-        causes: why that time passes, cause (as in :data:`kprof.document.Bound`) to its share of the whole kernel's
-            time, largest first.
-        spills: scratch instructions.
-        conflicts: cycles that LDS bank conflicts add to one iteration of the loop around it, for one wavefront;
-            ``None`` when there are accesses whose conflicts are not known.
+        text: text of the line; ``None`` when the file is not shown.
+        instructions: number of instructions that come from the line.
+        share: share of the predicted time of the kernel's wavefronts, 0 to 1; ``None`` when nothing was modelled.
+        causes: cause (as in :data:`kprof.document.Bound`) to its share of the whole kernel's time that is spent on this
+            line, largest first.
+        spills: number of scratch instructions.
+        conflicts: cycles that LDS bank conflicts add to one iteration of the enclosing loop, for one wavefront;
+            ``None`` when the conflicts of some accesses are not known.
     """
 
     number: int
@@ -34,12 +34,12 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A source file as far as instructions come from it.
+    """A source file with the lines that instructions come from.
 
     Attributes:
-        path: as the compiler recorded it.
-        lines: the lines to show, ascending; gaps are lines that nothing came from.
-        hidden: why the text is not shown; ``None`` when it is.
+        path: path as the compiler recorded it.
+        lines: lines to show, ascending; gaps are lines without instructions.
+        hidden: reason why the text is not shown; ``None`` when it is shown.
     """
 
     path: str
@@ -49,15 +49,16 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class CodeLine:
-    """An instruction.
+    """One instruction.
 
     Attributes:
-        text: as written.
-        kind: its class (``matrix``, ``vmem``, ...), as in :class:`kprof.inputs.amdgcn.InstructionClass`.
-        place: position in :attr:`Details.files` and line there; ``None`` when the compiler recorded no user's line.
-        share: of the predicted time of the kernel's wavefronts, 0 to 1.
-        comment: what the compiler wrote behind it.
-        position: in the program; -1 where it is not known.
+        text: assembly text.
+        kind: instruction class (``matrix``, ``vmem``, ...), as in :class:`kprof.inputs.amdgcn.InstructionClass`.
+        place: index in :attr:`Details.files` and line in that file; ``None`` when the compiler recorded no line of the
+            user.
+        share: share of the predicted time of the kernel's wavefronts, 0 to 1.
+        comment: comment that the compiler wrote behind the instruction.
+        position: position in the program; -1 if not known.
     """
 
     text: str
@@ -74,8 +75,8 @@ class IrLine:
 
     Attributes:
         number: 1-based line of its text.
-        text: without its position in the source.
-        place: position in :attr:`Details.files` and line there; ``None`` when it comes from no user's line.
+        text: text without its source location.
+        place: index in :attr:`Details.files` and line in that file; ``None`` when it comes from no line of the user.
     """
 
     number: int
@@ -88,10 +89,10 @@ class CodeBlock:
     """A basic block.
 
     Attributes:
-        label: its label, empty when it has none.
-        loop: header of the innermost loop around it, empty outside loops.
-        depth: loops around it.
-        code: its instructions in order.
+        label: label of the block, or "".
+        loop: header of the innermost enclosing loop, or "" outside loops.
+        depth: number of enclosing loops.
+        code: instructions in order.
     """
 
     label: str
@@ -105,9 +106,9 @@ class Picture:
     """An SVG file.
 
     Attributes:
-        title: what it shows.
-        svg: the whole file.
-        about: a sentence to go with it.
+        title: title of the picture.
+        svg: content of the file.
+        about: a sentence of explanation.
     """
 
     title: str
@@ -117,11 +118,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class CurveStep:
-    """A range of amounts of a resource with one occupancy.
+    """A range of amounts of a resource with the same occupancy.
 
     Attributes:
-        first, last: VGPRs of a lane, or bytes of LDS.
-        waves_per_simd: occupancy there; 0 means that the kernel cannot be launched.
+        first, last: range of VGPRs per lane, or of LDS bytes.
+        waves_per_simd: occupancy in this range; 0 means that the kernel cannot be launched.
         current: whether the kernel is in this range.
     """
 
@@ -133,12 +134,12 @@ class CurveStep:
 
 @dataclass(frozen=True)
 class Curve:
-    """Occupancy over one resource, everything else left as it is.
+    """Change to the model that removes the effect of a finding, to predict the launch time without the finding.
 
     Attributes:
-        resource: ``vgpr`` (registers of a lane) or ``lds`` (bytes of a workgroup).
-        amount: what the kernel takes.
-        steps: ascending, at least one.
+        resource: ``vgpr`` (registers per lane) or ``lds`` (bytes per workgroup).
+        amount: amount that the kernel uses.
+        steps: ranges in ascending order, at least one.
     """
 
     resource: str
@@ -148,17 +149,17 @@ class Curve:
 
 @dataclass(frozen=True)
 class Details:
-    """Everything beyond the document that is known of one kernel.
+    """All details of one kernel that are not in the document.
 
     Attributes:
         files: source files, the one with most instructions first.
-        blocks: the program in order.
-        control_flow: picture of blocks and loops; ``None`` when it is too large to be looked at.
-        layouts: pictures of the layouts that the kernel's tensors have.
-        curves: occupancy over VGPRs and LDS; empty when it is not known.
-        ttgir: the TTGIR line by line; empty where there is none.
-        landings: for each finding of the document the positions of the instructions that it is about; empty for what is
-            about the launch or the kernel as a whole.
+        blocks: basic blocks in program order.
+        control_flow: picture of blocks and loops; ``None`` when it would be too large to read.
+        layouts: pictures of the layouts of the kernel's tensors.
+        curves: occupancy as a function of VGPRs and of LDS; empty if not known.
+        ttgir: the TTGIR line by line; empty if there is no TTGIR.
+        landings: for each finding of the document, the positions of its instructions; empty for findings about the
+            launch or the whole kernel.
         notes: what is missing and why, one sentence each.
     """
 
