@@ -1,6 +1,7 @@
-"""The one document that reporters and the gate read: schema ``kprof.report/1``.
+"""The document that reporters and the gate read: schema ``kprof.report/1``.
 
-A field that does not apply is left out (``UNSET``); one that could not be determined is ``None``: absent is not zero.
+A field that does not apply is left out (``UNSET``). A field that could not be determined is ``None``: absent does not
+mean zero.
 """
 
 from typing import Any, Literal
@@ -19,14 +20,14 @@ SCHEMA: Literal["kprof.report/1"] = "kprof.report/1"
 
 
 class Specialization(msgspec.Struct, frozen=True):
-    """What exactly was compiled.
+    """Signature, constants and options of one compile.
 
     Attributes:
         signature: argument name to Triton type (``*fp16``, ``i32``, ``constexpr``).
         constexprs: argument name to compile-time value.
-        attributes: argument name to the hints the launch gives (``divisibility``, ``pointer_range``).
+        attributes: argument name to the hints that the launch provides (``divisibility``, ``pointer_range``).
         options: backend options (``num_warps``, ``waves_per_eu``, ...).
-        environment: environment switches that change code generation and were set.
+        environment: environment switches that were set and change code generation.
     """
 
     signature: dict[str, str] = {}
@@ -37,18 +38,18 @@ class Specialization(msgspec.Struct, frozen=True):
 
 
 class Resources(msgspec.Struct, frozen=True):
-    """What a wavefront and a workgroup of the kernel take.
+    """Registers and memory that the kernel uses per wavefront, lane or workgroup.
 
     Attributes:
-        vgpr: VGPRs the code uses, AGPRs not counted.
-        agpr: accumulation VGPRs the code uses.
-        sgpr: SGPRs as the metadata counts them, with VCC and the like.
-        vgpr_allocated: registers that a wavefront occupies: VGPRs and AGPRs, padded to the allocation granule.
-        vgpr_spills: VGPRs spilled, per lane.
-        sgpr_spills: SGPRs spilled.
+        vgpr: VGPRs that the code uses, without AGPRs.
+        agpr: accumulation VGPRs that the code uses.
+        sgpr: SGPRs as counted by the metadata, including VCC and other special registers.
+        vgpr_allocated: registers allocated to a wavefront: VGPRs and AGPRs, padded to the allocation granule.
+        vgpr_spills: spilled VGPRs per lane.
+        sgpr_spills: spilled SGPRs.
         scratch_bytes: private memory per lane, in bytes.
         lds_bytes: LDS per workgroup in bytes, dynamic part included.
-        lds_limit_bytes: LDS that one workgroup may have on this architecture.
+        lds_limit_bytes: maximum LDS of one workgroup on this architecture.
         num_warps: wavefronts per workgroup.
         wavefront_size: lanes per wavefront.
     """
@@ -70,13 +71,13 @@ Limiter = Literal["vgpr", "sgpr", "lds", "wave_slots", "workgroup_slots", "launc
 
 
 class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What to give up for more wavefronts on a SIMD.
+    """Resource reduction that is needed for the next higher occupancy.
 
     Attributes:
-        resource: ``vgpr``, ``agpr``, ``sgpr``, ``lds``, ``num_warps``, or what ``waves_per_eu`` padded:
-            ``vgpr_padding``, ``sgpr_padding``.
-        reduce_by: how much less is needed: registers, bytes or wavefronts a workgroup.
-        waves_per_simd: occupancy then.
+        resource: ``vgpr``, ``agpr``, ``sgpr``, ``lds`` or ``num_warps``; ``vgpr_padding`` and ``sgpr_padding`` are
+            registers that ``waves_per_eu`` padded.
+        reduce_by: required reduction, in registers, bytes or wavefronts per workgroup.
+        waves_per_simd: occupancy after the reduction.
         also: further resources that must shrink at the same time, with the amounts.
     """
 
@@ -87,16 +88,16 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Occupancy(msgspec.Struct, frozen=True):
-    """How many wavefronts of the kernel one SIMD holds at a time.
+    """Number of wavefronts of the kernel that one SIMD holds at a time.
 
     Attributes:
         waves_per_simd: achievable wavefronts per SIMD (may be fractional: workgroups of one wavefront on four SIMDs).
         max_waves_per_simd: the hardware's wave slots.
         workgroups_per_cu: workgroups resident in a CU (in a WGP on RDNA in WGP mode).
-        limiter: the resource that sets it. ``launch_bounds``: registers that ``waves_per_eu`` padded; with no
+        limiter: the resource that limits occupancy. ``launch_bounds``: registers that ``waves_per_eu`` padded; with no
             wavefronts at all, a workgroup that is too large.
-        limits: resource to the wavefronts per SIMD which it alone would allow.
-        next_step: cheapest change that raises it; absent at the maximum.
+        limits: resource to the wavefronts per SIMD that this resource alone would allow.
+        next_step: cheapest change that raises occupancy; absent at the maximum.
         method: ``hardware``, ``llvm`` or ``guide``.
     """
 
@@ -110,13 +111,14 @@ class Occupancy(msgspec.Struct, frozen=True):
 
 
 class WaitDistance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One wait of a loop in its steady state, and the memory instruction that it waits for.
+    """One wait of a loop in its steady state, with the memory instruction that it waits for.
 
     Attributes:
-        wait: as written, for example ``vmcnt(0)``.
+        wait: the wait as written, for example ``vmcnt(0)``.
         waits_for: mnemonic of the youngest memory instruction that must have finished; absent when none was in flight.
-        instructions: instructions issued between the two.
-        cycles: issue cycles between the two, which hide latency; ``None`` where the architecture's issue is not known.
+        instructions: instructions issued between the memory instruction and the wait.
+        cycles: issue cycles between the two, which hide latency; ``None`` if the architecture's issue rates are not
+            known.
         matrix: matrix instructions between the two.
         line: source line of the memory instruction.
     """
@@ -134,23 +136,23 @@ class LoopFacts(msgspec.Struct, frozen=True):
 
     Attributes:
         header: label of the loop's first block.
-        depth: nesting, 1 is outermost.
+        depth: nesting depth; 1 is outermost.
         lines: file name to ``[first, last]`` source line inside the loop.
         instructions: mnemonic (without encoding suffix) to static count in the loop, inner loops included.
         classes: instruction class to static count.
-        kinds: what instructions do inside their class to static count, plain ones left out: ``conversion``,
+        kinds: kind of instruction inside its class to static count, without plain instructions: ``conversion``,
             ``acc_copy`` (between VGPRs and AGPRs), ``transcendental``, ``packed``, ``load``, ``atomic``, ...
-        widths: memory path to bytes a lane at one address to static count: ``{"global_load": {"16": 8}}``; a
-            ``ds_read2_b64`` counts as two of 8.
+        widths: memory path to bytes per lane at one address to static count: ``{"global_load": {"16": 8}}``; a
+            ``ds_read2_b64`` counts as two accesses of 8 bytes.
         waits: wait as written, for example ``vmcnt(0)``, to count.
         bytes_per_wave: memory path (``global_load``, ``global_to_lds``, ``lds_store``, ...) to bytes one wavefront
             moves per iteration.
         spill_accesses: scratch instructions in the loop.
-        innermost: no loop inside this one.
+        innermost: True if the loop contains no other loop.
         matrix: matrix instruction shape such as ``32x32x8`` to count.
         flops: floating-point operations of the loop's matrix instructions, for one wavefront.
         wait_distances: every wait outside inner loops, in program order.
-        hot: the loop that the report calls the hot one.
+        hot: True if the report calls this loop the hot loop.
     """
 
     header: str
@@ -171,16 +173,16 @@ class LoopFacts(msgspec.Struct, frozen=True):
 
 
 class RegisterPeak(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where the most registers of one file hold a value that is still needed.
+    """Point of the program with the most live registers of one register file.
 
     Attributes:
-        live: registers live there. The compiler allocates at least as many.
+        live: number of live registers there. The compiler allocates at least this many.
         location: source line of the instruction.
-        instruction: as written in the assembly.
-        lines: ``file:line`` to the most registers live at one of its instructions, the largest first.
-        held: at the peak, the line that wrote a value (``before``: an argument, or made later in a loop) to the
-            registers that its values take, the largest first. What is to go must come from here.
-        to_next_step: registers that would have to go for one more wavefront on a SIMD.
+        instruction: the instruction as written in the assembly.
+        lines: ``file:line`` to the maximum number of live registers at an instruction of the line, largest first.
+        held: for the values live at the peak: the line that wrote them (``before``: an argument, or written later in a
+            loop) to their number of registers, largest first. Only these registers can be saved.
+        to_next_step: number of registers to save for one more wavefront per SIMD.
     """
 
     live: int
@@ -192,13 +194,14 @@ class RegisterPeak(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PassChange(msgspec.Struct, frozen=True, rename={"pass_": "pass"}):
-    """What one compiler pass changed.
+    """Changes made by one compiler pass.
 
     Attributes:
         order: position among all passes, from 0.
-        pass_: the pass as on MLIR's command line.
-        stage: stage of the compiler: ``ttir``, ``ttgir``, ``llir``.
-        changed: metric to its values before and after: LDS in bytes, numbers of operations, vector widths in bytes.
+        pass_: name of the pass on MLIR's command line.
+        stage: compiler stage: ``ttir``, ``ttgir``, ``llir``.
+        changed: metric to its values before and after the pass: LDS in bytes, numbers of operations, vector widths in
+            bytes.
     """
 
     order: int
@@ -213,22 +216,24 @@ Bound = Literal[
 
 
 class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the performance model says about one loop.
+    """The performance model's prediction for one loop.
 
     Attributes:
         header: label of the loop's first block, as in :class:`LoopFacts`.
         lines: file name to ``[first, last]`` source line.
-        trips: iterations of a wavefront each time that it enters the loop; a mean where workgroups differ.
-        trips_known: whether that follows from the launch; if not it is assumed.
+        trips: iterations per entry of a wavefront into the loop; a mean if workgroups differ.
+        trips_known: True if the number of iterations follows from the launch; otherwise it is assumed.
         trips_from: how the number of iterations was found, in words.
-        entries: how often a wavefront enters the loop: iterations of the loops around it.
-        cycles_per_iteration: cycles from one iteration of a wavefront to its next, inner loops left out.
-        causes: cause (as in :data:`Bound`) to its cycles of an iteration; they add up to ``cycles_per_iteration``.
-        by_line: ``file:line`` to the cycles of an iteration that a wavefront spends there; they add up likewise.
+        entries: number of times that a wavefront enters the loop: iterations of the enclosing loops.
+        cycles_per_iteration: cycles from one iteration of a wavefront to its next, without inner loops.
+        causes: cause (as in :data:`Bound`) to its cycles per iteration; the sum is ``cycles_per_iteration``.
+        by_line: ``file:line`` to the cycles per iteration that a wavefront spends there; the sum is
+            ``cycles_per_iteration``.
         matrix_share: share of an iteration in which the SIMD's matrix unit is busy.
-        steady: whether iterations had become equally long when the simulation ended.
-        missing: what the iterations depend on: an argument, or ``values of`` a tensor; ``--value`` supplies it.
-        elements_per_iteration: how many elements of the axis of unknown extent an iteration does, where that is known.
+        steady: whether iterations had become equally long by the end of the simulation.
+        missing: what the number of iterations depends on: an argument, or ``values of`` a tensor; set it with
+            ``--value``.
+        elements_per_iteration: number of elements of the axis of unknown extent that one iteration processes, if known.
     """
 
     header: str
@@ -247,16 +252,16 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def cycles_per_element(self) -> float | None:
-        """Cycles for one more element of the axis of unknown extent."""
+        """Cycles per element of the axis of unknown extent."""
         return self.cycles_per_iteration / self.elements_per_iteration if self.elements_per_iteration else None
 
 
 class OccupancyWorth(msgspec.Struct, frozen=True):
-    """What more occupancy would be worth, by the performance model.
+    """Predicted gain from higher occupancy.
 
     Attributes:
-        workgroups_per_cu: one more than now.
-        time_us: of the launch with that many, all else alike; ``None`` when the grid has no more workgroups for it.
+        workgroups_per_cu: one workgroup more than now.
+        time_us: predicted launch time with that number, all else equal; ``None`` when the grid has too few workgroups.
     """
 
     workgroups_per_cu: int
@@ -264,32 +269,36 @@ class OccupancyWorth(msgspec.Struct, frozen=True):
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """The performance model's result for one kernel and launch. Everything is modelled, nothing measured.
+    """The performance model's result for one kernel and launch. All values are modelled, none are measured.
 
     Attributes:
-        time_us: time of one launch in microseconds; ``None`` where grid, CUs or iterations of loops are not known.
-        low_us, high_us: what the time is likely to lie between, where 95 % of published times do.
-        cycles: of the CU that works longest, without launch overhead; ``None``: how often a loop iterates is not known.
+        time_us: time of one launch in microseconds; ``None`` if the grid, the number of CUs or of iterations is not
+            known.
+        low_us, high_us: range that is likely to contain the time; it contained 95 % of published times.
+        cycles: cycles of the CU that works longest, without launch overhead; ``None`` if a loop's iterations are not
+            known.
         bound: the cause with the largest share.
-        shares: cause to its share of the time, 0 to 1; they add up to 1. Where it is not known how often a loop
-            iterates they are those of the assumed iterations.
-        loops: every loop, outer before inner.
-        speed_of_light_us: the least time for the same work: matrix operations at their peak, or bytes that must come
-            from memory at its peak.
-        speed_of_light_percent: ``speed_of_light_us`` of ``time_us``.
-        traffic: level (``l2``, ``mall``, ``hbm``) to the bytes that it is asked for in the whole launch, and
-            ``scratch``: those of spilled registers and private arrays; ``written_back``: others' lines that had to
-            leave the last-level cache before; ``passing``: of ``hbm``, what takes no line there, by cache modifiers.
+        shares: cause to its share of the time, 0 to 1; the sum is 1. If the iterations of a loop are not known, the
+            shares are those of the assumed iterations.
+        loops: every loop, outer loops before inner ones.
+        speed_of_light_us: minimum time for the same work: matrix operations at their peak rate, or bytes that must come
+            from memory at its peak bandwidth.
+        speed_of_light_percent: ``speed_of_light_us`` as a percentage of ``time_us``.
+        traffic: level (``l2``, ``mall``, ``hbm``) to the bytes requested from it in the whole launch. ``scratch``:
+            bytes of spilled registers and private arrays; ``written_back``: lines of other kernels that had to leave
+            the last-level cache first; ``passing``: the part of ``hbm`` that is not kept in that cache because of cache
+            modifiers.
         workgroups: workgroups of the launch.
         workgroups_per_cu: workgroups that run on a CU at the same time.
         waves_per_simd: wavefronts that run on a SIMD at the same time.
-        rounds: workgroups that the busiest place (a CU's share of ``workgroups_per_cu``) does one after the other.
-        clock_mhz: clock that the time was worked out with.
-        condition: that the time is of: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
-        events_us: what of the time two events around the launch add, in microseconds; ``None`` where there is no time.
-        occupancy_worth: what one more workgroup on each CU would change, where that was worked out.
-        roofline: operations and bytes by memory level beside the GPU's peaks, where they are known.
-        assumptions, notes: what was not known and assumed, and what else is worth knowing; one sentence each.
+        rounds: number of workgroups that the busiest slot (one of ``workgroups_per_cu`` on a CU) runs one after the
+            other.
+        clock_mhz: clock that the time was computed with.
+        condition: timing condition of the time: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
+        events_us: part of the time that two events around the launch add, in microseconds; ``None`` without a time.
+        occupancy_worth: effect of one more workgroup on each CU, if it was computed.
+        roofline: operations and bytes by memory level, with the GPU's peaks, if known.
+        assumptions, notes: what was not known and had to be assumed, and other remarks; one sentence each.
     """
 
     time_us: float | None
@@ -316,16 +325,16 @@ class Prediction(msgspec.Struct, frozen=True):
 
 
 class AutotunedChoice(msgspec.Struct, frozen=True):
-    """The configuration that stands for an autotuner's choice: the fastest one by the performance model.
+    """The configuration used in place of an autotuner's choice: the fastest one by the performance model.
 
     Attributes:
-        config: as the autotuner writes it.
-        listed: number of configurations that it chooses among.
-        timed: number of these with a predicted time.
-        spread: predicted time of the slowest one over that of this one.
+        config: the configuration as the autotuner writes it.
+        listed: number of configurations that the autotuner chooses among.
+        timed: number of configurations with a predicted time.
+        spread: predicted time of the slowest configuration divided by that of this one.
         tied: number of configurations that the model cannot distinguish from this one, itself included.
-        low_us: lower end of their predicted times.
-        left_out: reason to the number of configurations without a time.
+        low_us: lower end of the predicted time range of the tied configurations.
+        left_out: reason to the number of configurations without a predicted time.
     """
 
     config: str
@@ -338,7 +347,7 @@ class AutotunedChoice(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """``best of 7 configurations by the model; 1.9x between best and worst; 5 within the model's error``."""
+        """The choice in words, such as ``best of 7 configurations by the model; 1.9x between best and worst``."""
         words = ["the only configuration with a predicted time"]
         if self.timed > 1:
             words = [f"best of {self.timed} configurations by the model", f"{self.spread:.2g}x between best and worst"]
@@ -350,11 +359,11 @@ class AutotunedChoice(msgspec.Struct, frozen=True):
 
 
 class CureTrials(msgspec.Struct, frozen=True):
-    """How many fixes were compiled for a kernel's costly findings.
+    """Number of fixes that were compiled for a kernel's costly findings.
 
     Attributes:
-        compiled: changes that were compiled, whether or not they helped.
-        remaining: changes that were left out when the time was over.
+        compiled: number of changes that were compiled, whether or not they helped.
+        remaining: number of changes that were not compiled because the time was over.
     """
 
     compiled: int
@@ -365,10 +374,10 @@ class OtherRelease(msgspec.Struct, frozen=True):
     """The same kernel and launch, compiled by another release of Triton.
 
     Attributes:
-        triton: the release.
-        time_us, low_us, high_us: predicted time and where it is likely to lie; ``None`` where it is not known.
-        vgpr_spills: VGPRs spilled; ``None`` where that is not known.
-        error: why it does not compile there; absent where it does.
+        triton: the other release's version.
+        time_us, low_us, high_us: predicted time and its likely range; ``None`` if not known.
+        vgpr_spills: spilled VGPRs; ``None`` if not known.
+        error: why the kernel does not compile with that release; absent if it compiles.
     """
 
     triton: str
@@ -385,34 +394,35 @@ class KernelReport(msgspec.Struct, frozen=True):
     Attributes:
         name: the kernel's function name.
         arch: ``gfx942`` and the like.
-        product: the GPU meant, when one was named or the architecture has a usual one.
+        product: the GPU, when one was named or the architecture has a usual one.
         source: where the kernel is defined.
         triton: version of the Triton that compiled it.
-        compiler: another compiler's identification, when it was not Triton.
-        specialization: what was compiled.
-        launch: ``{"grid": [x, y, z]}`` and what else is known of the launch.
+        compiler: identification of the compiler, when it was not Triton.
+        specialization: signature, constants and options of the compile.
+        launch: ``{"grid": [x, y, z]}`` and other known properties of the launch.
         job: name of the call that makes this launch and others, see :class:`JobSummary`; absent for a single launch.
         resources, occupancy, loops, instructions: facts.
-        pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to where most of its registers are live.
+        pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to the point with the most live registers.
         model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.
         findings: sorted by severity, then rule, then line.
         causes: the findings grouped by cause, the cause with the largest gain first.
-        cure_trials: how many fixes were compiled; absent where none was wanted or needed.
-        suppressed: findings that ``# kprof: ignore[...]`` comments silence.
-        rules: which rules were checked, which not and why; absent where none were asked.
-        notes: why something is null; one sentence each.
+        cure_trials: how many fixes were compiled; absent if no fix was requested or needed.
+        suppressed: findings silenced by ``# kprof: ignore[...]`` comments.
+        rules: which rules were checked, and why others were not; absent if no rules ran.
+        notes: why fields are null; one sentence each.
         compile_seconds: wall time of the compile, absent when nothing was compiled.
-        cached: the compile was served from kprof's cache.
+        cached: True if the compile was served from kprof's cache.
         passes: with ``--passes``, each pass: its order, name, stage, and metric to ``[before, after]`` where changed.
-        coverage: share of instructions that the reader knows, 0 to 1; ``None`` when none of them were seen.
-        file: of a directory of compiled kernels the file that holds it, below that directory.
-        unseen: what of the code could not be looked at and why, one sentence; absent when all of it was.
-        unrecorded: what a recorded program called and nothing ran for, in one sentence: launches may be missing.
-        measured: what measurements say of it; absent when none were given.
-        autotuned: how this configuration was chosen among those of an autotuner; absent where none was.
-        advised: the best change that a search has found for this kernel and launch; absent where nobody has searched.
-        other_releases: what the neighbouring releases of Triton that are kept on this machine make of it; absent where
-            none was asked.
+        coverage: share of instructions that the reader knows, 0 to 1; ``None`` when there were no instructions.
+        file: for a directory of compiled kernels, the path of the kernel's file in that directory.
+        unseen: which part of the code could not be analysed and why, one sentence; absent when all of it was.
+        unrecorded: calls of a recorded program that did not run, in one sentence: launches may be missing because of
+            them.
+        measured: results of measurements of this kernel; absent when no measurements were passed.
+        autotuned: how this configuration was chosen among those of an autotuner; absent without an autotuner.
+        advised: the best change that a search has found for this kernel and launch; absent when no search ran.
+        other_releases: results of compiling with the neighbouring Triton releases kept on this machine; absent if none
+            was used.
     """
 
     name: str
@@ -450,7 +460,7 @@ class KernelReport(msgspec.Struct, frozen=True):
 
     @property
     def time_us(self) -> float | None:
-        """Predicted time of the launch in microseconds; ``None`` where it is not known."""
+        """Predicted time of the launch in microseconds; ``None`` if not known."""
         return None if self.model is UNSET else self.model.time_us
 
     @property
@@ -462,34 +472,29 @@ class KernelReport(msgspec.Struct, frozen=True):
         return None if kind is None else self.model.roofline.flops[kind] / self.model.time_us / 1e6
 
     def __repr__(self) -> str:
-        """Name, GPU and predicted time: a document has pages of fields."""
+        """Return name, GPU and predicted time only, because a document has pages of fields."""
         where = self.product if isinstance(self.product, str) else self.arch
         time = "time not known" if self.time_us is None else duration(self.time_us)
         return f"<KernelReport {self.name} on {where}: {time}, {len(self.findings)} findings>"
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """The last line: what the exit code says, in words.
-
-    Attributes:
-        status: ``ok`` (exit 0), ``regression`` (1) or ``cannot_tell`` (2).
-        summary: one line.
-    """
+    """The overall result: the exit code in words."""
 
     status: Literal["ok", "regression", "cannot_tell"]
     summary: str
 
 
 class JobSummary(msgspec.Struct, frozen=True):
-    """One call that makes several launches: a kernel and its parts.
+    """A call that makes several launches: a kernel and its parts.
 
     Attributes:
-        name: the kernel, as the launches' ``job``.
+        name: name of the kernel, equal to ``job`` of the launches.
         arch: architecture.
         launches: positions of the launches in the report's ``kernels``, in the order in which the call makes them.
-        product: the GPU, where one is known.
-        time_us: sum of the launches' predicted times in microseconds; ``None`` where one of them has none.
-        low_us, high_us: sums of the ends of their ranges; ``None`` likewise.
+        product: the GPU, if known.
+        time_us: sum of the launches' predicted times in microseconds; ``None`` if a launch has no predicted time.
+        low_us, high_us: sums of the lower and the upper ends of the launches' ranges; ``None`` likewise.
     """
 
     name: str
@@ -502,14 +507,14 @@ class JobSummary(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The whole document: one entry a kernel, specialisation and architecture in ``kernels``.
+    """The whole document, with one entry per kernel, specialisation and architecture in ``kernels``.
 
     Attributes:
         kprof: version of kprof that wrote it.
         verdict: the result as a whole.
         schema: always ``kprof.report/1``.
         jobs: calls that make several launches, with their total times.
-        notes: what concerns the run as a whole: inputs that were skipped and why.
+        notes: remarks about the run as a whole: inputs that were skipped and why.
     """
 
     kprof: str

@@ -1,24 +1,24 @@
-"""What kprof raises: the command line turns it into a message and exit code 2. And words for mistyped names."""
+"""Exceptions of kprof, which the command line turns into a message and exit code 2, and hints for mistyped names."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LONGEST_NAME = 200
-"""Characters of a name that is compared with others: comparing pages of text takes seconds."""
+"""Maximum length of a name that is compared with others: comparing pages of text takes seconds."""
 
 
 @dataclass
 class KprofError(Exception):
-    """Something kprof cannot go on with, in words for the user.
+    """An error that kprof cannot recover from, described for the user.
 
-    Raised for what a user can get wrong or meet: missing, unreadable, cut off or foreign input, an unknown
-    name, a tool that is not installed. A programming error is never wrapped in it.
+    Raised for mistakes and conditions that users meet: missing, unreadable, truncated or foreign input, an unknown
+    name, a tool that is not installed. A programming error is never wrapped in this class.
 
     Attributes:
         message: one sentence, no traceback vocabulary, no trailing full stop.
-        path: the file or directory concerned, as the user gave it.
-        place: where in the file, for example ``line 12`` or ``byte 4096``.
-        hint: what to do about it, one sentence.
+        path: the file or directory concerned, as the user wrote it.
+        place: position in the file, for example ``line 12`` or ``byte 4096``.
+        hint: what to do about the error, one sentence.
     """
 
     message: str
@@ -27,22 +27,22 @@ class KprofError(Exception):
     hint: str | None = None
 
     def __str__(self) -> str:
-        """``path:place: message (hint)``, leaving out what is not known."""
+        """Return ``path:place: message`` and the hint on a second line, without the parts that are not known."""
         where = ", ".join(part for part in (self.path, self.place) if part)
         text = f"{where}: {self.message}" if where else self.message
         return f"{text}\n  {self.hint}" if self.hint else text
 
 
 class TargetError(KprofError):
-    """What is to be analysed is not there, is not of a known kind, or lacks something: its launch, a case, a knob."""
+    """The target is missing, is of an unknown kind, or lacks something that it needs: a launch, a case, a knob."""
 
 
 @dataclass
 class UnknownLaunchError(TargetError):
-    """A Triton function of which nothing says how it is launched.
+    """A Triton function without any information about its launch.
 
     Attributes:
-        program: the file of the function, where it launches Triton functions when it is run; else empty.
+        program: file of the function if it launches Triton functions when it is run; else "".
         arguments: names of the arguments without a type.
         constexprs: names of compile-time arguments without a value.
     """
@@ -53,30 +53,30 @@ class UnknownLaunchError(TargetError):
 
 
 class CompileError(KprofError):
-    """The kernel does not compile, or the compiler that it takes is missing."""
+    """The kernel does not compile, or the required compiler is missing."""
 
 
 class NotCompiledInTimeError(CompileError):
-    """A configuration was not compiled before the recording or the budget ended; nothing is wrong with it."""
+    """A configuration was not compiled before the recording or the time budget ended; nothing is wrong with it."""
 
 
 class InputError(KprofError):
-    """A file that is read cannot be: it is missing, cut off, damaged, or something else than it should be."""
+    """An input file cannot be read: it is missing, truncated, damaged, or of another kind than expected."""
 
 
 class HardwareError(KprofError):
-    """An architecture or a product that is not known, or a GPU that is not there."""
+    """An unknown architecture or product, or a GPU that is not present."""
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x' or 'y'?"`` for a mistyped word, or nothing."""
+    """Return ``"; did you mean 'x' or 'y'?"`` for a mistyped word, or ""."""
     if len(word) > LONGEST_NAME:
         return ""
-    # Only a mistake pays for the import.
+    # Imported here, because only a mistyped name needs difflib.
     from difflib import get_close_matches
 
     names = list(known)
-    # N for n is the commonest slip where sizes are arguments; case counts for the order alone.
+    # N instead of n is the most common slip where sizes are arguments; matches that differ only in case come first.
     other_case = [name for name in names if name.casefold() == word.casefold()]
     close = get_close_matches(word, names, n=3, cutoff=0.5)
     matches = list(dict.fromkeys([*other_case, *close]))[:3]
@@ -84,6 +84,6 @@ def near(word: str, known: Iterable[str]) -> str:
 
 
 def near_hint(word: str, known: Iterable[str], otherwise: str) -> str:
-    """The same as a sentence of its own, or ``otherwise`` with the whole list."""
+    """Return the suggestions of :func:`near` as a sentence, or ``otherwise`` followed by all known names."""
     names = list(known)
     return near(word, names).removeprefix("; ") or f"{otherwise} {', '.join(names)}"

@@ -1,10 +1,10 @@
-"""Expressions that users and data files write, computed without running any of their text.
+"""Evaluate expressions from users and data files without executing any of their text.
 
-Python's parser reads them; what a :class:`Language` does not list is refused before anything is computed. Length, depth
-and the size of numbers are bounded, so that no text takes long or exhausts the stack.
+Python's parser reads the text; constructs that a :class:`Language` does not list are rejected before anything is
+computed. Length, depth and the size of numbers are bounded, so that no text takes long or exhausts the stack.
 
-:data:`SCALARS` is the language of constraints and grids: ``BLOCK_M * BLOCK_N <= 65536``,
-``K % (BLOCK_K * SPLIT_K) == 0 or SPLIT_K == 1``, ``cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)``.
+:data:`SCALARS` is the language of constraints and grids: ``BLOCK_M * BLOCK_N <= 65536``, ``K % (BLOCK_K * SPLIT_K) == 0
+or SPLIT_K == 1``, ``cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)``.
 """
 
 import ast
@@ -16,30 +16,31 @@ from typing import Any, Generic, TypeVar
 from kprof.errors import KprofError, near
 
 LONGEST = 500
-"""Most characters of an expression, more than anyone writes by hand."""
+"""Maximum length of an expression in characters, more than anyone writes by hand."""
 
 DEEPEST = 200
-"""Operations inside each other; a sum of as many terms is as deep."""
+"""Maximum nesting depth of operations; a sum of n terms has depth n."""
 
 LARGEST = 1 << 64
-"""Numbers beyond which a result of :data:`SCALARS` is no size of anything."""
+"""Largest absolute value of a result of :data:`SCALARS`; no size is larger."""
 
 V = TypeVar("V")
 
 
 @dataclass(frozen=True)
 class Language(Generic[V]):
-    """What an expression may hold besides names, brackets and a minus sign.
+    """Constructs that an expression may contain besides names, brackets and a minus sign.
 
     Attributes:
-        literals: types of its literals.
-        constant: a literal as a value.
-        binary: operators of two operands.
-        functions: what may be called, by name.
-        operands: how many operands a function takes; any number from two on for those that are not here.
-        comparisons: operators that give true or false; where there are some, so are ``and``, ``or``, ``not`` and lists.
-        summary: all this in words, for a message.
-        example: an expression, for a message.
+        literals: types of allowed literals.
+        constant: converts a literal to a value.
+        binary: operators with two operands.
+        functions: functions that may be called, by name.
+        operands: number of operands of a function; functions that are not listed take two or more.
+        comparisons: operators that return true or false. If there are any, ``and``, ``or``, ``not`` and lists are
+            allowed as well.
+        summary: description of the language, for a message.
+        example: an example expression, for a message.
     """
 
     literals: tuple[type, ...]
@@ -52,7 +53,7 @@ class Language(Generic[V]):
     comparisons: Mapping[type[ast.AST], Callable[[V, V], Any]] = field(default_factory=dict)
 
     def nodes(self) -> set[type[ast.AST]]:
-        """What the tree of an expression may consist of."""
+        """Return the node types that the tree of an expression may contain."""
         found = {ast.Name, ast.Load, ast.Constant, ast.BinOp, ast.UnaryOp, ast.USub, ast.Call, *self.binary}
         if self.comparisons:
             found |= {ast.Compare, ast.BoolOp, ast.And, ast.Or, ast.Not, ast.List, ast.Tuple, *self.comparisons}
@@ -64,8 +65,8 @@ class Expression(Generic[V]):
     """A parsed expression.
 
     Attributes:
-        text: as it was written.
-        names: those that need a value.
+        text: the expression as it was written.
+        names: names that need a value.
     """
 
     text: str
@@ -74,11 +75,11 @@ class Expression(Generic[V]):
     _language: Language[V] = field(repr=False, compare=False)
 
     def value(self, values: Mapping[str, V]) -> V:
-        """The expression's value.
+        """Return the value of the expression.
 
         Raises:
-            KprofError: a name has no value, a division by zero, a number out of bounds, or types that do not go
-                together. What the language's own operators raise besides is passed on.
+            KprofError: a name has no value, a division by zero, a number out of bounds, or operands of incompatible
+                types. Other exceptions of the language's own operators are passed on.
         """
         try:
             value: V = _value(self._tree, values, self._language)
@@ -90,10 +91,10 @@ class Expression(Generic[V]):
 
 
 def whole(expression: Expression[Any], values: Mapping[str, Any]) -> int:
-    """The value of an expression that counts something, a fraction cut off.
+    """Return the value of an expression that counts something, rounded towards zero.
 
     Raises:
-        KprofError: see :meth:`Expression.value`; or it is no number.
+        KprofError: the value is not a finite number, or :meth:`Expression.value` fails.
     """
     value = expression.value(values)
     if not isinstance(value, int | float) or value != value or abs(value) > LARGEST:  # noqa: PLR0124 - not a number
@@ -102,15 +103,16 @@ def whole(expression: Expression[Any], values: Mapping[str, Any]) -> int:
 
 
 def parse(text: str, what: str, language: Language[V]) -> Expression[V]:
-    """An expression from text.
+    """Parse an expression.
 
     Args:
         text: the expression.
-        what: what it is, for the message.
-        language: what it may hold.
+        what: description of the expression, for the message.
+        language: the allowed constructs.
 
     Raises:
-        KprofError: it is too long or too deep, no expression, or holds something that is not of the language.
+        KprofError: the text is too long or too deep, is not an expression, or contains a construct that the language
+            does not allow.
     """
     text = text.strip()
     if len(text) > LONGEST:
@@ -136,7 +138,7 @@ def parse(text: str, what: str, language: Language[V]) -> Expression[V]:
 
 
 def _walk(tree: ast.AST) -> Iterator[tuple[ast.AST, int]]:
-    """Every node and how deep it stands, without recursion."""
+    """Yield every node with its depth, without recursion."""
     waiting = [(tree, 0)]
     while waiting:
         node, depth = waiting.pop()
@@ -235,4 +237,4 @@ SCALARS: Language[Any] = Language(
     summary="names, numbers, strings, + - * // %, comparisons, and, or, not, in, cdiv, min, max",
     example="BLOCK_M * BLOCK_N <= 65536",
 )
-"""Numbers, strings and lists, as knobs and problem sizes have them."""
+"""Language of numbers, strings and lists, for knobs and problem sizes."""

@@ -1,4 +1,4 @@
-"""Findings: what an analyzer has to say about a kernel, with the evidence.
+"""Findings: what an analyzer reports about a kernel, with the evidence.
 
 All types are frozen msgspec structs; they are part of the ``kprof.report/1`` document.
 """
@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 
 class Severity(str, enum.Enum):
-    """How much a finding matters. Compare with :meth:`rank`, not alphabetically."""
+    """Severity of a finding. Compare severities with :meth:`rank`, not alphabetically."""
 
     NOTE = "note"
     WARNING = "warning"
@@ -19,7 +19,7 @@ class Severity(str, enum.Enum):
 
     @property
     def rank(self) -> int:
-        """0 for a note, 1 for a warning, 2 for an error."""
+        """Rank of the severity: 0 for a note, 1 for a warning, 2 for an error."""
         return ("note", "warning", "error").index(self.value)
 
 
@@ -39,18 +39,18 @@ class Location(msgspec.Struct, frozen=True, omit_defaults=True):
     function: str | None = None
 
     def __str__(self) -> str:
-        """``name.py:12`` with the file's last part only, for tables."""
+        """Return ``name.py:12``, with the file name only, for tables."""
         return f"{self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """A change of one line.
+    """A change to one source line.
 
     Attributes:
         file: path, as in :class:`Location`.
         line: 1-based line.
-        before: the line as it is, without its end.
-        after: the line as it should be.
+        before: the current line, without its line ending.
+        after: the proposed line.
     """
 
     file: str
@@ -60,18 +60,20 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
-    """One change to one knob.
+    """A change to one knob.
 
     Attributes:
         knob: the knob's name: a constexpr, an option or an environment switch.
-        from_: its value now.
+        from_: the current value.
         to: the value to try.
         verified: metric name to ``[before, after]``, present only when the change was recompiled.
-        note: what is judgement rather than fact.
-        speedup: predicted time before all changes of the advice over that after them; absent where one is not known.
-        certainty: that the kernel is faster with them, 0 to 1, by published pairs predicted as far apart
-            (docs/validation/model.md); absent without ``speedup`` and on architectures without published times.
-        edit: the line that sets the knob, where exactly one does; of knobs on one line, the same edit.
+        note: the part of the advice that is a judgement rather than a fact.
+        speedup: predicted time before all changes of the advice divided by the time after them; absent if either is not
+            known.
+        certainty: probability that the kernel becomes faster, 0 to 1, from published pairs with the same predicted
+            difference (docs/validation/model.md); absent without ``speedup`` and on architectures without published
+            times.
+        edit: edit of the line that sets the knob, if exactly one line does; knobs on the same line share one edit.
     """
 
     knob: str
@@ -85,13 +87,14 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
 
 
 class Gain(msgspec.Struct, frozen=True):
-    """What a finding costs by the performance model: the launch's time less its time without the effect.
+    """Time that a finding costs by the performance model: the launch's time minus its time without the effect.
 
     Attributes:
         us: microseconds.
-        low_us, high_us: the same at the ends of the time's range; ``low_us`` is 0 where ``at_most`` holds.
-        share: of the launch's time.
-        at_most: more is left out than a repair would bring: all latency, all idle CUs.
+        low_us, high_us: the cost at the ends of the time's range; ``low_us`` is 0 if ``at_most`` is true.
+        share: cost as a share of the launch's time.
+        at_most: True if the cost is an upper bound, because the model removed more than a repair would: all latency,
+            all idle CUs.
     """
 
     us: float
@@ -109,12 +112,12 @@ class Finding(msgspec.Struct, frozen=True):
         name: the bad pattern in kebab-case, so that "allow <name>" reads well.
         severity: see :class:`Severity`.
         message: one line with the numbers in it.
-        location: the user's own line, never a library's.
-        related: library lines and callers that belong to it.
-        evidence: numbers and names that the message rests on, JSON-able.
+        location: the user's own source line, never a library's.
+        related: library lines and callers involved in the finding.
+        evidence: numbers and names that the message is based on, JSON-able.
         advice: knob changes to try.
         fix: what to change in the kernel's code, as an instruction; absent where no such instruction is known.
-        gain: what it costs by the performance model; ``None`` where that is not known or was not asked for.
+        gain: time that the finding costs by the performance model; ``None`` if not known or not requested.
     """
 
     rule: str
@@ -130,16 +133,16 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Cure(msgspec.Struct, frozen=True):
-    """A change of knobs, or of what is known of arguments, that was compiled and is predicted to be faster.
+    """A compiled change that is predicted to be faster: other knobs, or other known properties of arguments.
 
     Attributes:
-        change: knob to its value now and the value to set.
-        divisible: arguments that were compiled as multiples of 16, as the finding's fix makes them; then no knob is
-            changed.
+        change: knob to its current value and its new value.
+        divisible: arguments that were compiled as multiples of 16, which is what the finding's fix does; in this case
+            no knob is changed.
         before_us, after_us: predicted microseconds of a launch without and with the change.
-        certainty: probability that the kernel is faster with the change, 0 to 1, from published pairs that were
-            predicted as far apart; absent on architectures without published times.
-        figures: resource to its value without and with the change, where the two differ.
+        certainty: probability that the kernel is faster with the change, 0 to 1, from published pairs with the same
+            predicted difference; absent on architectures without published times.
+        figures: resource to its value without and with the change, if the two differ.
     """
 
     change: dict[str, tuple[Any, Any]]
@@ -151,18 +154,18 @@ class Cure(msgspec.Struct, frozen=True):
 
     @property
     def speedup(self) -> float:
-        """Time without the change over the time with it."""
+        """Predicted time without the change divided by the time with it."""
         return self.before_us / self.after_us
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """Findings that one repair would remove, with one cost.
+    """Findings with a common cause, which one repair would remove, and their total cost.
 
     Attributes:
-        findings: positions in the kernel's ``findings``; the first one names the cause, the others follow from it or
-            cost time that its repair would save as well.
-        gain: cost of the cause; ``None`` where it is not known.
-        cure: the best change of knobs that was compiled for it; absent where none was tried or none helps.
+        findings: positions in the kernel's ``findings``. The first finding names the cause; the others follow from it
+            or cost time that its repair would save as well.
+        gain: cost of the cause; ``None`` if not known.
+        cure: the best compiled change of knobs for the cause; absent if none was tried or none helps.
     """
 
     findings: list[int]
@@ -171,33 +174,33 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 class Suppressed(msgspec.Struct, frozen=True):
-    """A finding that an ignore comment silences, with the reason given there."""
+    """A finding that an ignore comment silences, with the reason from the comment."""
 
     finding: Finding
     reason: str
 
 
 def by_cost(gain: Gain | None) -> tuple[int, float]:
-    """A key to sort findings by: the costliest first, those of unknown cost behind, then what costs next to nothing."""
+    """Return a sort key for findings: by cost, then findings of unknown cost, then findings with negligible cost."""
     if gain is None:
         return 1, 0.0
     return (0, -gain.us) if gain.share >= _WORTH_TELLING else (2, -gain.us)
 
 
 WORTH_A_CHANGE = 0.05
-"""Share of a launch's time that a cause has to cost before a cure is compiled for it or a change is asked for."""
+"""Minimum share of a launch's time that a cause has to cost before a cure is compiled or a change is requested."""
 
 _WORTH_TELLING = 0.01
-"""Share of a launch's time from which on a finding of known cost stands above those of unknown cost."""
+"""Minimum share of a launch's time that a finding has to cost to rank above findings of unknown cost."""
 
 
 class Unjudged(msgspec.Struct, frozen=True):
-    """A rule that gave no verdict, or none on all of the kernel.
+    """A rule without a verdict, or without a verdict on part of the kernel.
 
     Attributes:
-        rule: identifier.
-        name: in kebab-case.
-        reason: why, in words that go on from "not checked:" or "does not apply:".
+        rule: identifier of the rule.
+        name: name of the rule in kebab-case.
+        reason: why there is no verdict, as a continuation of "not checked:" or "does not apply:".
     """
 
     rule: str
@@ -206,11 +209,11 @@ class Unjudged(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """An analyzer that could not be asked.
+    """An analyzer that failed.
 
     Attributes:
-        analyzer: its class, or the entry point that was to bring it.
-        reason: the exception.
+        analyzer: class of the analyzer, or the entry point that should provide it.
+        reason: the exception as text.
     """
 
     analyzer: str
@@ -221,12 +224,13 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Coverage(msgspec.Struct, frozen=True):
-    """What was checked, so that no finding is not taken for a clean bill.
+    """Which rules were checked, so that an unchecked rule does not look like a clean result.
 
     Attributes:
-        checked: identifiers of the rules that looked at everything they look for.
-        not_checked: rules that lack a fact that they rest on: of the launch, the input or the architecture.
-        does_not_apply: rules about what the architecture does not have.
+        checked: identifiers of the rules that were checked completely.
+        not_checked: rules that could not be checked because a fact about the launch, the input or the architecture is
+            missing.
+        does_not_apply: rules about hardware features that the architecture does not have.
         failed: analyzers that raised, and entry points that could not be loaded.
     """
 

@@ -1,10 +1,10 @@
-"""How a kernel file describes its kernel: launch arguments, cases, configurations, reference.
+"""Kernel files: launch arguments, cases, configurations and reference of a kernel.
 
-A kernel file holds a ``@triton.jit`` function and a module-level ``KERNEL = Kernel(...)``. It must import without
-torch and without a GPU: ``import torch`` belongs inside the functions that run on a device. ``kernels/softmax.py``
-is the model to copy.
+A kernel file contains a ``@triton.jit`` function and a module-level ``KERNEL = Kernel(...)``. It must import without
+torch and without a GPU: ``import torch`` belongs inside the functions that run on a device. ``kernels/softmax.py`` is
+the model to copy.
 
-The rule that keeps analysis honest: ``launch`` is the only place that says how the kernel is launched. The harness
+``launch`` is the only place that says how the kernel is launched, so that analysis and execution agree. The harness
 compiles from it without a GPU, and ``run`` launches with it too (:func:`execute`), so both see the same program.
 """
 
@@ -31,7 +31,7 @@ class ElementType:
     """A Triton element type.
 
     Attributes:
-        size: bytes.
+        size: size in bytes.
         torch: name of the torch dtype.
         roundoff: largest relative error of rounding to it, 2**-p for a significand of p bits; 0 for integers.
         tiny: smallest positive (subnormal) value; 0 for integers.
@@ -60,7 +60,7 @@ ELEMENT_TYPES: Mapping[str, ElementType] = {
     "i64": ElementType(8, "int64"),
 }
 
-# Options of Triton's backends, not constexprs. The second set exists on AMD only.
+# Options of Triton's backends, not constexprs. The options of the second set exist on AMD only.
 _COMMON_OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "enable_fp_fusion"})
 _AMD_OPTIONS = frozenset(
     {
@@ -76,7 +76,7 @@ _AMD_OPTIONS = frozenset(
     }
 )
 BACKEND_OPTIONS = _COMMON_OPTIONS | _AMD_OPTIONS
-"""Names in a config that are options of the compiler, not arguments of the kernel."""
+"""Names in a configuration that are compiler options, not arguments of the kernel."""
 
 _GENERIC_FP8 = {"fp8_e4m3": ("fp8e4b8", "fp8e4nv"), "fp8_e5m2": ("fp8e5b16", "fp8e5")}
 
@@ -87,11 +87,11 @@ class Tensor:
 
     Attributes:
         dtype: Triton element type, a key of :data:`ELEMENT_TYPES`: ``fp16``, ``bf16``, ``i8``, ``fp8e4b8``, ...
-        shape: elements in each dimension. With the dtype it decides whether ``tt.pointer_range = 32`` holds,
-            as it does for a launch through torch (storage of at most 2**31 - 1 bytes).
+        shape: elements in each dimension. Shape and dtype decide whether ``tt.pointer_range = 32`` holds, as for a
+            launch through torch (storage of at most 2**31 - 1 bytes).
         aligned: whether the pointer is a multiple of 16 bytes, as torch's allocations are.
-        values: the integers in it, where the kernel's course depends on them: lengths of sequences, say. They decide
-            nothing of the compile, but the predicted time.
+        values: the integers in the tensor, if the kernel's control flow depends on them: lengths of sequences, for
+            example. They do not affect the compile, only the predicted time.
     """
 
     dtype: str
@@ -102,12 +102,12 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch, as the host wrapper would make it.
+    """A launch with the arguments that the host wrapper would pass.
 
     Attributes:
-        args: argument name to its value: a :class:`Tensor`, a number, a bool, ``None``, or any
-            value for a ``tl.constexpr`` argument. The specialisation (value 1, divisibility by 16, ``i32`` or
-            ``i64``, pointer range) is derived from the values just as Triton does at a launch.
+        args: argument name to its value: a :class:`Tensor`, a number, a bool, ``None``, or any value for a
+            ``tl.constexpr`` argument. The specialisation (value 1, divisibility by 16, ``i32`` or ``i64``, pointer
+            range) is derived from the values exactly as Triton does at a launch.
         grid: workgroups in x, y, z.
     """
 
@@ -120,9 +120,9 @@ class LaunchGpu:
     """The GPU that knobs are chosen for.
 
     Attributes:
-        arch: its architecture, ``gfx942``.
-        compute_units: its number of CUs.
-        xcds: its number of accelerator dies; 1 where the GPU is one piece.
+        arch: architecture, for example ``gfx942``.
+        compute_units: number of CUs.
+        xcds: number of accelerator dies (XCDs); 1 if the GPU is a single die.
     """
 
     arch: str
@@ -132,15 +132,15 @@ class LaunchGpu:
 
 @dataclass(frozen=True)
 class Part:
-    """A further Triton function that ``run`` launches: a reduction after split-K, the second half of a backward.
+    """A further Triton function that ``run`` launches, such as the reduction after split-K.
 
     It is compiled and analysed under the name ``kernel::part``.
 
     Attributes:
         entry: the ``@triton.jit`` function.
-        launch: as the kernel's.
+        launch: launch of this function, like the kernel's ``launch``.
         when: whether ``run`` launches it for a problem and a configuration; ``None``: always.
-        options: the compiler's options that ``run`` gives it; ``None``: those of the configuration.
+        options: compiler options that ``run`` passes to it; ``None``: those of the configuration.
     """
 
     entry: Any
@@ -154,7 +154,7 @@ class Check:
     """A small problem on which ``run`` is compared with ``reference``, in the interpreter or on a device.
 
     Attributes:
-        shape: problem parameters, complete. Small: the interpreter does some hundred blocks a second.
+        shape: complete problem parameters. Keep them small: the interpreter runs a few hundred blocks per second.
         config: knobs on top of the kernel's ``config``: small blocks, the feature's flag.
     """
 
@@ -167,35 +167,36 @@ class Kernel:
     """A kernel that kprof can compile, analyse, check and time.
 
     Attributes:
-        name: the name on the command line; the file's name.
+        name: the name on the command line; also the file's name.
         entry: the ``@triton.jit`` function that is launched (autotuners and heuristics unwrapped).
-        summary: one line for ``kprof list kernels``, a plain string literal.
+        summary: one line for ``kprof list kernels``; must be a plain string literal.
         launch: ``launch(shape, config) -> Launch``.
         shapes: case name to problem parameters; the first one is the default.
         config: default knobs, for every architecture, backend options included.
-        arch_config: architecture to the knobs that differ there.
-        configs: further configurations worth looking at: the tuning space in short.
+        arch_config: architecture to the knobs whose defaults differ there.
+        configs: further configurations worth trying: a short version of the tuning space.
         space: knob name to its values, for a search; ``legal(shape, config, arch)`` says which combinations make sense.
-        legal: reason why a combination is pointless, or ``None``.
+        legal: returns the reason why a combination is pointless, or ``None``.
         run: ``run(inputs, shape, config) -> outputs``: host wrapper on real tensors, outputs by name.
         inputs: ``inputs(shape, device, seed) -> dict`` of torch tensors.
         reference: ``reference(inputs, shape) -> outputs`` by name, in torch, computed in float64 or float32.
         tolerance: ``tolerance(shape) -> (rtol, atol)``, derived from the dtype.
-        flops: floating-point operations of a shape.
-        bytes: bytes that must cross HBM at least for a shape.
-        unsupported: ``unsupported(arch, shape) -> reason or None``: what an architecture cannot do, such as FP8 dots.
-        notes: architecture to why its default is the best although a rule objects.
+        flops: returns the floating-point operations of a shape.
+        bytes: returns the minimum number of bytes that must cross HBM for a shape.
+        unsupported: ``unsupported(arch, shape) -> reason or None``: why the architecture cannot run the shape, for
+            example because it has no FP8 dots.
+        notes: architecture to the reason why its default is the best although a rule objects.
         checks: name to a small problem for every feature flag; see :class:`Check`.
         parts: name to a further function that ``run`` launches; see :class:`Part`.
-        shape_config: ``shape_config(shape, arch) -> knobs`` that this shape wants on top of the defaults, for
-            example smaller blocks for larger heads.
-        gpu_config: ``gpu_config(shape, gpu) -> knobs`` that follow from the GPU's number of CUs, on top of those of the
+        shape_config: ``shape_config(shape, arch) -> knobs`` that this shape needs on top of the defaults, for example
+            smaller blocks for larger heads.
+        gpu_config: ``gpu_config(shape, gpu) -> knobs`` that depend on the GPU's number of CUs, on top of those of the
             shape: the workgroups of a persistent kernel, the splits of a reduction. ``gpu`` is a :class:`LaunchGpu`.
-        providers: who else computes this problem, for ``kprof bench --provider``: name to
-            ``provider(inputs, shape) -> outputs``, by the names that ``reference`` uses; fewer are fine.
+        providers: other implementations of this problem, for ``kprof bench --provider``: name to ``provider(inputs,
+            shape) -> outputs``, with the output names of ``reference``; some outputs may be missing.
         alternatives: names of other bundled kernels that solve the same problem with the same shape parameters and
             inputs. ``kprof select`` compares those that support a shape.
-        options: compiler options that ``run`` gives the entry; ``None``: those of the configuration.
+        options: compiler options that ``run`` passes to the entry; ``None``: those of the configuration.
     """
 
     name: str
@@ -225,12 +226,12 @@ class Kernel:
     options: Config | None = None
 
     def configure(self, gpu: str, overrides: Config | None = None, shape: Shape | None = None) -> dict[str, Any]:
-        """Default knobs of a GPU and shape, with a user's overrides on top.
+        """Return the default knobs of a GPU and shape, with a user's overrides on top.
 
         Args:
             gpu: product (``MI308X``) or architecture (``gfx942``), see :func:`launch_gpu`.
-            overrides: knobs that take the place of defaults.
-            shape: problem parameters; without them neither the shape nor the number of CUs chooses knobs.
+            overrides: knobs that replace defaults.
+            shape: problem parameters; without them, knobs do not depend on the shape or the number of CUs.
 
         Raises:
             KprofError: an override names a knob that the kernel does not have, or its ``shape_config`` or
@@ -250,7 +251,7 @@ class Kernel:
         return {**chosen, **(overrides or {})}
 
     def _asked(self, what: str, choose: Callable[[Shape, Any], Config], shape: Shape, gpu: str | LaunchGpu) -> Config:
-        """Call a function of the kernel's file that chooses knobs."""
+        """Call a function of the kernel file that chooses knobs; raise KprofError if it fails."""
         try:
             return choose(shape, gpu)
         except KprofError:
@@ -265,10 +266,10 @@ class Kernel:
         return {*self.config, *self.space, *(k for c in self.arch_config.values() for k in c), *BACKEND_OPTIONS}
 
     def problem(self, arch: str, case: str | None = None, overrides: Shape | None = None) -> dict[str, Any]:
-        """Parameters of a case (the first by default) with overrides, and generic fp8 types made the arch's own.
+        """Return the parameters of a case (default: the first) with overrides, and resolve generic fp8 types.
 
         Raises:
-            KprofError: no such case, no such parameter, or a value of another kind than the kernel's cases have.
+            KprofError: unknown case or parameter, or a value of another type than the kernel's cases have.
         """
         if case is None and self.shapes:
             case = next(iter(self.shapes))
@@ -285,10 +286,10 @@ class Kernel:
         return resolve_fp8({**shape, **given}, arch)
 
     def _of_kind(self, name: str, value: Any) -> Any:
-        """A value of the kind that the parameter has in the cases: 4e3 is 4000 where that is a whole number.
+        """Convert a value to the type that the parameter has in the cases: 4e3 becomes the integer 4000.
 
         Raises:
-            KprofError: it is of another kind; what the kernel's file computes with it would fail somewhere.
+            KprofError: the type is wrong, so that later computations in the kernel file would fail.
         """
         known = [shape[name] for shape in self.shapes.values() if name in shape]
         kinds = {type(one) for one in known}
@@ -307,7 +308,7 @@ class Kernel:
         return value
 
     def part(self, name: str) -> "Kernel":
-        """This kernel with another of its functions as the entry.
+        """Return this kernel with another of its functions as the entry.
 
         Raises:
             KprofError: the kernel has no such part.
@@ -321,10 +322,10 @@ class Kernel:
 
 
 def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:
-    """A shape with the generic ``fp8_e4m3`` and ``fp8_e5m2`` replaced by the architecture's format.
+    """Return a shape with the generic ``fp8_e4m3`` and ``fp8_e5m2`` replaced by the architecture's format.
 
-    The architecture's file says which it has. Architectures without either get OCP, which the kernel then declares as
-    unsupported.
+    The architecture's hardware file says which format it has. Architectures without either get OCP, which the kernel
+    then declares as unsupported.
     """
     fnuz = "fnuz" in _fp8_formats(arch)
 
@@ -336,10 +337,11 @@ def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def launch_gpu(name: str) -> LaunchGpu:
-    """Return the GPU that a product or an architecture names.
+    """Return the GPU for the name of a product or an architecture.
 
-    An architecture, or a product whose number of CUs is not known, counts as the architecture's first product that has
-    one: ``gfx942`` is an MI300X. A name that kprof has no file of (``sm_90``) has as many CUs as an MI300X.
+    An architecture, or a product with an unknown number of CUs, is replaced by the architecture's first product with a
+    known number: ``gfx942`` becomes an MI300X. A name without a hardware file (``sm_90``) gets as many CUs as an
+    MI300X.
     """
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import architectures, find_product, load
@@ -354,12 +356,12 @@ def launch_gpu(name: str) -> LaunchGpu:
 
 
 def has_fp8(arch: str) -> bool:
-    """Whether the architecture converts and multiplies 8-bit floats in hardware; not where that is not known."""
+    """Return whether the architecture converts and multiplies 8-bit floats in hardware; False if not known."""
     return bool(_fp8_formats(arch))
 
 
 def _fp8_formats(arch: str) -> set[str]:
-    """``fnuz`` or ``ocp``; nothing for architectures that kprof has no file of."""
+    """Return the formats ``fnuz`` and ``ocp`` that an architecture has; empty if it has no hardware file."""
     from kprof.hardware.machine import architectures, load
 
     name = arch.partition(":")[0]
@@ -369,9 +371,9 @@ def _fp8_formats(arch: str) -> set[str]:
 
 
 def no_fp8(arch: str, dtype: str) -> str | None:
-    """Why an architecture cannot multiply this type, for ``Kernel.unsupported``; ``None`` when it can.
+    """Return why an architecture cannot multiply this type, for ``Kernel.unsupported``; ``None`` when it can.
 
-    Only AMD's architectures are judged: for others (``sm_90``) the compiler has the last word.
+    Only AMD architectures are checked: for others (``sm_90``) the compiler decides.
     """
     if not dtype.startswith("fp8") or not arch.startswith("gfx"):
         return None
@@ -384,25 +386,25 @@ def no_fp8(arch: str, dtype: str) -> str | None:
 
 
 def size_of(dtype: str) -> int:
-    """Bytes of one element."""
+    """Return the size of one element in bytes."""
     return ELEMENT_TYPES[dtype].size
 
 
 def rounding(dtype: str) -> tuple[float, float]:
-    """Error of rounding once to this type, as ``(relative, absolute)``: the start of a tolerance."""
+    """Return the error of one rounding to this type, as ``(relative, absolute)``: the basis of a tolerance."""
     kind = ELEMENT_TYPES[dtype]
     return kind.roundoff, kind.tiny / 2
 
 
 def torch_dtype(dtype: str) -> Any:
-    """The ``torch.dtype`` of a Triton element type."""
+    """Return the ``torch.dtype`` of a Triton element type."""
     import torch
 
     return getattr(torch, ELEMENT_TYPES[dtype].torch)
 
 
 def on_amd() -> bool:
-    """Whether launches of this process go to an AMD GPU (torch for ROCm, interpreter off)."""
+    """Return whether launches of this process go to an AMD GPU (torch for ROCm, interpreter off)."""
     if os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}:
         return False
     import torch
@@ -411,16 +413,16 @@ def on_amd() -> bool:
 
 
 def split_config(config: Config) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A config's constexprs and its compiler options."""
+    """Split a configuration into constexprs and compiler options."""
     options = {k: v for k, v in config.items() if k in BACKEND_OPTIONS}
     return {k: v for k, v in config.items() if k not in BACKEND_OPTIONS}, options
 
 
 def execute(entry: Any, launch: Launch, tensors: Mapping[str, Any], config: Config) -> None:
-    """Launch a kernel on real tensors, which take the places of the descriptors in ``launch.args``.
+    """Launch a kernel on real tensors, which replace the descriptors in ``launch.args``.
 
-    Options that only AMD's backend knows are left out elsewhere, so that kernels can be checked on any GPU and in
-    Triton's interpreter.
+    Options that only AMD's backend knows are dropped on other GPUs and in Triton's interpreter, so that kernels can be
+    checked there.
 
     Raises:
         ValueError: a tensor is missing, or its dtype or shape is not what the launch describes.

@@ -1,4 +1,4 @@
-"""What a knob means by its name, as kernels everywhere call them."""
+"""Recognise the roles of knobs by the names that kernels commonly use."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,18 +17,18 @@ _SHORT = re.compile(r"B_?(M|N|K|Q|KV)")
 
 
 def role_names(knobs: Iterable[str]) -> dict[str, str]:
-    """Role (``m``, ``n``, ``k``, ``group``, ``split``, ``workgroups``) to the knob that has it, where one has."""
+    """Map roles (``m``, ``n``, ``k``, ``group``, ``split``, ``workgroups``) to the knobs that have them."""
     known = {name.upper(): name for name in knobs}
     return {role: known[name] for role, names in _NAMES.items() for name in names if name in known}
 
 
 def spellings(role: str) -> tuple[str, ...]:
-    """Names under which kernels have a knob of this role."""
+    """Return the names that kernels use for a knob of this role."""
     return _NAMES[role]
 
 
 def is_tile_name(name: str) -> bool:
-    """Whether a knob sizes a tile: ``BLOCK_M``, ``TILE_K``, and the short ``BM``, ``B_N``, ``BQ``, ``BKV``."""
+    """Return whether a knob sizes a tile: ``BLOCK_M``, ``TILE_K``, and the short ``BM``, ``B_N``, ``BQ``, ``BKV``."""
     upper = name.upper()
     return "BLOCK" in upper or "TILE" in upper or _SHORT.fullmatch(upper) is not None
 
@@ -42,11 +42,11 @@ def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
 
 
 def tile_of(config: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The tile of a configuration: those of the same tile differ in finer knobs only."""
+    """Return the tile of a configuration; configurations with the same tile differ only in finer knobs."""
     return tuple((name, config[name]) for name in sorted(tile_names(config)))
 
 
 def number(config: Mapping[str, Any], name: str | None) -> int | None:
-    """A knob's value if it is a whole number above zero."""
+    """Return a knob's value if it is a positive integer, else ``None``."""
     value = config.get(name) if name is not None else None
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

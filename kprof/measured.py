@@ -1,4 +1,4 @@
-"""What a measurement said of a kernel, as part of ``kprof.report/1`` and ``kprof.advice/1``."""
+"""Results of measurements of a kernel, as part of ``kprof.report/1`` and ``kprof.advice/1``."""
 
 from typing import Literal
 
@@ -10,14 +10,14 @@ Verdict = Literal["confirmed", "refuted", "cannot tell"]
 
 
 class Key(msgspec.Struct, frozen=True):
-    """One thing that a compiled and a measured kernel can be told apart by.
+    """A property that is compared to match a compiled kernel with a measured one.
 
     Attributes:
         name: ``name``, ``num_warps``, ``lds_bytes``, ``vgprs``, ``source`` (the hash of Inductor's file),
-            ``instructions`` or the first that differs.
-        computed: of the compiled kernel.
-        measured: as the profiler wrote it.
-        agrees: the two can be of one program, rounding by the tool allowed for.
+            ``instructions``, or the first instruction that differs.
+        computed: value of the compiled kernel.
+        measured: value as the profiler wrote it.
+        agrees: True if both values can belong to the same program, allowing for the profiler's rounding.
     """
 
     name: str
@@ -27,17 +27,18 @@ class Key(msgspec.Struct, frozen=True):
 
 
 class Match(msgspec.Struct, frozen=True):
-    """The measured kernel that the compiled one is taken to be.
+    """The measured kernel that was matched with the compiled one.
 
     Attributes:
-        source: ``counters``, ``trace`` or ``thread trace``, whose match is sure when every instruction is the same.
+        source: ``counters``, ``trace`` or ``thread trace``; a thread trace matches for sure when every instruction is
+            the same.
         kernel: normalised name in the measurement.
-        keys: what was compared; what either side does not tell is not there.
-        confidence: ``sure``: name, wavefronts and LDS agree, and the registers where recorded; ``likely``: nothing
-            of wavefronts and LDS differs, but one is not recorded or the registers differ; ``doubtful``: only the name
-            agrees, or the LDS differs. Only a sure match confirms or refutes anything.
-        dispatches: runs that it has.
-        others: runs of the same name with another workgroup size, LDS or registers, which are left out.
+        keys: properties that were compared; a property that either side does not record is not listed.
+        confidence: ``sure``: name, wavefronts, LDS and (if recorded) registers agree. ``likely``: wavefronts and LDS do
+            not differ, but one of them is not recorded or the registers differ. ``doubtful``: only the name agrees, or
+            the LDS differs. Only a sure match confirms or refutes findings.
+        dispatches: number of dispatches of the matched kernel.
+        others: number of ignored dispatches of the same name with another workgroup size, LDS or register count.
     """
 
     source: Literal["counters", "trace", "thread trace"]
@@ -54,9 +55,9 @@ class Fact(msgspec.Struct, frozen=True):
     Attributes:
         id: metric as in ``kprof counters metrics``, or ``time_share``, ``mean_ns``, ``roofline_share``,
             ``waves_per_simd``, ``workgroups``, ``scratch_bytes``.
-        value: in the unit.
-        computed: what the compiled kernel lets one expect, where there is such a thing.
-        remark: what it means, when it stands out.
+        value: the number, in ``unit``.
+        computed: value expected from the compiled kernel, if there is one.
+        remark: explanation of a number that stands out.
     """
 
     id: str
@@ -68,15 +69,15 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What the measurement says of one finding.
+    """Verdict of the measurement on one finding.
 
     Attributes:
         finding: index into the kernel's findings as the static analysis ranks them.
-        rule, name, severity, message, place: the finding's own.
-        standing: ``confirmed``: what it warns of was measured; ``refuted``: it was measured and is not there, or
-            something else is what limits the kernel; ``not measured``: no number decides.
+        rule, name, severity, message, place: copied from the finding.
+        standing: ``confirmed``: the problem was measured. ``refuted``: the measurement shows that the problem is absent
+            or that something else limits the kernel. ``not measured``: no measured number decides.
         words: the numbers, and why they decide.
-        numbers: metric to value, the ones that were used.
+        numbers: metric to value, for the metrics that were used.
         collect: counters that would decide.
     """
 
@@ -97,12 +98,12 @@ class ModelComparison(msgspec.Struct, frozen=True):
 
     Attributes:
         id: ``time_us``, ``cycles``, ``clock_mhz``, ``hbm_bytes``, ``l2_bytes`` or ``waves_per_simd``.
-        measured: in the unit, mean over the dispatches.
-        modelled: of :attr:`kprof.document.KernelReport.model`.
-        low, high: what the model expects measurements to lie between; ``None`` where it has no range.
-        standing: ``confirmed``: measured within that range; ``refuted``: outside; ``cannot tell``: what ran may be
-            another build or another launch, or there is no range.
-        words: why.
+        measured: value in ``unit``, mean over the dispatches.
+        modelled: value from :attr:`kprof.document.KernelReport.model`.
+        low, high: range in which the model expects measurements; ``None`` if the model has no range.
+        standing: ``confirmed``: the measured value is in that range; ``refuted``: outside; ``cannot tell``: the
+            dispatches may be of another build or launch, or there is no range.
+        words: reason for the verdict.
     """
 
     id: str
@@ -117,18 +118,18 @@ class ModelComparison(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> float | None:
-        """Modelled over measured."""
+        """Modelled value divided by measured value."""
         return self.modelled / self.measured if self.measured else None
 
 
 class LineComparison(msgspec.Struct, frozen=True):
-    """Cycles of an iteration that a wavefront spends on one source line.
+    """Cycles per iteration that a wavefront spends on one source line.
 
     Attributes:
         place: ``file:line``; ``?`` for instructions without one.
-        measured: latency, and idle cycles where they are recorded.
-        stalled: of these, those in which nothing could issue; ``None`` when the trace does not tell.
-        modelled: ``None`` without a prediction for the line.
+        measured: latency, plus idle cycles if they are recorded.
+        stalled: part of these cycles in which nothing could issue; ``None`` when the trace does not record it.
+        modelled: predicted cycles; ``None`` without a prediction for the line.
     """
 
     place: str
@@ -138,16 +139,16 @@ class LineComparison(msgspec.Struct, frozen=True):
 
 
 class LoopComparison(msgspec.Struct, frozen=True):
-    """An iteration of one loop, traced and modelled; inner loops are left out.
+    """One iteration of a loop, traced and modelled, without inner loops.
 
     Attributes:
         header: label of the loop's first block.
         lines: file name to ``[first, last]`` source line.
-        iterations: iterations of all traced wavefronts.
+        iterations: number of iterations over all traced wavefronts.
         measured: cycles from one iteration of a wavefront to its next.
-        stalled: of these, those in which nothing could issue; ``None`` when the trace does not tell.
-        modelled: ``None`` without a prediction.
-        by_line: the costliest lines.
+        stalled: part of these cycles in which nothing could issue; ``None`` when the trace does not record it.
+        modelled: predicted cycles; ``None`` without a prediction.
+        by_line: the lines with the most cycles.
     """
 
     header: str
@@ -160,22 +161,22 @@ class LoopComparison(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> float | None:
-        """Modelled over measured."""
+        """Modelled cycles divided by measured cycles."""
         return self.modelled / self.measured if self.measured and self.modelled is not None else None
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """Everything that measurements add to a kernel's analysis.
+    """All results of measurements for one kernel.
 
     Attributes:
-        gpu: the GPU that was measured, or that peaks were taken of.
-        matches: the joined kernels, at most one from each kind of measurement.
-        judgements: every finding, the confirmed ones first and the refuted ones last, worst severity first.
-        facts: measured numbers, those without a finding too.
-        collect: options for rocprofv3 that would collect what is missing, one run of the program each.
+        gpu: the GPU that was measured, or whose peaks were used.
+        matches: matched kernels, at most one from each kind of measurement.
+        judgements: one verdict per finding: confirmed findings first, refuted ones last, worst severity first.
+        facts: measured numbers, including those without a finding.
+        collect: options for rocprofv3 that would collect the missing counters, one run of the program each.
         notes: what could not be determined, and why.
-        comparisons: what was measured beside what is modelled, where both are there.
-        loops: loops of a thread trace whose instructions are those of the kernel.
+        comparisons: quantities that were both measured and modelled.
+        loops: loops of a thread trace whose instructions equal the kernel's.
     """
 
     gpu: str
@@ -188,5 +189,5 @@ class Measured(msgspec.Struct, frozen=True):
     loops: list[LoopComparison] = []
 
     def count(self, standing: Standing) -> int:
-        """Findings of this standing."""
+        """Return the number of findings with this standing."""
         return sum(judgement.standing == standing for judgement in self.judgements)

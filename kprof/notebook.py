@@ -30,38 +30,38 @@ if TYPE_CHECKING:
     from kprof.api.analyze import Analysis
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
-"""Captures of cells, which results read from; they are deleted at the end of the process."""
+"""Folders with captures of cells, from which results are read later; deleted at the end of the process."""
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register ``%kprof`` and ``%%kprof``: called by ``%load_ext kprof`` with IPython's shell."""
+    """Register ``%kprof`` and ``%%kprof``; called by ``%load_ext kprof`` with IPython's shell."""
 
     def kprof(line: str, cell: str | None = None) -> "Analysis | None":
-        """Analyse a target, or the kernels of a cell: the words of kprof analyze kernel."""
+        """Analyse a target, or the kernels of a cell, with the options of ``kprof analyze kernel``."""
         try:
             return run(shell, line, cell)
         except KprofError as error:
             from IPython.core.error import UsageError
 
-            # IPython shows it without a traceback.
+            # IPython shows a UsageError without a traceback.
             raise UsageError(str(error)) from None
 
     shell.register_magic_function(kprof, "line_cell", "kprof")
 
 
 def run(shell: Any, line: str, cell: str | None) -> "Analysis | None":
-    """Analyse the targets of ``%kprof``, or what the cell below ``%%kprof`` launches or defines.
+    """Analyse the targets of ``%kprof``, or the kernels that the cell of ``%%kprof`` launches or defines.
 
     Args:
-        shell: IPython's, in which the cell runs: ``run_cell`` and ``user_ns``.
-        line: the words behind the magic's name.
-        cell: what stands below; ``None`` for ``%kprof``.
+        shell: IPython's shell, in which the cell runs: ``run_cell`` and ``user_ns``.
+        line: arguments behind the magic's name.
+        cell: text of the cell; ``None`` for ``%kprof``.
 
     Returns:
-        As :func:`kprof.analyze`; ``None`` where the cell raised, which the shell has shown.
+        The result of :func:`kprof.analyze`; ``None`` if the cell raised an exception, which the shell has shown.
 
     Raises:
-        TargetError: an option that there is not, no target, or a cell without a kernel.
+        TargetError: an unknown option, no target, or a cell without a kernel.
         KprofError: as :func:`kprof.analyze`.
     """
     from kprof.api.analyze import analyze
@@ -83,7 +83,7 @@ def run(shell: Any, line: str, cell: str | None) -> "Analysis | None":
 
 
 def _launches(shell: Any, cell: str, arch: str | None) -> Path | None:
-    """Run a cell on the simulated GPU; the capture of its launches, or ``None`` where it raised."""
+    """Run a cell on the simulated GPU; return the capture of its launches, or ``None`` if the cell raised."""
     from kprof.recording.scope import capture
 
     _folders.append(tempfile.TemporaryDirectory(prefix="kprof-cell-"))
@@ -94,8 +94,8 @@ def _launches(shell: Any, cell: str, arch: str | None) -> Path | None:
 
 
 def _ran(shell: Any, cell: str) -> bool:
-    """Run a cell below the one that is running, without showing its value; whether it raised nothing."""
-    # IPython notes the value of a cell in one place, which the inner one would leave empty.
+    """Run a nested cell without showing its value; return whether it raised no exception."""
+    # IPython stores a cell's value in this attribute, and the nested cell would clear the outer cell's value.
     outer = shell.displayhook.exec_result
     try:
         return bool(shell.run_cell(cell, silent=True).success)
@@ -104,7 +104,7 @@ def _ran(shell: Any, cell: str) -> bool:
 
 
 def _kernels(after: Mapping[str, Any], before: Mapping[str, Any], named: list[str]) -> list[Any]:
-    """The functions that are named, else the last kernel that the cell defined."""
+    """Return the named functions, or the last kernel that the cell defined if none is named."""
     for name in named:
         if name not in after:
             raise TargetError(f"the cell defines no {name}")
@@ -125,7 +125,7 @@ def _kernels(after: Mapping[str, Any], before: Mapping[str, Any], named: list[st
 
 
 def _line(kernel: Any) -> int:
-    """The line at which the function of a kernel begins."""
+    """Return the line at which the function of a kernel begins."""
     while hasattr(kernel, "fn"):
         kernel = kernel.fn
     return int(kernel.__code__.co_firstlineno)
@@ -133,12 +133,12 @@ def _line(kernel: Any) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Raise in place of ending the process."""
+        """Raise a TargetError instead of ending the process."""
         raise TargetError(f"%kprof: {message}", hint="its words are those of kprof analyze kernel")
 
 
 def _words(line: str) -> tuple[list[str], dict[str, Any]]:
-    """The targets and the options of a line, as :func:`kprof.analyze` takes them."""
+    """Parse the targets and the options of a line into arguments of :func:`kprof.analyze`."""
     parser = _Parser(prog="%kprof", add_help=False, allow_abbrev=False)
     parser.add_argument("targets", nargs="*")
     for each in declared(AnalyzeOptions):
@@ -152,7 +152,7 @@ def _words(line: str) -> tuple[list[str], dict[str, Any]]:
 
 
 def _taken(option: Declared) -> dict[str, Any]:
-    """How argparse reads an option; what is not given is ``None``."""
+    """Return argparse's arguments for an option; an option that is not on the line becomes ``None``."""
     if option.option.kind is not None:
         return {"action": "append"} if option.option.kind.several else {}
     if option.type is bool:

@@ -10,9 +10,9 @@ from kprof import children
 
 
 def installed_from() -> tuple[str, str]:
-    """Return the repository's address and the commit that this kprof was installed from, empty where not known.
+    """Return the repository's address and the commit that this kprof was installed from, or empty strings.
 
-    Of a checkout that it was installed from, its remote repository and the commit that is checked out.
+    For an installation from a checkout: its remote repository and the commit that is checked out.
     """
     try:
         told = distribution("kprof").read_text("direct_url.json")
@@ -27,7 +27,7 @@ def installed_from() -> tuple[str, str]:
 
 
 def _git(folder: str, *words: str) -> str:
-    """Return what git says of a folder; empty where it has nothing to say or is not there."""
+    """Return git's output for a folder, or "" if git fails or the folder does not exist."""
     try:
         said = children.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

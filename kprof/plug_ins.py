@@ -1,4 +1,4 @@
-"""What packages beside the core add to kprof, found by the entry points of installed distributions.
+"""Load extensions of kprof, found through the entry points of installed distributions.
 
 A distribution adds a command in the group ``kprof.commands`` (a module, as those in ``kprof/cli``), a public function
 in ``kprof.functions``, checks of files in ``kprof.checks``, a document with a schema in ``kprof.documents``, and
@@ -20,15 +20,15 @@ _APART = {
     "kprof.documents": {"server-configs": _SERVERS},
     "kprof.functions": {"lint_configs": _SERVERS, "server_configs": _SERVERS},
 }
-"""What kprof's own wheel brings outside the core, with its package: where that is missing, the message names it."""
+"""Extensions in kprof's own wheel that are outside the core, with their package, so that a message can name it."""
 
 
 class MissingPackageError(KprofError):
-    """A package beside the core is not installed."""
+    """A package outside the core is not installed."""
 
 
 def entries(group: str) -> "dict[str, EntryPoint]":
-    """The entry points of a group by name, whether or not they can be loaded."""
+    """Return the entry points of a group by name, whether or not they can be loaded."""
     import sys
 
     return _entries(group, tuple(sys.path))
@@ -36,17 +36,17 @@ def entries(group: str) -> "dict[str, EntryPoint]":
 
 @lru_cache(maxsize=32)
 def _entries(group: str, _path: tuple[str, ...]) -> "dict[str, EntryPoint]":
-    """Looking through all that is installed takes longer than many a rule: it is done once for a search path."""
+    """Return the entry points of a group; cached per search path, because scanning all distributions is slow."""
     from importlib.metadata import entry_points
 
     return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def load(group: str, name: str) -> Any:
-    """Load what an entry point names; ``None`` where there is none of this name.
+    """Load the object that an entry point names; return ``None`` if there is no entry point of this name.
 
     Raises:
-        MissingPackageError: its package is not installed.
+        MissingPackageError: the entry point's package is not installed.
     """
     entry = entries(group).get(name)
     if entry is None:
@@ -64,13 +64,13 @@ def load_all(group: str) -> list[Any]:
 
 
 def packages() -> list[str]:
-    """Top packages of all but analyzers, sorted."""
+    """Return the top-level packages of all extensions except analyzers, sorted."""
     groups = ("kprof.checks", *_APART)
     return sorted({_package(entry) for group in groups for entry in entries(group).values()})
 
 
 def installed(group: str) -> list[str]:
-    """Names of the entry points whose package is there, sorted. What a removed package brought goes with it."""
+    """Return the names of the entry points whose package is installed, sorted; a removed package has none."""
     return sorted(name for name, entry in entries(group).items() if _is_installed(entry))
 
 
@@ -90,10 +90,12 @@ def _missing(name: str, package: str) -> str:
 
 
 def install_command(extra: str) -> str:
-    """The command that installs what one of kprof's extras names; it names packages that are on an index, not kprof.
+    """Return the command that installs the packages of one of kprof's extras.
+
+    The command names the packages and not kprof, since only the packages are on an index.
 
     Args:
-        extra: ``view``, for example.
+        extra: name of the extra, for example ``view``.
     """
     from importlib.metadata import PackageNotFoundError, requires
 

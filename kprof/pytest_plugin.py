@@ -1,6 +1,6 @@
-"""The plug-in for pytest: ``pytest --kprof``, the marker behind ``kprof.budget``, and the fixture ``kprof_capture``.
+"""The pytest plug-in: ``pytest --kprof``, the marker behind ``kprof.budget``, and the fixture ``kprof_capture``.
 
-Loaded by every pytest where kprof is installed, so nothing of kprof is imported before a test needs it.
+Every pytest loads this module if kprof is installed, so it imports nothing of kprof before a test needs it.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -23,7 +23,7 @@ _MARKER = "kprof_budget"
 
 @dataclass(frozen=True)
 class PytestRecording:
-    """What was launched inside ``with kprof_capture() as recorded:``, to be asked for afterwards.
+    """Recording of the launches inside ``with kprof_capture() as recorded:``, for queries afterwards.
 
     Attributes:
         path: the capture's directory.
@@ -36,7 +36,7 @@ class PytestRecording:
         """The capture: kernels, launches, grids, arguments.
 
         Raises:
-            KprofError: it cannot be read.
+            KprofError: the capture cannot be read.
         """
         from kprof.captures.reader import read
 
@@ -44,10 +44,10 @@ class PytestRecording:
 
     @property
     def kernels(self) -> "list[KernelReport]":
-        """The report of each kernel that was launched: resources, occupancy, loops, findings.
+        """The report of each launched kernel: resources, occupancy, loops, findings.
 
         Raises:
-            KprofError: one of them did not compile.
+            KprofError: a kernel did not compile.
         """
         from kprof.gate.launched import reports
 
@@ -55,7 +55,7 @@ class PytestRecording:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options of kprof."""
+    """Add kprof's options to pytest."""
     group = parser.getgroup("kprof", "kernels for AMD GPUs, without a GPU")
     group.addoption("--kprof", action="store_true", help="Record marked tests without a GPU, and hold their budgets.")
     group.addoption(
@@ -64,19 +64,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Register the marker."""
     config.addinivalue_line(
         "markers", f"{_MARKER}(arch=None, **limits): limits of the kernels that a test launches, under --kprof"
     )
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """What marked tests are recorded for."""
+    """Return the header line with the GPU that marked tests are recorded for."""
     return f"kprof: budgets are held for {config.getoption('--kprof-arch')}" if config.getoption("--kprof") else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many budgets do not count: of tests that were skipped, left out or expected to fail."""
+    """Report how many budgets were not checked, because tests were skipped, deselected or expected to fail."""
     if not terminalreporter.config.getoption("--kprof"):
         return
     found = {
@@ -92,7 +92,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Record a marked test, and compare what it launched with its budget."""
+    """Record a marked test, and compare its launches with its budget."""
     marks = list(item.iter_markers(_MARKER)) if item.config.getoption("--kprof") else []
     if not marks:
         return (yield)
@@ -119,7 +119,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def _limits(item: pytest.Item, marks: Sequence[pytest.Mark]) -> "tuple[str, Budget]":
-    """Architecture and budget of a test; its own mark counts before its class's, and that before its module's."""
+    """Return the architecture and budget of a test. A test's own mark overrides its class's and its module's."""
     from kprof.errors import KprofError
     from kprof.gate.launched import budget_of
 
@@ -132,7 +132,7 @@ def _limits(item: pytest.Item, marks: Sequence[pytest.Mark]) -> "tuple[str, Budg
 
 @pytest.fixture
 def kprof_capture(request: pytest.FixtureRequest) -> Callable[..., AbstractContextManager[PytestRecording]]:
-    """Record what is launched inside a ``with`` statement, without a GPU: for ``--kprof-arch``, or the one given.
+    """Record launches inside a ``with`` statement, without a GPU, for ``--kprof-arch`` or the given ``arch``.
 
     The statement's target is a :class:`PytestRecording`.
     """
@@ -151,7 +151,7 @@ def _recording(config: pytest.Config, arch: str) -> Iterator[PytestRecording]:
     from kprof.recording.scope import capture
 
     folder = Path(tempfile.mkdtemp(prefix="kprof-test-"))
-    # The recording is looked at after the test; it goes with the run.
+    # Tests look at the recording after they end, so its folder is deleted at the end of the session.
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     with capture(arch, folder / "capture", execute=False) as recording:
         yield PytestRecording(recording.path)

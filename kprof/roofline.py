@@ -1,15 +1,15 @@
-"""A launch's place under the rooflines, as a report has it."""
+"""Position of a launch under the rooflines of its GPU, as part of a report."""
 
 import msgspec
 
 
 class RooflineLevel(msgspec.Struct, frozen=True):
-    """What a launch moves through one memory level.
+    """Traffic of a launch through one memory level.
 
     Attributes:
         name: ``lds``, ``l1``, ``l2``, ``mall`` or ``hbm``.
-        bytes: of all lanes in the whole launch.
-        peak_gbs: the GPU's published peak in GB/s; ``None`` where it is not known.
+        bytes: bytes of all lanes in the whole launch.
+        peak_gbs: the GPU's published peak in GB/s; ``None`` if not known.
     """
 
     name: str
@@ -18,13 +18,13 @@ class RooflineLevel(msgspec.Struct, frozen=True):
 
 
 class Roofline(msgspec.Struct, frozen=True):
-    """A launch's place under the rooflines of its GPU, from the compiled code; its time is the prediction's.
+    """Position of a launch under the rooflines of its GPU, from the compiled code and the predicted time.
 
     Attributes:
         flops: kind of arithmetic (``matrix_fp16``, ``valu_fp32``) to the floating-point operations of the launch, the
-            most first; an FMA counts as two.
-        peaks_tflops: kind to the GPU's published peak in 1e12 operations a second, where that is known.
-        levels: the memory levels that the launch uses, the nearest first.
+            largest first; an FMA counts as two.
+        peaks_tflops: kind to the GPU's published peak in 1e12 operations per second, if known.
+        levels: memory levels that the launch uses, the nearest first.
     """
 
     flops: dict[str, float]
@@ -33,6 +33,6 @@ class Roofline(msgspec.Struct, frozen=True):
 
     @property
     def main_kind(self) -> str | None:
-        """The kind of arithmetic that a launch is judged by: the matrix units' where they are used, else the most."""
+        """Kind of arithmetic to rate a launch by: that of the matrix units if used, else the most frequent."""
         matrix = (kind for kind in self.flops if kind.startswith("matrix"))
         return next(matrix, next(iter(self.flops), None))

@@ -1,5 +1,5 @@
-"""What ``kprof capture`` wrote, read back. See ``docs/capture.md``; :func:`kprof.captures.reader.read` is the way in.
+"""Read captures written by ``kprof capture``. See ``docs/capture.md``; start with :func:`kprof.captures.reader.read`.
 
-Nothing is imported here: what records a program shares :mod:`kprof.captures.layout`, and imports the standard library
-only.
+This file imports nothing: the recorder, which runs inside the recorded program, shares :mod:`kprof.captures.layout` and
+may import only the standard library.
 """

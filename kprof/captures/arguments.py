@@ -1,4 +1,4 @@
-"""Arguments of launches and operators, from what a journal holds."""
+"""Read arguments of launches and operators from a journal."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from kprof.captures.model import TensorInfo, TensorList
 
 
 def argument(value: Any) -> Any:
-    """An argument of a launch as a journal holds it, as :attr:`CapturedLaunch.arguments` has it."""
+    """Convert a launch argument from a journal into its form in :attr:`CapturedLaunch.arguments`."""
     match value:
         case {"dtype": str() as dtype, "shape": list() as shape, "strides": list() as strides} if all(
             isinstance(n, int) for n in (*shape, *strides)
@@ -28,15 +28,16 @@ def numbers(arguments: Mapping[str, Any]) -> dict[str, int | float]:
 
 
 def contents(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the integers of the tensors among the arguments of a launch, by name, where they are known."""
+    """Return the known integer contents of the tensors among the arguments of a launch, by name."""
     tensors = ((name, value) for name, value in arguments.items() if isinstance(value, TensorInfo))
     return {name: value.values for name, value in tensors if value.values is not None}
 
 
 def tensor_bytes(arguments: Mapping[str, Any]) -> int | None:
-    """Return the bytes of all tensors among the arguments of a launch, which touches no more memory.
+    """Return the total bytes of all tensors among the arguments of a launch, which is all the memory it can touch.
 
-    ``None`` where that is not known: no tensors were recorded, or 64-bit integers, which may be addresses of others.
+    ``None`` if not known: no tensors were recorded, or a tensor of 64-bit integers, which may be addresses of other
+    memory.
     """
     found = 0
     for value in arguments.values():

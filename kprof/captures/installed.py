@@ -1,4 +1,4 @@
-"""Files of installed packages that a capture rests on, as this Python has them. Standard library only."""
+"""Compare files of installed packages that a capture depends on with this Python's. Standard library only."""
 
 import os
 import re
@@ -10,12 +10,12 @@ from kprof.captures.staleness import LIMIT, digest
 from kprof.inputs.opening import head_of
 
 _NAMES = 1 << 16
-"""Bytes that name a distribution's packages."""
+"""Maximum number of bytes to read of a file with a distribution's package names."""
 _PLACES = frozenset({"site-packages", "dist-packages"})
 
 
 def name_in_package(path: str) -> str | None:
-    """A file's name from the folder that packages are installed in, ``vllm/configs/a.json``; ``None`` outside of it."""
+    """Return a file's path below ``site-packages``, such as ``vllm/configs/a.json``; ``None`` for files elsewhere."""
     parts = Path(path).parts
     at = max((number for number, part in enumerate(parts) if part in _PLACES), default=None)
     name = "/".join(parts[at + 1 :]) if at is not None else ""
@@ -23,17 +23,17 @@ def name_in_package(path: str) -> str | None:
 
 
 def package_of(name: str) -> str:
-    """The package that such a name is of: its first folder, or a module's file."""
+    """Return the package of such a path: its first folder, or the file of a single-file module."""
     return name.partition("/")[0]
 
 
 def packages_of(files: Iterable[str]) -> frozenset[str]:
-    """The packages that files are in, those of no package left out."""
+    """Return the packages that contain the files; files outside of packages are ignored."""
     return frozenset(package_of(name) for name in map(name_in_package, files) if name is not None)
 
 
 def package_digests(paths: Iterable[str]) -> dict[str, str]:
-    """Files in packages by their name there, to their SHA-256."""
+    """Return the SHA-256 of each file in a package, by its path below ``site-packages``."""
     found: dict[str, str] = {}
     for path in paths:
         name = name_in_package(path)
@@ -44,9 +44,9 @@ def package_digests(paths: Iterable[str]) -> dict[str, str]:
 
 
 def distributions(packages: Collection[str]) -> dict[str, str]:
-    """Packages to the distribution that they were installed from, ``triton_kernels`` to ``triton-kernels==1.2``.
+    """Map packages to the distribution that installed them, for example ``triton_kernels`` to ``triton-kernels==1.2``.
 
-    Those that no distribution claims are left out, and those of several, as namespaces are.
+    Packages of no distribution and packages of several (namespace packages) are left out.
     """
     if not packages:
         return {}
@@ -58,14 +58,14 @@ def distributions(packages: Collection[str]) -> dict[str, str]:
 
 
 def imported_versions(files: Mapping[str, str], without: Collection[str]) -> dict[str, str]:
-    """Distributions that modules are of, by the names of their folders of facts, to their versions.
+    """Return the versions of the distributions that contain the given modules.
 
-    All that is installed would have to be read to be sure of each; one whose folder is neither named like the
-    package nor says which packages it has is passed over.
+    To be sure about each distribution, all installed files would have to be read. A distribution is therefore ignored
+    if its ``.dist-info`` folder is not named like the package and does not list its packages.
 
     Args:
-        files: of the modules, to their names in packages.
-        without: packages that are left out.
+        files: files of the modules, mapped to their paths below ``site-packages``.
+        without: packages to leave out.
     """
     places: dict[str, set[str]] = {}
     for file, name in files.items():
@@ -83,7 +83,7 @@ def imported_versions(files: Mapping[str, str], without: Collection[str]) -> dic
 
 
 def _facts_in(folder: str) -> Iterator[tuple[str, str, str]]:
-    """Folders that installers describe a distribution in: folder, name, version without what a build appends."""
+    """Yield the ``.dist-info`` folders in a folder, as folder, name, and version without its build suffix."""
     try:
         names = os.listdir(folder)  # noqa: PTH208 - no object for each of hundreds
     except OSError:
@@ -103,18 +103,18 @@ def _normal(name: str) -> str:
 
 
 def _public(version: str) -> str:
-    """A version without its build: ``2.13.0`` for ``2.13.0+cpu``."""
+    """Return a version without its build suffix: ``2.13.0`` for ``2.13.0+cpu``."""
     return version.partition("+")[0]
 
 
 def other_versions(imported: Mapping[str, str]) -> list[str]:
-    """Distributions that are installed here in another version than then: ``numpy 2.1 (here 2.2)``."""
+    """Return the distributions whose installed version differs from the recorded one: ``numpy 2.1 (here 2.2)``."""
     from importlib import metadata
 
     found = []
     for name, had in imported.items():
         if not name:
-            # Python 3.10 finds the first distribution by it.
+            # With an empty name, Python 3.10 would return the first distribution.
             continue
         try:
             here = _public(metadata.version(name))
@@ -130,16 +130,16 @@ def _lists(owners: Mapping[str, set[str]]) -> list[tuple[str, list[str]]]:
 
 
 class InstalledFiles:
-    """What this Python has installed of the packages that a capture was made from.
+    """Files of this Python's packages, compared with those that a capture was made from.
 
     Attributes:
-        other_versions: distributions that are installed here in another version, so that nothing of them is compared.
+        other_versions: distributions that are installed in another version; their files are not compared.
 
     Args:
-        files: names in packages to their SHA-256 when the capture was recorded.
-        absent: names that were looked for and not found there.
-        versions: packages that have no kernels of the capture to the distribution that they were of then: another
-            version of it has other data, which says nothing.
+        files: paths below ``site-packages``, mapped to their SHA-256 when the capture was recorded.
+        absent: paths that the recorded program looked for and did not find.
+        versions: packages without kernels in the capture, mapped to their distribution at that time. Another version
+            has other data files, so that a difference means nothing.
     """
 
     def __init__(self, files: Mapping[str, str], absent: Iterable[str], versions: Mapping[str, str] = {}) -> None:
@@ -159,13 +159,13 @@ class InstalledFiles:
 
     @property
     def missing(self) -> list[str]:
-        """Packages that are not installed here: nothing of them can be compared."""
+        """Packages that are not installed in this Python, so that their files cannot be compared."""
         return sorted(
             package for package, place in self._places.items() if place is None and package not in self._unlike
         )
 
     def changed(self) -> list[str]:
-        """What differs here, in words: ``liger_kernel/ops/swiglu.py changed``."""
+        """Return the files that differ now, in words: ``liger_kernel/ops/swiglu.py changed``."""
         found = []
         for name, had in self._files.items():
             place = self._places[package_of(name)]
@@ -174,7 +174,7 @@ class InstalledFiles:
         return found
 
     def appeared(self) -> list[str]:
-        """Names of what is here now."""
+        """Return the paths that were absent and exist now."""
         found = []
         for name in self._absent:
             place = self._places[package_of(name)]
@@ -184,11 +184,14 @@ class InstalledFiles:
 
 
 def _place(package: str, folders: Iterable[str]) -> Path | None:
-    """The folder that a package is installed in."""
+    """Return the folder that a package is installed in."""
     return next((Path(folder) for folder in folders if os.path.lexists(os.path.join(folder, package))), None)  # noqa: PTH118 - no error of any name
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a path from a capture stays inside its folder. Captures are untrusted and may name other places."""
+    """Return whether a path from a capture stays inside its folder.
+
+    Captures are untrusted and may name other places.
+    """
     pure = PurePosixPath(name)
     return not pure.is_absolute() and ".." not in pure.parts and "\0" not in name

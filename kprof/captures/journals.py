@@ -1,4 +1,4 @@
-"""Reading the journals of a capture, one a process. Numbers in one mean something in it alone."""
+"""Read the journals of a capture, one per process. Record numbers are valid only inside their journal."""
 
 import dataclasses
 from collections import Counter
@@ -30,7 +30,7 @@ _RECORD: msgspec.json.Decoder[r.Record] = msgspec.json.Decoder(r.Record)
 
 @dataclass
 class Specialisation:
-    """A specialisation while journals are read."""
+    """A kernel specialisation whose launches are collected from the journals."""
 
     record: r.KernelRecord
     launches: int = 0
@@ -43,13 +43,13 @@ class Specialisation:
 
     @property
     def tuning(self) -> CapturedTuning | None:
-        """The choice that its first launch with the most frequent grid stands for."""
+        """The autotuner's choice of the first launch with the most frequent grid."""
         return self.tunings[self.grids.most_common(1)[0][0]] if self.grids else None
 
 
 @dataclass
 class Gathered:
-    """What the journals say together."""
+    """Data collected from all journals of a capture."""
 
     kernels: dict[str, Specialisation] = field(default_factory=dict)
     processes: list[Sequence[str]] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Gathered:
 
 
 class JournalReader:
-    """One journal while it is read. Numbers in it mean something in it alone."""
+    """Reader of one journal. Record numbers are valid only inside this journal."""
 
     def __init__(self, path: Path, gathered: Gathered) -> None:
         self.path = path
@@ -82,7 +82,7 @@ class JournalReader:
         self.scopes: dict[int | None, ModelScope] = {}
 
     def records(self) -> Iterator[r.Record]:
-        """The records of the journal; those that later ones refer to are kept on the way."""
+        """Yield the records of the journal, and remember those that later records refer to."""
         for number, line in plain_files.lines(self.path):
             try:
                 record = _RECORD.decode(line)
@@ -124,7 +124,7 @@ class JournalReader:
             yield record
 
     def _try(self, record: r.CandidateRecord) -> None:
-        """Keep the launch of an autotuner's configuration, where it is recorded."""
+        """Store the launch of an autotuner's configuration, if it was recorded."""
         tuning, kernel = (
             self.tunings.get(record.tuning),
             self.kernels.get(-1 if record.kernel is None else record.kernel),
@@ -137,7 +137,7 @@ class JournalReader:
         launches[record.config] = TriedLaunch(kernel, tuple(record.grid), arguments)
 
     def all(self) -> None:
-        """Read everything into what is gathered."""
+        """Read the whole journal and add its content to ``gathered``."""
         ended = False
         calls: dict[int, int] = {}
         try:
@@ -225,7 +225,7 @@ class JournalReader:
         return None if identifier is None else self.gathered.kernels.get(identifier)
 
     def made(self, record: r.Record, process: int) -> CapturedLaunch | CapturedOperator | None:
-        """The launch or the call of an operator that a record is; ``None`` of others."""
+        """Return the launch or the operator call that a record describes; ``None`` for other records."""
         match record:
             case r.LaunchRecord():
                 return self.launch(record, process)
@@ -235,7 +235,7 @@ class JournalReader:
                 return None
 
     def launch(self, record: r.LaunchRecord, process: int) -> CapturedLaunch | None:
-        """A launch with what it refers to; ``None`` when its kernel was never named."""
+        """Return a launch with the data that it refers to; ``None`` if its kernel is not in the journal."""
         kernel = self.kernels.get(record.kernel)
         if kernel is None:
             return None
@@ -252,7 +252,7 @@ class JournalReader:
         )
 
     def operator(self, record: r.OperatorCallRecord, process: int) -> CapturedOperator | None:
-        """A call with its shapes; ``None`` when these were not recorded."""
+        """Return an operator call with its shapes; ``None`` if the shapes were not recorded."""
         known = self.shapes.get(record.shapes)
         scope = self.scopes.get(record.scope)
         return known and dataclasses.replace(known, process=process, scope=scope, factor=record.factor)

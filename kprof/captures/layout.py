@@ -19,21 +19,22 @@ KERNELS = "kernels"
 RESULT = "result.json"
 METADATA = "kernel.json"
 WORK = ".work"
-"""Locks of the compiling processes; removed when the recording ends."""
+"""Folder for locks of the compiling processes; removed when the recording ends."""
 
 STAGES = ("ttir", "ttgir", "amdgcn")
-"""Products of the compiler that a capture keeps, as ``kernel.<stage>``."""
+"""Compiler outputs that a capture keeps, as ``kernel.<stage>``."""
 
 ID_LENGTH = 32
-"""Hexadecimal digits of a specialisation's identifier: the start of the SHA-256 of everything that decides its code."""
+"""Number of hexadecimal digits of a specialisation's identifier: the start of a SHA-256 over all inputs of the
+compile."""
 
 VALUES = 4096
-"""Integers of a tensor that are kept, where the course of a kernel depends on it, when no other number is chosen."""
+"""Default maximum number of integers to keep of a tensor whose values the kernel's control flow depends on."""
 
 MOST_VALUES = 1 << 20
-"""The largest number that can be chosen."""
+"""Largest number of values that a user can choose."""
 
 
 def is_capture(path: Path) -> bool:
-    """Whether a directory looks like a capture."""
+    """Return whether a directory looks like a capture."""
     return (path / HEAD).is_file()

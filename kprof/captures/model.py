@@ -1,4 +1,4 @@
-"""A capture as it is read back."""
+"""Data model of a capture that was read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from kprof.hardware.model import Product
 Grid = tuple[int, ...]
 
 NOT_COMPILED = "not compiled when the recording ended"
-"""Error of a kernel whose compile was not begun or did not end."""
+"""Error of a kernel whose compile did not start or did not finish."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class TensorInfo:
     """A tensor argument.
 
     Attributes:
-        dtype: as torch writes it, without ``torch.``: ``bfloat16``.
+        dtype: torch's name without ``torch.``, for example ``bfloat16``.
         shape: elements along each dimension.
-        strides: in elements.
-        values: its integers in the order of memory, where the course of the kernel or whole tiles' addresses depend on
-            them and they were known at the launch; else ``None``.
+        strides: strides in elements.
+        values: the tensor's integers in memory order, if the kernel's control flow or the addresses of whole tiles
+            depend on them and they were known at the launch; else ``None``.
     """
 
     dtype: str
@@ -47,9 +47,9 @@ class TensorList:
     """A list of tensors, as optimizers pass them.
 
     Attributes:
-        dtype: of the first.
-        tensors: how many there are.
-        elements: of all.
+        dtype: element type of the first tensor.
+        tensors: number of tensors.
+        elements: total number of elements.
     """
 
     dtype: str
@@ -59,15 +59,15 @@ class TensorList:
 
 @dataclass(frozen=True)
 class ModelScope:
-    """A place in a model.
+    """Part of a model and of a training step in which a call was made.
 
     Attributes:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
-        module: classes of the modules around the call, outermost first, with dots between; in the backward pass those
-            whose gradients it computes.
-        range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
-        place: the line of the program; ``None`` where its code is not on the stack.
-        compiled: whether code that ``torch.compile`` generated makes the call.
+        module: classes of the modules around the call, outermost first, separated by dots; in the backward pass the
+            modules whose gradients are computed.
+        range: names that the program gives this part with ``record_function``, outermost first, separated by `` > ``.
+        place: source line of the program; ``None`` if the program's code is not on the stack.
+        compiled: True if the call was made by code that ``torch.compile`` generated.
     """
 
     phase: str
@@ -79,18 +79,19 @@ class ModelScope:
 
 @dataclass(frozen=True)
 class CapturedOperator:
-    """One call of an operator of torch's own, which a GPU computes with kernels that are not here.
+    """One call of a torch operator, which a GPU computes with kernels that are not in the capture.
 
     Attributes:
-        name: ``aten::mm``.
+        name: name of the operator, for example ``aten::mm``.
         inputs: arguments in the schema's order: :class:`TensorInfo`, :class:`TensorList`, a number, a text, a list or
             ``None``.
-        outputs: results, likewise.
+        outputs: results, in the same form.
         process: index of the process in :attr:`Capture.processes`.
-        scope: where in the model it was called.
-        from_host: it copies from the host's memory, which no kernel does.
-        to_host: it copies to the host's memory, as where a value is looked at.
-        factor: of a product the number of the storage of its left factor, in its process; ``None`` of others.
+        scope: part of the model in which the operator was called.
+        from_host: True if it copies from host memory, which no kernel does.
+        to_host: True if it copies to host memory, for example because the program reads a value.
+        factor: for a matrix product, the number of its left factor's storage in its process; ``None`` for other
+            operators.
     """
 
     name: str
@@ -105,7 +106,7 @@ class CapturedOperator:
 
 @dataclass(frozen=True)
 class CapturedLaunch:
-    """One launch.
+    """One recorded kernel launch.
 
     Attributes:
         kernel: identifier of the kernel.
@@ -113,11 +114,11 @@ class CapturedLaunch:
         sequence: position among the launches of that process.
         grid: workgroups in x, y, z.
         stream: the stream, 0 for the default one.
-        site: the Python line that launched, and its callers outwards.
-        arguments: by name: :class:`TensorInfo`, a number, a text or ``None``.
-        tuning: the choice of an autotuner, which only a device can make, that the configuration stands for; ``None``
-            where none chose.
-        scope: where in the model and in a training step, where operators were recorded.
+        site: the Python line of the launch, followed by its callers from inner to outer.
+        arguments: argument name to value: :class:`TensorInfo`, a number, a text or ``None``.
+        tuning: the autotuner's choice that this configuration replaces, since only a device can make the choice;
+            ``None`` without an autotuner.
+        scope: part of the model and of the training step, if operators were recorded.
     """
 
     kernel: str
@@ -132,24 +133,24 @@ class CapturedLaunch:
 
     @property
     def choice_unknown(self) -> bool:
-        """Whether the configuration stands for an autotuner's choice."""
+        """Whether the configuration is a substitute for an autotuner's unknown choice."""
         return self.tuning is not None
 
     @property
     def caller(self) -> Location | None:
-        """The innermost line that belongs to no installed package; else the line that launched."""
+        """The innermost source line outside of installed packages; if there is none, the line of the launch."""
         own = (place for place in self.site if not {"site-packages", "dist-packages"} & set(Path(place.file).parts))
         return next(own, self.site[0] if self.site else None)
 
 
 @dataclass(frozen=True)
 class TriedLaunch:
-    """The launch of one configuration of an autotuner.
+    """Launch of one configuration of an autotuner.
 
     Attributes:
         kernel: identifier of the kernel.
         grid: workgroups in x, y, z.
-        arguments: as of :class:`CapturedLaunch`.
+        arguments: as in :class:`CapturedLaunch`.
     """
 
     kernel: str
@@ -159,15 +160,15 @@ class TriedLaunch:
 
 @dataclass(frozen=True, eq=False)
 class CapturedTuning:
-    """What an autotuner would have tried for one key.
+    """Configurations that an autotuner would have tried for one key.
 
     Attributes:
         name: the kernel's name.
         candidates: configuration, as Triton writes it, to the kernel's identifier; ``None`` when its launch failed
-            before the compiler was asked.
-        errors: configuration to the reason, for those.
-        launches: configuration to its launch, where that was recorded.
-        first: the tuning whose choice this follows, where the same key was launched with other sizes.
+            before the compiler ran.
+        errors: configuration to the reason, for configurations whose launch failed.
+        launches: configuration to its launch, if it was recorded.
+        first: earlier tuning of the same key with other sizes, whose choice this tuning reuses.
     """
 
     name: str
@@ -178,7 +179,7 @@ class CapturedTuning:
 
     @property
     def choosing(self) -> "CapturedTuning":
-        """The tuning that makes the choice: the autotuner's first one for the key."""
+        """The tuning that makes the choice: the autotuner's first tuning for the key."""
         return self if self.first is None else self.first
 
     def listed_for(self, kernel: str, grid: Grid, arguments: Mapping[str, Any]) -> Mapping[str, TriedLaunch]:
@@ -190,12 +191,12 @@ class CapturedTuning:
 def with_candidates(
     kernel: "CapturedKernel", tuning: CapturedTuning | None, kernels: "Mapping[str, CapturedKernel]"
 ) -> "CapturedKernel":
-    """Return a kernel, of one launch, with what its autotuner would choose among.
+    """Return a kernel of one launch together with the configurations that its autotuner would choose among.
 
     Args:
-        kernel: with the grid and the arguments of the launch.
-        tuning: of that launch; ``None``: nothing chose.
-        kernels: of the capture, by identifier.
+        kernel: the kernel, with the grid and the arguments of the launch.
+        tuning: tuning of that launch; ``None`` without an autotuner.
+        kernels: kernels of the capture, by identifier.
     """
     if tuning is None:
         return kernel
@@ -221,20 +222,20 @@ def with_candidates(
 
 
 def caller(site: Sequence[Location]) -> str:
-    """The innermost place of the program's own code."""
+    """Return the innermost source line in the program's own code."""
     own = (place for place in site if "site-packages" not in place.file and "dist-packages" not in place.file)
     return str(next(own, site[0] if site else "an unknown place"))
 
 
 @dataclass(frozen=True)
 class UnrunOperator:
-    """An operator on tensors of the GPU that was answered without running what the GPU would run.
+    """An operator on GPU tensors whose result was provided without running the GPU's implementation.
 
     Attributes:
         name: ``library::operator.overload``.
-        how: what answered: ``zeros``, ``cpu kernel``, ``recursion`` or ``shape``.
-        calls: how often, over all processes; at least, where a process was killed.
-        site: where it was called first, and the callers outwards.
+        how: how the result was made: ``zeros``, ``cpu kernel``, ``recursion`` or ``shape``.
+        calls: number of calls over all processes; a lower bound if a process was killed.
+        site: source line of the first call, followed by its callers from inner to outer.
     """
 
     name: str
@@ -255,11 +256,11 @@ _NAMED = 8
 
 
 def unrun_words(operators: Sequence[UnrunOperator], most: int = _NAMED) -> str | None:
-    """What was answered without running, in one sentence; ``None`` when nothing was.
+    """Return one sentence about the operators that did not run, or ``None`` if there are none.
 
     Args:
-        operators: of a capture.
-        most: names that are listed.
+        operators: operators of a capture.
+        most: maximum number of names to list.
     """
     if not operators:
         return None
@@ -274,33 +275,34 @@ class CapturedKernel:
     """One specialisation of a kernel.
 
     Attributes:
-        id: its folder below ``kernels``; the same program with the same Triton gives the same one.
+        id: name of its folder below ``kernels``; the same program with the same Triton has the same identifier.
         name: the Triton function's name.
         arch: architecture that it was compiled for.
-        triton: version of the compiling Triton.
-        module: the Python module that defines it; empty when not known.
-        source: its file and line. Never opened or imported by kprof's reader.
-        request: everything that was asked of the compiler. ``path`` in it comes from the capture: do not import it.
-        specialized: compile-time values of the request that the function does not declare so: arguments that were 1.
-        result: how the compile went; ``None`` when the recording ended before it did.
-        folder: where its files are.
-        launches: how often it was launched.
+        triton: version of Triton that compiled it.
+        module: Python module that defines it; empty when not known.
+        source: file and line of the function. kprof's reader never opens or imports the file.
+        request: the complete compile request. Its ``path`` comes from the capture: do not import it.
+        specialized: arguments that became compile-time constants although the function does not declare them as
+            constexpr, because their value was 1.
+        result: result of the compile; ``None`` when the recording ended before it.
+        folder: folder of its files.
+        launches: number of launches.
         grids: grid to the number of launches with it, most frequent first.
-        arguments: of its first launch with the most frequent grid, by name, as in :attr:`CapturedLaunch.arguments`;
-            empty when never launched.
-        site: the Python line of its first launch, and its callers outwards.
-        configs: configurations of autotuners that it is, as Triton writes them.
-        choice_unknown: it was launched only for an autotuner whose choice is not known.
-        listed: configurations among which that autotuner chooses; 0 where it is of none.
-        candidates: these configurations, as Triton writes them, to their kernels with the grid and the arguments that
-            the program would launch them with; empty where that was not recorded.
-        first_candidates: the same for the launch that the autotuner chose with, where it had other sizes.
-        product: the product that was named when it was recorded, or that the program was told it runs on where an
-            older version did not record the name; ``None`` when only an architecture was named.
-        product_assumed: whether it is not known that the product was named.
-        unrecorded: what of its program was answered without running, one sentence; ``None`` when nothing was.
-        moved: folder that its sources were recorded in, and the one that they are in now; ``None`` when they have not
-            moved, or are not there.
+        arguments: arguments of its first launch with the most frequent grid, by name, as in
+            :attr:`CapturedLaunch.arguments`; empty when never launched.
+        site: the Python line of its first launch, followed by its callers from inner to outer.
+        configs: autotuner configurations that compile to this kernel, as Triton writes them.
+        choice_unknown: True if it was launched only in place of an autotuner's unknown choice.
+        listed: number of configurations among which that autotuner chooses; 0 without an autotuner.
+        candidates: these configurations, as Triton writes them, to their kernels, with the grid and the arguments that
+            the program would launch them with; empty if not recorded.
+        first_candidates: the same for the launch for which the autotuner chose, if that launch had other sizes.
+        product: product that was named when it was recorded. In captures of older versions, which did not record the
+            name: the product that the simulated GPU reported. ``None`` when only an architecture was named.
+        product_assumed: True if it is not known whether the product was named.
+        unrecorded: operators of its program that did not run, one sentence; ``None`` if all ran.
+        moved: folder in which its sources were recorded, and their folder now; ``None`` if the sources have not moved
+            or are missing.
     """
 
     id: str
@@ -329,29 +331,29 @@ class CapturedKernel:
 
     @property
     def ok(self) -> bool:
-        """Whether it was compiled."""
+        """Whether the kernel was compiled successfully."""
         return self.result is not None and self.result.status == "ok"
 
     @property
     def error(self) -> str | None:
-        """Why it was not compiled, one sentence; ``None`` when it was."""
+        """Why the kernel was not compiled, one sentence; ``None`` if it was."""
         if self.result is None:
             return NOT_COMPILED
         return None if self.ok else self.result.error or self.result.status
 
     @property
     def specialization(self) -> Specialization:
-        """What was compiled, as the report says it."""
+        """Signature, constants and options of the compile, as in a report."""
         return specialization_of(self.request)
 
     @cached_property
     def metadata(self) -> Mapping[str, Any]:
-        """Triton's metadata (``shared`` is the LDS in bytes); empty when there is none."""
+        """Triton's metadata (``shared`` is the LDS in bytes); empty if there is none."""
         return read_metadata(self.folder)
 
     @property
     def launch_problems(self) -> Sequence[LaunchProblem]:
-        """Limits of the hardware that the compiled kernel breaks: it cannot be launched."""
+        """Hardware limits that the compiled kernel exceeds, so that it cannot be launched."""
         return launch_problems(self.arch, self.metadata)
 
     @property
@@ -360,10 +362,10 @@ class CapturedKernel:
         return self.ok and not self.launches and not self.listed and bool(self.launch_problems)
 
     def text(self, stage: str) -> str:
-        """``ttir``, ``ttgir`` or ``amdgcn``.
+        """Return the text of a stage: ``ttir``, ``ttgir`` or ``amdgcn``.
 
         Raises:
-            KprofError: it was not made, or cannot be read.
+            KprofError: the stage was not made, or cannot be read.
         """
         if stage not in layout.STAGES:
             raise InputError(f"a capture holds {', '.join(layout.STAGES)}, not {stage}", path=str(self.folder))
@@ -376,30 +378,32 @@ class Capture:
 
     Attributes:
         path: the directory.
-        head: what was asked.
-        kernels: unique specialisations in the order of their first appearance.
+        head: content of ``capture.json``: command, GPU and version.
+        kernels: specialisations without duplicates, in the order of their first appearance.
         processes: command line of each recorded process that used Triton.
-        executed: whether kernels ran, on a real device, or were only recorded.
-        tunings: autotuned kernels.
-        reads: places where the program looked at values that were not computed: what, and where.
-        reads_count: how often it did.
-        unrun: operators that were answered without running what the GPU would run, most calls first.
+        executed: True if kernels ran on a real device; False if they were only recorded.
+        tunings: tunings of the autotuned kernels.
+        reads: places where the program read values that were not computed: kind of read, and source lines.
+        reads_count: number of these reads.
+        unrun: operators whose result was provided without running the GPU's implementation, most calls first.
         ran: operators that the program registered for the GPU to the calls of their kernels.
-        silent: of these calls, those that launched nothing, most first.
-        torch: torch's own operators on tensors of the GPU, which a GPU computes without Triton, to their calls.
-        peak_bytes: the most that one process had in use on one device, by torch's allocator; ``None`` if not recorded.
+        silent: number of these calls that launched nothing, by operator, largest first.
+        torch: torch operators on GPU tensors, which a GPU computes without Triton, to their calls.
+        peak_bytes: maximum memory in use by one process on one device, according to torch's allocator; ``None`` if not
+            recorded.
         notes: what is missing or doubtful, in words.
         complete: whether every process closed its journal.
-        sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
-        outside: those that do not lie below it, as a capture that was moved alone no longer finds them.
-        packages: those of installed packages, from the folder that these are installed in: all of packages that have
-            kernels of it, of others the data that was read.
-        packages_absent: what the program looked for in packages and was not there.
-        distributions: packages without kernels of it, to the distribution and version that they were of.
-        imported: distributions that modules without kernels were imported from, to their versions.
-        absent: what the program looked for and was not there, named from :attr:`root`.
-        folders: folders that it listed, to the SHA-256 of the names in them.
-        overflowed: the program had more files than are kept, so that not all are compared.
+        sources: the program's own files to their SHA-256, with paths relative to :attr:`root`; ``None`` when not
+            recorded.
+        outside: source files that are not below the root; they are not found if the capture alone is moved.
+        packages: files of installed packages, with paths below ``site-packages``, to their SHA-256: all used files of
+            packages with kernels of the capture; of other packages the data files that were read.
+        packages_absent: paths that the program looked for in packages and did not find.
+        distributions: packages without kernels of the capture, to their distribution and its version.
+        imported: distributions of imported modules without kernels, to their versions.
+        absent: paths that the program looked for and did not find, relative to :attr:`root`.
+        folders: folders that the program listed, to the SHA-256 of the names in them.
+        overflowed: True if the program used more files than a capture keeps, so that not all are compared.
     """
 
     path: Path
@@ -429,15 +433,15 @@ class Capture:
 
     @property
     def root(self) -> Path:
-        """The folder that names of sources start in."""
+        """The folder that source paths are relative to."""
         return self.path / self.head.root
 
     def changes(self, root: Path | None = None, *, follow: bool = False) -> list[str]:
-        """What is not as it was when this was recorded, each in words; nothing where no sources are known.
+        """Return what has changed since the recording, in words; empty if no sources are known.
 
         Args:
-            root: where the names start now, if not in :attr:`root`.
-            follow: compare what does not lie below the root, too.
+            root: folder that source paths are relative to now, if it is not :attr:`root`.
+            follow: whether to compare files outside the root as well.
         """
         at = self.root if root is None else root
         changed = staleness.changed(at, self.sources or {})
@@ -453,29 +457,29 @@ class Capture:
 
     @cached_property
     def installed(self) -> InstalledFiles:
-        """The packages that it was made from, as this Python has them."""
+        """The packages that the capture was made from, compared with this Python's packages."""
         return InstalledFiles(self.packages, self.packages_absent, self.distributions)
 
     @property
     def arch(self) -> str:
-        """The architecture that was compiled for."""
+        """The architecture that the kernels were compiled for."""
         return self.head.arch
 
     @property
     def looked_at(self) -> list[str]:
-        """Values that the program looked at and that no kernel had written: ``nonzero at moe.py:12``."""
+        """Values that the program read although no kernel had written them: ``nonzero at moe.py:12``."""
         return list(dict.fromkeys(f"{what} at {caller(site)}" for what, site in self.reads))
 
     @property
     def launch_count(self) -> int:
-        """Launches of all kernels."""
+        """Number of launches of all kernels."""
         return sum(kernel.launches for kernel in self.kernels)
 
     def kernel(self, identifier: str) -> CapturedKernel:
-        """The kernel with this identifier.
+        """Return the kernel with this identifier.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such kernel.
         """
         return self._by_id[identifier]
 

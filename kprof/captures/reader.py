@@ -1,4 +1,4 @@
-"""Reading a capture directory. Nothing in it is executed or imported, and no link in it is followed."""
+"""Read a capture directory. Nothing in it is executed or imported, and no link in it is followed."""
 
 import dataclasses
 import os
@@ -36,38 +36,38 @@ from kprof.inputs.boundary import JSON_ERRORS, refuse_repeated_keys
 
 @dataclass(frozen=True)
 class ProgramFiles:
-    """The files of several processes; the first that names one is right.
+    """Files used by several processes; if records disagree, the first process with the file wins.
 
     Attributes:
-        records: one a process.
+        records: one record per process.
     """
 
     records: Sequence[Sources]
 
     @cached_property
     def files(self) -> dict[str, str]:
-        """Below the root, to their digests."""
+        """Files below the root, by path, with their digests."""
         return {name: content for one in reversed(self.records) for name, content in one.files.items()}
 
     @cached_property
     def outside(self) -> dict[str, str]:
-        """Those that are not below it."""
+        """Files outside the root, by path, with their digests."""
         return {name: content for one in reversed(self.records) for name, content in one.outside.items()}
 
     @cached_property
     def packages(self) -> dict[str, str]:
-        """Files of installed packages."""
+        """Files of installed packages, by path, with their digests."""
         return {name: content for one in reversed(self.records) for name, content in one.packages.items()}
 
     @cached_property
     def packages_absent(self) -> list[str]:
-        """What one process looked for in them and did not find, without what another had."""
+        """Paths that a process looked for in packages and did not find, except those that another process found."""
         sought = dict.fromkeys(name for one in self.records for name in one.packages_absent)
         return [name for name in sought if name not in self.packages]
 
     @cached_property
     def distributions(self) -> dict[str, str]:
-        """Packages without kernels in any process, to the distribution that they are of."""
+        """Packages without kernels in any process, mapped to their distribution."""
         plain = [{package_of(name) for name in one.packages} - one.distributions.keys() for one in self.records]
         with_kernels = set[str]().union(*plain)
         return {
@@ -79,22 +79,22 @@ class ProgramFiles:
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """Distributions that modules were imported from, to their versions."""
+        """Distributions of imported modules, mapped to their versions."""
         return {name: version for one in reversed(self.records) for name, version in one.imported.items()}
 
     @cached_property
     def folders(self) -> dict[str, str]:
-        """Folders that were listed, to the digests of the names in them."""
+        """Folders that the program listed, mapped to the digests of the names in them."""
         return {name: had for one in reversed(self.records) for name, had in one.folders.items()}
 
     @property
     def overflowed(self) -> bool:
-        """A process had more names than are kept."""
+        """Whether a process used more files than a capture keeps."""
         return any(one.overflowed for one in self.records)
 
     @cached_property
     def absent(self) -> list[str]:
-        """What one process looked for and did not find, without what another had or wrote."""
+        """Paths that a process looked for and did not find, except those that another process found or wrote."""
         had = {*self.files, *self.outside}.union(*(one.written for one in self.records))
         return [name for name in dict.fromkeys(name for one in self.records for name in one.absent) if name not in had]
 
@@ -103,12 +103,12 @@ _DEPTH = 32
 
 
 def request_of(record: r.KernelRecord, arch: str, notes: list[str]) -> CompileRequest:
-    """The request of a kernel; an empty one, with a note, where it is damaged.
+    """Return the compile request of a kernel; an empty request, with a note, if it is damaged.
 
     Args:
-        record: as it stands in the journal.
+        record: the kernel's record in the journal.
         arch: architecture of the capture.
-        notes: gets what is damaged.
+        notes: list to which the note about damage is appended.
     """
     empty = CompileRequest(path="", function=record.name, arch=arch, signature={})
     damaged = f"{record.name}: what was asked of the compiler is damaged"
@@ -126,7 +126,7 @@ def request_of(record: r.KernelRecord, arch: str, notes: list[str]) -> CompileRe
 
 @dataclass
 class _Checked:
-    """The parts of a request whose types :func:`from_json` takes on trust."""
+    """Fields of a request whose types :func:`from_json` does not check."""
 
     path: Any
     function: Any
@@ -136,7 +136,7 @@ class _Checked:
     options: Any
 
     def verify(self) -> None:
-        """Raise :class:`TypeError` for what is no request."""
+        """Raise :class:`TypeError` if a field has a wrong type."""
         msgspec.convert([self.path, self.function, self.arch], list[r.Name])
         msgspec.convert(self.attributes, dict[str, dict[str, int]])
         msgspec.convert(self.environment, dict[str, str | None])
@@ -152,13 +152,14 @@ def _too_deep(value: Any, depth: int = 0) -> bool:
 
 
 def in_place(kernel: CapturedKernel, now: Path, sources: Mapping[str, str], checkout: Path) -> CapturedKernel:
-    """The same with its sources where they are now.
+    """Return a kernel with its source paths adjusted to their current location.
 
     Args:
-        kernel: as it was recorded.
-        now: the folder that the names of sources start in, if the capture was moved together with them.
-        sources: files from there to their SHA-256.
-        checkout: where they are taken from, as they were recorded, if they are neither there nor where they were.
+        kernel: the kernel as it was recorded.
+        now: folder that source paths are relative to, if the capture was moved together with the sources.
+        sources: source files, relative to that folder, to their SHA-256.
+        checkout: folder to use if the sources are neither in ``now`` nor at their recorded place, and the files there
+            are unchanged.
     """
     place = Path(kernel.request.path)
     name = next((name for name in sources if place.parts[-len(Path(name).parts) :] == Path(name).parts), None)
@@ -182,7 +183,7 @@ def _at(file: str, moved: tuple[str, str]) -> str:
 
 
 PROCESSES = 10_000
-"""Journals of one capture."""
+"""Maximum number of journals in a capture."""
 
 _HEAD = msgspec.json.Decoder(r.Head)
 _RESULT = msgspec.json.Decoder(r.CompileRecord)
@@ -191,10 +192,10 @@ _RESULT = msgspec.json.Decoder(r.CompileRecord)
 def read(path: str | Path) -> Capture:
     """Read a capture directory.
 
-    What is cut off or damaged in it is left out, with a note; the rest is returned.
+    Truncated or damaged parts are skipped with a note; the rest is returned.
 
     Raises:
-        KprofError: it is no capture, of another version, or none of it can be read.
+        KprofError: the directory is no capture, is of another version, or nothing in it can be read.
     """
     root = Path(path)
     head = _head(root)
@@ -249,7 +250,7 @@ def read(path: str | Path) -> Capture:
 
 
 def launches(path: str | Path) -> Iterator[CapturedLaunch]:
-    """Every launch of a capture, process by process, in its order.
+    """Return every launch of a capture, process by process, in launch order.
 
     Raises:
         KprofError: as :func:`read`.
@@ -258,10 +259,10 @@ def launches(path: str | Path) -> Iterator[CapturedLaunch]:
 
 
 def kernels_by_grid(path: str | Path) -> list[CapturedKernel]:
-    """Return the kernels of a capture, each once for every grid that it was launched with.
+    """Return the kernels of a capture, once for every grid that they were launched with.
 
-    Arguments and what an autotuner would choose among are those of the first launch with that grid. A kernel that was
-    never launched comes once, without a grid.
+    Arguments and candidate configurations are those of the first launch with that grid. A kernel that was never
+    launched is returned once, without a grid.
 
     Raises:
         KprofError: as :func:`read`.
@@ -285,12 +286,12 @@ def kernels_by_grid(path: str | Path) -> list[CapturedKernel]:
 
 
 def operations(path: str | Path, *, replayed: bool = True) -> Iterator[CapturedLaunch | CapturedOperator]:
-    """Every launch, and where they were recorded every call of torch's own operators, process by process, in order.
+    """Yield every launch and every recorded call of a torch operator, process by process, in order.
 
     Args:
         path: the capture.
-        replayed: as the GPU would run them: what a graph captures comes with each of its replays. Else as the program
-            made them, once.
+        replayed: yield the contents of a captured graph at each of its replays, as the GPU would run them. If False,
+            yield them once, where the program made them.
 
     Raises:
         KprofError: as :func:`read`.
@@ -369,7 +370,7 @@ def _kernel(
 
 
 def _product(name: str, arch: str) -> Product | None:
-    """The product of this name, where it has this architecture."""
+    """Return the product with this name, if it has this architecture."""
     found = find_product(name)
     return found if found is not None and found.arch == arch else None
 

@@ -1,4 +1,4 @@
-"""What stands in a capture's files, as types that check what they decode: a capture may come from a stranger."""
+"""Records in a capture's files, as types that validate what they decode: a capture may come from a stranger."""
 
 from typing import Annotated, Any, Literal
 
@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Meta
 
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-"""A number of something, or an index."""
+"""A non-negative integer: a count or an index."""
 
 Extent = Annotated[int, Meta(ge=0, le=2**32 - 1)]
-"""Workgroups along one axis of a grid."""
+"""Number of workgroups along one axis of a grid."""
 
 Text = Annotated[str, Meta(max_length=1 << 16)]
 Name = Annotated[str, Meta(max_length=4096)]
@@ -18,18 +18,19 @@ Identifier = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """``capture.json``.
+    """Content of ``capture.json``.
 
     Attributes:
         schema: version of the format.
-        arch: architecture that was compiled for.
-        product: the product whose figures the program was told: the first one of an architecture when none was named.
-        gpu: the architecture or product that was named; empty in captures of older versions.
+        arch: architecture that the kernels were compiled for.
+        product: the product that the simulated GPU reported to the program: the first product of an architecture when
+            none was named.
+        gpu: architecture or product that the user named; empty in captures of older versions.
         command: the program and its arguments; empty for a recording inside a program.
-        started: UTC, ISO 8601.
-        kprof: version that recorded.
-        root: the folder that names of sources start in, from the capture's.
-        sources: files that the command line names to their SHA-256.
+        started: start time: UTC, ISO 8601.
+        kprof: version of kprof that recorded.
+        root: folder that source paths are relative to, itself relative to the capture's folder.
+        sources: files named on the command line, to their SHA-256.
     """
 
     schema: Literal["kprof.capture/1"]
@@ -47,10 +48,10 @@ class ProcessRecord(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
     """The first line of a journal.
 
     Attributes:
-        pid: of the recorded process.
-        argv: its arguments.
-        python, torch, triton: versions, empty when not imported by then.
-        executes: whether its kernels ran, on a real device, or were only recorded.
+        pid: process ID of the recorded process.
+        argv: its command line.
+        python, torch, triton: versions; empty if not imported by then.
+        executes: True if its kernels ran on a real device; False if they were only recorded.
     """
 
     pid: Count
@@ -62,17 +63,18 @@ class ProcessRecord(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
 
 
 class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
-    """A specialisation, before the first line that refers to it by its number.
+    """A kernel specialisation, written before the first record that refers to it.
 
     Attributes:
-        n: its number in this journal.
-        id: its folder below ``kernels``.
+        n: number of this record in the journal.
+        id: name of its folder below ``kernels``.
         name: the Triton function's name.
-        triton: version of the compiling Triton.
-        module: the Python module that defines it.
+        triton: version of Triton that compiled it.
+        module: Python module that defines it.
         line: line of the function.
-        request: as :meth:`kprof.compiler.request.CompileRequest.to_json`.
-        specialized: compile-time values of ``request`` that the function does not declare so: arguments that were 1.
+        request: compile request as returned by :meth:`kprof.compiler.request.CompileRequest.to_json`.
+        specialized: arguments that became compile-time constants although the function does not declare them as
+            constexpr, because their value was 1.
     """
 
     n: Count
@@ -86,7 +88,7 @@ class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
 
 
 class Site(msgspec.Struct, frozen=True, tag_field="t", tag="site"):
-    """A place in the program: frames from the launch outwards, ``[file, line, function]``."""
+    """A place in the program: frames from the launch to its outermost caller, ``[file, line, function]``."""
 
     n: Count
     frames: Annotated[list[tuple[Name, Count, Name]], Meta(max_length=64)]
@@ -95,7 +97,7 @@ class Site(msgspec.Struct, frozen=True, tag_field="t", tag="site"):
 class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
     """Arguments of a launch by name: a number, a text, or an object ``{dtype, shape, strides}`` for a tensor.
 
-    A tensor has ``values``, too, where the course of the kernel depends on them and they were known.
+    A tensor also has ``values`` if the kernel's control flow depends on them and they were known.
     """
 
     n: Count
@@ -103,15 +105,15 @@ class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
 
 
 class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
-    """An autotuner met a new key: its configurations follow as :class:`CandidateRecord`.
+    """An autotuner met a new key; its configurations follow as :class:`CandidateRecord`.
 
     Attributes:
-        n: its number in this journal.
+        n: number of this record in the journal.
         name: the kernel's name.
-        configs: configurations that the autotuner lists.
-        site: number of the place.
-        again: number of the :class:`Tuning` that made the choice, where its configurations were launched again for a
-            launch of another size.
+        configs: number of configurations that the autotuner lists.
+        site: number of the :class:`Site`.
+        again: number of the :class:`Tuning` that made the choice, if the configurations were launched again for other
+            sizes.
     """
 
     n: Count
@@ -122,15 +124,15 @@ class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
 
 
 class CandidateRecord(msgspec.Struct, frozen=True, tag_field="t", tag="candidate"):
-    """One configuration of an autotuner, compiled and not launched.
+    """One configuration of an autotuner, compiled but not launched.
 
     Attributes:
         tuning: number of the :class:`Tuning`.
         config: the configuration as Triton writes it.
-        kernel: number of the kernel, ``None`` when the launch failed before the compiler was asked.
-        error: why, then.
-        grid: workgroups in x, y, z that the program would launch it with; ``None`` in captures of older versions.
-        args: number of the arguments of that launch.
+        kernel: number of the kernel; ``None`` when the launch failed before the compiler ran.
+        error: reason of that failure.
+        grid: workgroups in x, y, z with which the program would launch it; ``None`` in captures of older versions.
+        args: number of the :class:`Arguments` of that launch.
     """
 
     tuning: Count
@@ -142,18 +144,17 @@ class CandidateRecord(msgspec.Struct, frozen=True, tag_field="t", tag="candidate
 
 
 class LaunchRecord(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
-    """One launch.
+    """One recorded kernel launch.
 
     Attributes:
-        kernel: number of the kernel.
-        site: number of the place.
-        args: number of the arguments.
+        kernel: number of the :class:`KernelRecord`.
+        site: number of the :class:`Site`.
+        args: number of the :class:`Arguments`.
         grid: workgroups in x, y, z.
         seq: position among the launches of this process.
         stream: the stream, 0 for the default one.
-        tuning: number of the :class:`Tuning` whose choice this stands for: which configuration would have been
-            launched is not known.
-        scope: number of the :class:`ScopeRecord`, where operators were asked for.
+        tuning: number of the :class:`Tuning` whose unknown choice this launch replaces.
+        scope: number of the :class:`ScopeRecord`, if operators were recorded.
     """
 
     kernel: Count
@@ -171,10 +172,10 @@ class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
 
     Attributes:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
-        module: classes of the ``torch.nn`` modules around the call, outermost first, with dots between.
-        range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
-        place: file and line of the program; ``None`` where its code is not on the stack.
-        compiled: code that ``torch.compile`` generated makes the call.
+        module: classes of the ``torch.nn`` modules around the call, outermost first, separated by dots.
+        range: names that the program gives this part with ``record_function``, outermost first, separated by `` > ``.
+        place: file and line of the program; ``None`` if the program's code is not on the stack.
+        compiled: True if the call was made by code that ``torch.compile`` generated.
     """
 
     n: Count
@@ -186,15 +187,15 @@ class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
 
 
 class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):
-    """An operator with its arguments, before the first call that refers to it.
+    """An operator with its arguments, written before the first call that refers to it.
 
     Attributes:
         name: ``library::operator``, without its overload.
-        inputs: its arguments in the schema's order, as :class:`Arguments` has them; a list of tensors is an object
+        inputs: arguments in the schema's order, in the form of :class:`Arguments`; a list of tensors is an object
             ``{dtype, tensors, elements}``.
-        outputs: its results, likewise.
-        host: it copies from the host's memory.
-        to_host: it copies to the host's memory.
+        outputs: results, in the same form.
+        host: True if it copies from host memory.
+        to_host: True if it copies to host memory.
     """
 
     n: Count
@@ -206,12 +207,12 @@ class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):
 
 
 class OperatorCallRecord(msgspec.Struct, frozen=True, tag_field="t", tag="call"):
-    """One call of an operator of torch's own, in its place among the launches.
+    """One call of a torch operator, at its position among the launches.
 
     Attributes:
-        shapes: number of its name and arguments.
-        scope: number of the place in the model.
-        factor: of a product the number of the storage of its left factor.
+        shapes: number of the :class:`OperatorShapes`.
+        scope: number of the :class:`ScopeRecord`.
+        factor: for a matrix product, the number of its left factor's storage.
     """
 
     shapes: Count
@@ -220,11 +221,12 @@ class OperatorCallRecord(msgspec.Struct, frozen=True, tag_field="t", tag="call")
 
 
 class GraphRecord(msgspec.Struct, frozen=True, tag_field="t", tag="graph"):
-    """A captured graph, where operators were recorded.
+    """An event of a captured graph, if operators were recorded.
 
     Attributes:
-        graph: number in the process.
-        what: ``begin``: what follows is captured, not run; ``end``; ``replay``: what was captured runs.
+        graph: number of the graph in the process.
+        what: ``begin``: the following launches are captured and not run; ``end``; ``replay``: the captured launches
+            run.
     """
 
     graph: Count
@@ -232,11 +234,11 @@ class GraphRecord(msgspec.Struct, frozen=True, tag_field="t", tag="graph"):
 
 
 class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
-    """The program looked at a value that a recorded kernel would have written; written once for each place.
+    """The program read a value that a recorded kernel would have written; written once per place.
 
     Attributes:
-        what: ``item``, ``nonzero``, ``to cpu``, ...
-        site: where.
+        what: kind of read: ``item``, ``nonzero``, ``to cpu``, ...
+        site: number of the :class:`Site`.
     """
 
     what: Name
@@ -244,13 +246,13 @@ class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
 
 
 class Unrun(msgspec.Struct, frozen=True, tag_field="t", tag="unrun"):
-    """An operator on tensors of the GPU was answered without running what the GPU would run; written once.
+    """An operator on GPU tensors whose result was provided without running the GPU's implementation; written once.
 
     Attributes:
-        n: its number in this journal.
+        n: number of this record in the journal.
         name: ``library::operator.overload``.
-        how: what answered: ``zeros``, ``cpu kernel``, ``recursion`` or ``shape``.
-        site: where it was called first.
+        how: how the result was made: ``zeros``, ``cpu kernel``, ``recursion`` or ``shape``.
+        site: number of the :class:`Site` of the first call.
     """
 
     n: Count
@@ -260,14 +262,15 @@ class Unrun(msgspec.Struct, frozen=True, tag_field="t", tag="unrun"):
 
 
 class OperatorsRecord(msgspec.Struct, frozen=True, tag_field="t", tag="operators"):
-    """Counts at the end of a journal.
+    """Operator counts at the end of a journal.
 
     Attributes:
         ran: operators that the program registered for the GPU to the calls of their kernels.
-        silent: of these calls, those in which nothing was launched.
-        torch: torch's own operators on tensors of the GPU, which no kernel of Triton's computes, to their calls.
+        silent: number of these calls in which nothing was launched, by operator.
+        torch: torch operators on GPU tensors, which no Triton kernel computes, to their calls.
         unrun: numbers of :class:`Unrun` with the calls of each.
-        memory: index of a device to the most bytes that torch's allocator would have had in use, and those at the end.
+        memory: device index to the peak number of bytes in use according to torch's allocator, and the number at the
+            end.
     """
 
     ran: dict[Name, Count] = {}
@@ -278,20 +281,20 @@ class OperatorsRecord(msgspec.Struct, frozen=True, tag_field="t", tag="operators
 
 
 class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
-    """The program's own files that the process had loaded or read when it ended, to their SHA-256.
+    """The program's own files that the process had loaded or read by its end, with their SHA-256.
 
     Attributes:
-        files: from the head's root.
-        outside: the same for files that are not below it.
-        packages: the same for files of installed packages, from the folder they are installed in: of packages that have
-            kernels the modules and the data that was read, of others the data.
-        packages_absent: what was looked for in packages and was not there.
-        distributions: packages without kernels to the distribution that they are of, ``triton-kernels==1.2``.
-        imported: distributions that modules without kernels were imported from, to their versions.
-        absent: what the process looked for and was not there, below the root or not.
+        files: files below the head's root, relative to it, to their SHA-256.
+        outside: the same for files that are not below the root.
+        packages: the same for files of installed packages, relative to the folder they are installed in: of packages
+            with kernels the modules and the data that was read; of other packages only the data.
+        packages_absent: paths that the process looked for in packages and did not find.
+        distributions: packages without kernels, to their distribution, ``triton-kernels==1.2``.
+        imported: distributions of imported modules without kernels, to their versions.
+        absent: other paths that the process looked for and did not find, below the root or not.
         folders: folders that it listed, to the SHA-256 of the names in them.
-        written: what it wrote below the root, so that another process' looking for it says nothing.
-        overflowed: there were more names than are kept.
+        written: files that it wrote below the root; another process may have looked for them before.
+        overflowed: True if there were more files than a capture keeps.
     """
 
     files: dict[Name, Digest] = {}
@@ -307,17 +310,17 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
 
 
 class Note(msgspec.Struct, frozen=True, tag_field="t", tag="note"):
-    """Something that the reader of the capture should know."""
+    """A remark for the reader of the capture."""
 
     text: Text
 
 
 class End(msgspec.Struct, frozen=True, tag_field="t", tag="end"):
-    """The last line of a journal that was closed.
+    """The last record of a journal that was closed properly.
 
     Attributes:
         how: ``exit``, or ``interrupted``.
-        reads: how often the program looked at values that were not computed.
+        reads: number of times that the program read values that were not computed.
     """
 
     how: Name = "exit"
@@ -346,18 +349,18 @@ Record = (
 
 
 class CompileRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """``result.json``: how the compile went.
+    """Content of ``result.json``: the result of a compile.
 
     Attributes:
         status: ``ok``, ``failed``, ``crashed`` or ``timeout``.
-        error: why not, one sentence.
+        error: why the compile failed, one sentence.
         place: line in the kernel's file that the error is about.
-        hint: what to do about it.
-        stage: what was being made when it went wrong.
+        hint: how to fix the error.
+        stage: stage in which the compile failed.
         seconds: wall time of the compile.
-        cached: whether it came from kprof's cache.
-        triton: version of the compiling Triton.
-        diagnostics: what the compiler printed.
+        cached: True if the result came from kprof's cache.
+        triton: version of Triton that compiled.
+        diagnostics: output of the compiler.
         stage_seconds: stage to its share of ``seconds``.
         missing: stage to the reason why it was not made.
     """

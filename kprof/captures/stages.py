@@ -1,4 +1,4 @@
-"""Products of the compiler in a capture, each read when it is asked for."""
+"""Read the compiler's outputs from a capture, each only when it is requested."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,10 +10,10 @@ from kprof.inputs import plain_files, triton_metadata
 
 
 def read_stage(folder: Path, stage: str) -> str:
-    """A product of the compiler, text.
+    """Return the text of one of the compiler's outputs.
 
     Raises:
-        KprofError: it is missing or cannot be read.
+        KprofError: the output is missing or cannot be read.
     """
     path = folder / f"kernel.{stage}"
     if not plain_files.plain_folder(folder):
@@ -25,7 +25,7 @@ def read_stage(folder: Path, stage: str) -> str:
 
 
 def read_metadata(folder: Path) -> Mapping[str, Any]:
-    """Triton's metadata of a kernel, without what cannot be; empty when there is none or it is damaged."""
+    """Return Triton's metadata of a kernel without invalid entries; empty if there is none or it is damaged."""
     path = folder / layout.METADATA
     try:
         data = plain_files.read_bytes(path, plain_files.LINE_LIMIT)

@@ -1,4 +1,4 @@
-"""Which files a capture was made from: it is stale when one of them changes. Standard library only."""
+"""Detect whether files that a capture was made from have changed since. Standard library only."""
 
 import hashlib
 import os
@@ -10,19 +10,19 @@ from kprof.errors import InputError
 from kprof.inputs.opening import opened
 
 LIMIT = 10_000
-"""Files of a capture."""
+"""Maximum number of files of a capture."""
 
 _BLOCK = 1 << 20
 _SHOWN = 3
 
 
 def root_of(folder: Path) -> Path:
-    """The work tree that a folder is in, which sources are named from; the folder itself where there is none."""
+    """Return the Git work tree that contains a folder, which source paths are relative to; without one, the folder."""
     return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
 def digest(path: Path) -> str | None:
-    """SHA-256 of a regular file, in hexadecimal digits; ``None`` where there is none or it cannot be read."""
+    """Return the SHA-256 of a regular file in hexadecimal; ``None`` if there is no such file or it cannot be read."""
     try:
         found = hashlib.sha256()
         with opened(path) as file:
@@ -34,9 +34,9 @@ def digest(path: Path) -> str | None:
 
 
 def listing(folder: Path) -> str | None:
-    """SHA-256 of the names in a folder, hidden ones and ``__pycache__`` left out.
+    """Return the SHA-256 of the names in a folder, without hidden names and ``__pycache__``.
 
-    ``None`` where there is no such folder, it cannot be read, or has more than 10,000 entries, as data have.
+    ``None`` if the folder does not exist, cannot be read, or has more than 10,000 entries, as data folders have.
     """
     try:
         with os.scandir(folder) as entries:
@@ -50,7 +50,7 @@ def listing(folder: Path) -> str | None:
 
 
 def digests(root: Path, paths: Iterable[Path]) -> dict[str, str]:
-    """Files below the root by their path from there. Installed packages below it are left out."""
+    """Return the digests of files below the root, by relative path. Installed packages are left out."""
     return named(SourceNames(root), paths)[0]
 
 
@@ -60,7 +60,7 @@ def outside(root: Path, paths: Iterable[Path]) -> dict[str, str]:
 
 
 def named(names: "SourceNames", paths: Iterable[Path]) -> tuple[dict[str, str], dict[str, str]]:
-    """What :func:`digests` and :func:`outside` give, each file read once."""
+    """Return the results of :func:`digests` and :func:`outside`, reading each file once."""
     found: dict[str, str] = {}
     for path in paths:
         own = names.of(path)
@@ -75,7 +75,9 @@ def named(names: "SourceNames", paths: Iterable[Path]) -> tuple[dict[str, str], 
 
 
 class SourceNames:
-    """Names of files from a root. Asked for thousands, of few folders: what a folder leads to is found out once.
+    """Names of files relative to a root.
+
+    The target of a folder is resolved once, since thousands of files share few folders.
 
     Args:
         root: the work tree.
@@ -90,9 +92,9 @@ class SourceNames:
         self._real: dict[str, str] = {}
 
     def of(self, path: Path) -> list[str]:
-        """A file's names: where it is and, below the root, the link through which it was reached.
+        """Return a file's names: its real path and, below the root, the path of the link through which it was reached.
 
-        None for what is in an installed package.
+        Empty for files of an installed package.
         """
         if not self._starts:
             return []
@@ -110,7 +112,7 @@ class SourceNames:
         return [name for name in dict.fromkeys(found) if _PACKAGES.isdisjoint(name.split("/"))]
 
     def resolved(self, folder: str, last: str) -> str:
-        """Where a file of a folder really is."""
+        """Return the real path of a file in a folder, with links resolved."""
         path = os.path.join(folder, last)  # noqa: PTH118
         if not last or last == os.pardir or os.path.islink(path):  # noqa: PTH114
             return os.path.realpath(path)
@@ -120,7 +122,7 @@ class SourceNames:
         return os.path.join(real, last)  # noqa: PTH118
 
     def _names_of_folder(self, folder: str) -> list[str]:
-        """What the names of the files in a folder begin with; nothing above the root, where one is the root itself."""
+        """Return the prefixes for names of files in a folder; empty if the folder contains a root."""
         known = self._folders.get(folder)
         if known is None:
             above = any(start.startswith(os.path.join(folder, "")) for start in self._starts)  # noqa: PTH118
@@ -129,7 +131,7 @@ class SourceNames:
         return known
 
     def _below(self, path: str) -> list[str]:
-        """The path from each root that it is below, by its text."""
+        """Return the path relative to each root that contains it, without resolving links."""
         inside = [start for start in self._starts if path == start or path.startswith(os.path.join(start, ""))]  # noqa: PTH118
         return [os.path.relpath(path, start) for start in inside]
 
@@ -143,12 +145,12 @@ def _leads_out(name: str) -> bool:
 
 
 def changed(root: Path, known: Mapping[str, str], *, follow: bool = False) -> list[str]:
-    """What differs now, in words: ``train.py changed``, ``model.py is gone``.
+    """Return what differs now, in words: ``train.py changed``, ``model.py is gone``.
 
     Args:
-        root: where the names start.
-        known: files to their digests then. A name that leads out of the root is not followed.
-        follow: it is followed, since who wrote the names is trusted.
+        root: folder that the names are relative to.
+        known: files to their recorded digests.
+        follow: whether to read names that lead out of the root. Only for names from a trusted source.
     """
     found = []
     for name, before in known.items():
@@ -163,18 +165,18 @@ def changed(root: Path, known: Mapping[str, str], *, follow: bool = False) -> li
 
 
 def appeared(root: Path, absent: Iterable[str], *, follow: bool = False) -> list[str]:
-    """Names of what is there now and was not.
+    """Return the names that were absent and exist now.
 
     Args:
-        root: where the names start.
-        absent: what was looked for and not there. A name that leads out of the root is passed over.
-        follow: it is looked for, since who wrote the names is trusted.
+        root: folder that the names are relative to.
+        absent: names that were looked for and not found.
+        follow: whether to check names that lead out of the root. Only for names from a trusted source.
     """
     return [name for name in absent if (follow or not _leads_out(name)) and os.path.exists(root / name)]  # noqa: PTH110 - no error of any name
 
 
 def relisted(root: Path, folders: Mapping[str, str], *, follow: bool = False) -> list[str]:
-    """Names of folders that hold other names than they did; arguments as for :func:`appeared`."""
+    """Return the folders that now contain other names than recorded; arguments as for :func:`appeared`."""
     known = folders.items()
     return [name for name, had in known if (follow or not _leads_out(name)) and listing(root / name) != had]
 

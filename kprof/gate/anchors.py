@@ -1,4 +1,4 @@
-"""Source lines and paths, so that neither line numbers nor the machine's folders decide anything."""
+"""Identify findings by source text and relative path, independent of line numbers and of the checkout's folder."""
 
 import ntpath
 from enum import Enum
@@ -17,14 +17,14 @@ _MAX_BYTES = 4 * 1024 * 1024
 
 
 def anchor(finding: Finding) -> str:
-    """The text of a finding's line, its white space made single blanks; the file's name when it cannot be read."""
+    """Return the text of a finding's line with normalised white space; the file's name if the line cannot be read."""
     place = finding.location
     if not isinstance(place, Location):
         return ""
     lines = _lines(place.file)
     if not 0 < place.line <= len(lines):
         return PurePosixPath(place.file).name
-    # The comment is left out: adding one, an ignore for example, is no change of the code.
+    # The comment is ignored: adding a comment, such as an ignore comment, does not change the code.
     code = lines[place.line - 1].split("#", maxsplit=1)[0]
     return " ".join(code.split())[:_LONGEST]
 
@@ -32,7 +32,7 @@ def anchor(finding: Finding) -> str:
 def relative(file: str, root: Path) -> str:
     """A path from the repository's root; for installed libraries from the folder that they are installed in."""
     text = file.replace("\\", "/")
-    # A path that is no absolute one is from the root already: a report may be relocated more than once.
+    # A relative path is relative to the root already, because a report may be relocated more than once.
     inside = below(text, root.as_posix()) if text.startswith("/") or ntpath.splitdrive(text)[0] else text
     if inside is not None:
         return inside
@@ -43,7 +43,7 @@ def relative(file: str, root: Path) -> str:
 
 
 def relocated(value: Any, root: Path) -> Any:
-    """Anything out of a report with every location given from the root, and the root cut from every text."""
+    """Return a value of a report with every location relative to the root and the root removed from every text."""
     if isinstance(value, str) and not isinstance(value, Enum):
         return value.replace(f"{root.as_posix().rstrip('/')}/", "")
     if isinstance(value, Edit):

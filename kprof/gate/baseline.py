@@ -1,4 +1,4 @@
-"""The accepted state of the kernels, in a file to be committed."""
+"""The baseline: the accepted state of the kernels, in a file to be committed."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,21 +17,20 @@ from kprof.inputs import boundary
 
 _MAX_BYTES = 64 * 1024 * 1024
 _LARGEST = 2**32
-"""Above any resource of a kernel; nothing would be worse than what is above it."""
+"""Upper bound of any resource of a kernel. Larger values in a baseline would hide every regression."""
 _LARGEST_COST = 1e18
 
 
 class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One kernel, specialisation, architecture and compiler.
+    """Accepted state of one kernel, specialisation, architecture and compiler.
 
     Attributes:
         metrics: metric to value, ``None`` when it was not known.
-        findings: rule to the source text of the line of each finding. The text and not its number, so that lines
-            may move.
-        types: argument to type.
-        knobs: what was chosen, so that a changed kernel finds its nearest entry.
-        product: the GPU that the time is predicted for; empty where none was named.
-        ignored: the same as ``findings`` for those that comments in the source silence; unset in a file that does not
+        findings: rule to the source text of each finding's line. Text instead of line numbers, so that lines may move.
+        types: argument name to type.
+        knobs: configuration of the kernel, to find the nearest entry of a changed kernel.
+        product: the GPU that the time is predicted for; empty if none was named.
+        ignored: like ``findings``, for findings silenced by comments in the source; unset in a file that does not
             record them.
     """
 
@@ -47,18 +46,18 @@ Kernels = dict[str, dict[str, dict[str, dict[str, BaselineEntry]]]]
 
 
 class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The file: kernel, specialisation, architecture, compiler.
+    """Content of the baseline file, by kernel, specialisation, architecture and compiler.
 
     Attributes:
         schema: always ``kprof.baseline/1``.
-        kernels: states by these four.
+        kernels: accepted states by kernel, specialisation, architecture and compiler.
     """
 
     schema: Literal["kprof.baseline/1"] = "kprof.baseline/1"
     kernels: Kernels = {}
 
     def find(self, subject: CheckSubject) -> BaselineEntry | str:
-        """The state to compare with, or the reason why there is none, in words."""
+        """Return the entry to compare with, or the reason why there is none."""
         specializations = self.kernels.get(subject.kernel)
         if specializations is None:
             return "the baseline does not have this kernel"
@@ -78,7 +77,7 @@ def read(path: Path) -> Baseline:
     """Read a baseline.
 
     Raises:
-        KprofError: it cannot be read or is no baseline.
+        KprofError: the file cannot be read or is no baseline.
     """
     hint = "kprof check --update-baseline writes a new one."
     data = boundary.read_bytes(path, most=_MAX_BYTES)
@@ -92,10 +91,10 @@ def read(path: Path) -> Baseline:
 
 
 def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str, str, str]]:
-    """Kernel, specialisation and architecture of each entry that this run should have met and did not.
+    """Return kernel, specialisation and architecture of each entry that this run should have checked but did not.
 
-    Entries of other architectures and other Tritons belong to other runs; those of a target that could not be
-    determined are reported with it.
+    Entries of other architectures and other Triton versions belong to other runs. Entries of a target that could not be
+    analysed are reported together with that target.
     """
     archs = {subject.report.arch for subject in subjects}
     compilers = {subject.compiler for subject in subjects if subject.problem is None}
@@ -112,19 +111,19 @@ def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str
 
 
 def _lost(subjects: Sequence[CheckSubject]) -> set[tuple[str, str]]:
-    """Targets that could not be determined, and the architectures."""
+    """Return the targets that could not be analysed, with their architectures."""
     return {(s.entry.target, s.report.arch) for s in subjects if s.problem is not None}
 
 
 def _is_of(kernel: str, arch: str, targets: Collection[tuple[str, str]]) -> bool:
-    """Whether a kernel, as the baseline names it, is one of these targets'."""
+    """Return whether a kernel's name in the baseline belongs to one of these targets."""
     return any(arch == a and (kernel == t or kernel.startswith(f"{t}::")) for t, a in targets)
 
 
 def updated(old: Baseline, subjects: Sequence[CheckSubject]) -> Baseline:
-    """The baseline after a run: its states replace the old ones of the same compilers and architectures.
+    """Return the baseline after a run: its states replace the old ones of the same compilers and architectures.
 
-    States of other compilers and architectures stay, and so does the state of a kernel that could not be determined.
+    States of other compilers and architectures are kept, and so are states of kernels that could not be analysed.
     """
     done = [subject for subject in subjects if subject.problem is None]
     lost = _lost(subjects)
@@ -141,19 +140,19 @@ def updated(old: Baseline, subjects: Sequence[CheckSubject]) -> Baseline:
 
 
 def encode(baseline: Baseline) -> str:
-    """As text, in an order that depends on the content alone."""
+    """Return the baseline as JSON text, in an order that depends only on its content."""
     return msgspec.json.format(msgspec.json.encode(baseline, order="sorted"), indent=2).decode() + "\n"
 
 
 def news(findings: Sequence[Finding], accepted: Mapping[str, Sequence[str]]) -> list[bool]:
-    """For each finding whether the baseline does not have it.
+    """Return for each finding whether it is new compared with the baseline.
+
+    If a rule has no more findings than in the baseline, none of its findings are new, even on other lines. If it has
+    more, the findings on lines that are not in the baseline are new.
 
     Args:
-        findings: of one kernel.
-        accepted: findings or ignored findings of its entry in the baseline.
-
-    A rule that finds no more than it did is not news, even on another line. When it finds more, those on lines that
-    the baseline does not have are.
+        findings: findings of one kernel.
+        accepted: the findings, or the ignored findings, of the kernel's baseline entry.
     """
     now = Counter(finding.rule for finding in findings)
     left = {rule: Counter(anchors) for rule, anchors in accepted.items()}
@@ -191,7 +190,7 @@ def _anchors(findings: Sequence[Finding]) -> dict[str, list[str]]:
 
 
 def product_of(subject: CheckSubject) -> str:
-    """Return the GPU that a check's time is predicted for, or nothing where none was named."""
+    """Return the GPU that a check's time is predicted for, or "" if none was named."""
     product = subject.report.product
     return product if isinstance(product, str) else ""
 

@@ -1,4 +1,4 @@
-"""Captures under the gate: every specialisation that a program launched, and whether the program is still the same."""
+"""Check captures: every specialisation that a program launched, and whether the capture is up to date."""
 
 import re
 import shlex
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 _SHOWN = 3
 _BY_SHELL = b"'''exec'"
 _HEAD = 4096
-"""Bytes of a script that name its interpreter."""
+"""Maximum length in bytes of the start of a script that names its interpreter."""
 _PYTHON = re.compile(r"python[0-9.]*")
 
 
 def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
-    """Every specialisation of a capture; one that did not compile becomes a failed check.
+    """Yield a check for every specialisation of a capture; a specialisation that did not compile is a failed check.
 
     Args:
-        entry: what the kernels are judged as.
+        entry: the configuration entry with the kernels' limits.
         target: the capture's directory.
-        gpus: architectures that are wanted; a product takes the place of the one that was recorded for.
+        gpus: requested architectures; a product replaces the product that was recorded.
 
     Raises:
-        KprofError: it cannot be read, or holds nothing for these architectures.
+        KprofError: the capture cannot be read, or contains nothing for these architectures.
     """
     capture = read(target)
     products = {machine.name: product for machine, product in map(load_gpu, gpus)}
     wanted = [kernel for kernel in capture.kernels if kernel.arch in products]
     ranked = {one.id for kernel in wanted for one in kernel.candidates.values()}
-    # What an autotuner chooses among is judged once, as the configuration that stands for its choice.
+    # Configurations of an autotuner are checked once, through the configuration that replaces its choice.
     wanted = [kernel for kernel in wanted if kernel.launches or kernel.id not in ranked]
     if not wanted:
         has = ", ".join(sorted({kernel.arch for kernel in capture.kernels})) or "no kernel"
@@ -56,7 +56,7 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
     if old is not None:
         yield replace(failed(entry, capture.arch, old, place), stale=True)
     if not capture.complete:
-        # What was launched after the end of the recording is not known.
+        # Launches after the end of an incomplete recording are not known.
         yield failed(entry, capture.arch, "; ".join(capture.notes), place)
     elsewhere = _elsewhere(capture, entry.target)
     for kernel in wanted:
@@ -66,7 +66,7 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
 
 
 def _elsewhere(capture: "Capture", target: str) -> str:
-    """Names what the capture was made from and is not compared: sources and packages elsewhere, what was not seen."""
+    """Return a sentence about inputs of the capture that cannot be compared: other folders, packages, unseen input."""
     reasons = []
     if names := [*capture.outside]:
         reasons.append(f"{_some(names)} outside the work tree")
@@ -81,7 +81,7 @@ def _elsewhere(capture: "Capture", target: str) -> str:
 
 
 def uncompared(capture: "Capture") -> list[str]:
-    """What decides a recording and nobody knows: what no Python read, standard input, more files than are kept."""
+    """Return inputs of a recording that are unknown: data read by other programs, standard input, too many files."""
     program, *rest = capture.head.command or ["python", "?"]
     name = PurePath(program).name
     found = ["files beyond the first 10,000"] if capture.overflowed else []
@@ -93,12 +93,12 @@ def uncompared(capture: "Capture") -> list[str]:
 
 
 def _is_python(program: str) -> bool:
-    """Whether a program is a script of Python's, as ``torchrun`` is; what is not here is taken for none."""
+    """Return whether a program is a Python script, as ``torchrun`` is; False if it is not installed here."""
     path = shutil.which(program)
     head = b"" if path is None else head_of(path, _HEAD)
     first, _, rest = head.partition(b"\n")
     second = rest.partition(b"\n")[0]
-    # Where the interpreter's path is long, installers have the shell begin it, in what Python takes for a text.
+    # If the interpreter's path is too long, installers write a shell script whose second line runs the interpreter.
     return first.startswith(b"#!") and b"python" in (second if second.startswith(_BY_SHELL) else first)
 
 
@@ -108,11 +108,11 @@ def _some(names: Sequence[str]) -> str:
 
 
 def stale(capture: "Capture", target: str) -> str | None:
-    """Why a capture is stale, with the command that records it again; ``None`` when it is up to date.
+    """Return why a capture is stale, with the command that records it again; ``None`` if it is up to date.
 
     Args:
         capture: the capture.
-        target: its directory as the configuration names it.
+        target: its directory as written in the configuration.
     """
     if capture.sources is None:
         why = "the capture does not say which sources it was made from"

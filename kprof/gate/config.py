@@ -1,4 +1,4 @@
-"""``[tool.kprof]``: what is checked and against which limits."""
+"""The configuration ``[tool.kprof]``: what to check and against which limits."""
 
 import datetime as dt
 import math
@@ -20,18 +20,18 @@ FILES = ("kprof.toml", "pyproject.toml")
 _LARGEST_BITS = 53
 METRICS: tuple[str, ...] = get_args(Metric)
 WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd", "time_us")
-"""Metrics that are compared by default; ``time_us`` stands for the best of :data:`COSTS` that is known."""
+"""Metrics compared by default; ``time_us`` means the first available metric of :data:`COSTS`."""
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Limits that a compiled kernel has to keep; what is left out is not limited.
+    """Limits for a compiled kernel; fields that are not set do not limit anything.
 
     Attributes:
-        max_vgpr_spills: VGPRs spilled, per lane.
-        max_sgpr_spills: SGPRs spilled.
+        max_vgpr_spills: spilled VGPRs per lane.
+        max_sgpr_spills: spilled SGPRs.
         max_scratch_bytes: private memory per lane, in bytes.
         max_lds_bytes: LDS per workgroup in bytes, dynamic part included.
-        max_vgpr_allocated: vector registers a wavefront occupies, AGPRs and padding included.
+        max_vgpr_allocated: vector registers allocated to a wavefront, including AGPRs and padding.
         max_sgpr: SGPRs.
         min_waves_per_simd: achievable wavefronts per SIMD.
         max_time_us: predicted time of the launch in microseconds.
@@ -47,29 +47,30 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     max_time_us: float | None = None
 
     def over(self, other: "Budget") -> "Budget":
-        """This budget, and the other one's limits where this has none."""
+        """Return this budget, with the other budget's limits where this one has none."""
         return msgspec.structs.replace(other, **_limits(self))
 
 
 class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One ``[[tool.kprof.kernel]]``: a target and how it is compiled.
+    """One ``[[tool.kprof.kernel]]``: a target and how to compile it.
 
     Attributes:
-        target: as for ``kprof analyze kernel``: a bundled name, ``file.py::function``, a file, a directory. Relative to
-            the configuration's folder.
-        arch: architectures instead of the general ones.
-        case: names of the kernel's cases; its first one when empty.
-        all_configs: each configuration that the kernel lists.
+        target: a target as for ``kprof analyze kernel``: a bundled name, ``file.py::function``, a file, a directory.
+            Relative to the configuration's folder.
+        arch: architectures that replace the general ones.
+        case: names of the kernel's cases; empty for its first case.
+        all_configs: whether to check every configuration that the kernel lists.
         config: knobs on top of the kernel's own.
         shape: problem parameters on top of the case's.
         signature: argument types of a kernel without cases.
-        constexpr: its compile-time arguments.
-        grid: workgroups of its launch, numbers or formulas such as ``cdiv(M,BLOCK_M)``; without it no time is known.
+        constexpr: compile-time arguments of a kernel without cases.
+        grid: workgroups of the launch, numbers or formulas such as ``cdiv(M,BLOCK_M)``; without a grid no time is
+            predicted.
         env: Triton's environment switches for the compile.
         budget: limits of this kernel.
         arch_budget: limits of this kernel on one architecture.
-        forbid: rules, by identifier or name, that must not find anything here.
-        require: rules that have to run here: where one could not, the verdict is *cannot tell*.
+        forbid: rules, by identifier or name, that must not find anything in this kernel.
+        require: rules that must run; if a rule cannot run, the verdict is *cannot tell*.
     """
 
     target: str
@@ -89,17 +90,17 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 class GateProgram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One ``[[tool.kprof.program]]``: a program that the check itself records, without a GPU.
+    """One ``[[tool.kprof.program]]``: a program that the check records itself, without a GPU.
 
     Attributes:
-        command: the program and its arguments; ``python`` is the Python that runs kprof. It runs in the configuration's
-            folder.
-        arch: architectures instead of the general ones.
-        name: what it is called in results; the command by default.
+        command: the program and its arguments; ``python`` means the Python that runs kprof. It runs in the
+            configuration's folder.
+        arch: architectures that replace the general ones.
+        name: name in results; by default the command.
         budget: limits of its kernels.
         arch_budget: limits of its kernels on one architecture.
-        forbid: rules that must not find anything here.
-        require: rules that have to run here: where one could not, the verdict is *cannot tell*.
+        forbid: rules that must not find anything in its kernels.
+        require: rules that must run; if a rule cannot run, the verdict is *cannot tell*.
     """
 
     command: list[str]
@@ -111,7 +112,7 @@ class GateProgram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     require: list[str] = []
 
     def entry(self) -> KernelEntry:
-        """What its kernels are judged as."""
+        """Return the configuration entry that applies to the program's kernels."""
         return KernelEntry(
             target=self.name or shlex.join(self.command),
             arch=self.arch,
@@ -123,15 +124,15 @@ class GateProgram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 class Allowance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One ``[[tool.kprof.allow]]``: a regression that is accepted for a while.
+    """One ``[[tool.kprof.allow]]``: a regression that is temporarily accepted.
 
     Attributes:
         what: a metric such as ``vgpr_spills``, or a rule's identifier or name.
-        reason: why, for later readers.
-        until: the last day on which it holds, a TOML date.
-        kernel: kernels it holds for; ``*`` and ``?`` as in file names.
-        arch: architectures, in the same way.
-        limit: the worst value of a metric, or the number of findings of a rule, that is still accepted.
+        reason: reason for later readers.
+        until: last day of validity, a TOML date.
+        kernel: kernels to which it applies, with ``*`` and ``?`` as in file names.
+        arch: architectures to which it applies, in the same form.
+        limit: worst accepted value of a metric, or accepted number of findings of a rule.
     """
 
     what: str
@@ -143,20 +144,20 @@ class Allowance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The whole of ``[tool.kprof]``.
+    """Content of ``[tool.kprof]``.
 
     Attributes:
-        arch: architectures or products.
+        arch: architectures or products to check.
         baseline: file of the accepted state, relative to the configuration's folder.
-        fail_on: a finding this bad fails unless the baseline has it.
+        fail_on: minimum severity at which a finding fails the check, unless it is in the baseline.
         watch: metrics that must not get worse than in the baseline.
         budget: limits of all kernels.
         arch_budget: limits of all kernels on one architecture.
         forbid: rules that must not find anything.
-        require: rules that have to run: where one could not, the verdict is *cannot tell*.
-        kernel: what is checked.
-        program: programs that are recorded, and their kernels checked.
-        allow: regressions accepted for a while.
+        require: rules that must run; if a rule cannot run, the verdict is *cannot tell*.
+        kernel: kernels to check.
+        program: programs to record, whose kernels are checked.
+        allow: regressions that are temporarily accepted.
     """
 
     arch: list[str] = []
@@ -172,21 +173,21 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     allow: list[Allowance] = []
 
     def budget_for(self, entry: KernelEntry, arch: str) -> Budget:
-        """The limits of one kernel on one architecture, the most particular one first."""
+        """Return the limits of one kernel on one architecture; more specific limits override general ones."""
         result = _on(arch, entry.arch_budget).over(entry.budget)
         return result.over(_on(arch, self.arch_budget)).over(self.budget)
 
 
 def _on(arch: str, budgets: Mapping[str, Budget]) -> Budget:
-    """The budget of an architecture, which may be named by a product."""
+    """Return the budget of an architecture, which may be named by one of its products."""
     return next((budget for name, budget in budgets.items() if load_architecture(name).name == arch), Budget())
 
 
 def find(start: Path) -> Path:
-    """The nearest ``kprof.toml``, or ``pyproject.toml`` with ``[tool.kprof]``, here or in a folder above.
+    """Return the nearest ``kprof.toml``, or ``pyproject.toml`` with ``[tool.kprof]``, in this folder or a parent.
 
     Raises:
-        KprofError: there is none, or there are two in one folder.
+        KprofError: there is no such file, or a folder contains both.
     """
     for folder in (start, *start.parents):
         found = [path for path in map(folder.joinpath, FILES) if path.is_file() and _configures(path)]
