@@ -260,7 +260,7 @@ class Kernel:
             raise KprofError(f"the {what} of {self.name} fails: {type(error).__name__}: {error}") from error
 
     def knobs(self) -> set[str]:
-        """Names that a config may hold; empty when the kernel does not say (a user's bare function)."""
+        """Return the names that a configuration may contain; empty for a function without declared knobs."""
         if not self.config and not self.space:
             return set()
         return {*self.config, *self.space, *(k for c in self.arch_config.values() for k in c), *BACKEND_OPTIONS}

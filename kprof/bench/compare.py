@@ -6,19 +6,20 @@ from typing import Any
 from kprof.bench.document import Error
 
 _SLAB = 1 << 24
-"""Elements compared at a time: float64 copies of a large output need not fit into memory whole."""
+"""Number of elements compared at a time, so that no float64 copies of a whole large output are needed."""
 
 
 def compare(got: Any, expected: Any, tolerance: tuple[float, float], name: str = "output") -> Error:
-    """How far a tensor is from its reference.
+    """Return how far a tensor is from its reference.
 
-    An element is right when ``|got - expected| <= atol + rtol * |expected|``, or both are the same infinity or NaN.
+    An element is correct when ``|got - expected| <= atol + rtol * |expected|``, or if both are the same infinity or
+    NaN.
 
     Args:
         got: result of any dtype.
         expected: reference of the same shape.
         tolerance: ``(rtol, atol)``.
-        name: what the output is called.
+        name: name of the output.
     """
     rtol, atol = tolerance
     shape = list(expected.shape)
@@ -46,10 +47,10 @@ def compare(got: Any, expected: Any, tolerance: tuple[float, float], name: str =
 
 
 def compare_all(got: Mapping[str, Any], expected: Mapping[str, Any], tolerance: tuple[float, float]) -> list[Error]:
-    """Compare the outputs that both sides have; a provider may leave out what it does not compute.
+    """Compare the outputs that both sides have; a provider may lack outputs that it does not compute.
 
     Raises:
-        ValueError: they have no output in common.
+        ValueError: the two sides have no output in common.
     """
     common = [name for name in expected if name in got]
     if not common:
@@ -58,12 +59,12 @@ def compare_all(got: Mapping[str, Any], expected: Mapping[str, Any], tolerance: 
 
 
 def is_right(error: Error) -> bool:
-    """Whether every element is within its tolerance."""
+    """Return whether every element is within its tolerance."""
     return error.mismatched == 0 and error.worst_ratio is not None
 
 
 def describe(error: Error) -> str:
-    """The worst element in words."""
+    """Describe the worst element in words."""
     if not error.index and error.got is None and error.mismatched == error.elements:
         return f"{error.output} has shape {tuple(error.shape)}, which is not the reference's"
     where = f"{error.output}[{', '.join(map(str, error.index))}]"
@@ -76,7 +77,7 @@ def describe(error: Error) -> str:
 
 
 class _Worst:
-    """Running maximum over slabs."""
+    """Running maximum of the error over slabs."""
 
     def __init__(self) -> None:
         self.ratio, self.at, self.got, self.expected = float("-inf"), 0, float("nan"), float("nan")
@@ -90,10 +91,10 @@ class _Worst:
         gap = torch.where(same, 0.0, (left - right).abs())
         limit = atol + rtol * right.abs()
         ratio = torch.where(same, 0.0, gap / limit)
-        # NaN against a number, or a limit of zero: beyond any tolerance.
+        # NaN compared with a number, or a nonzero gap with a limit of zero, exceeds any tolerance.
         ratio = torch.where(ratio.isnan(), torch.inf, ratio)
         self.mismatched += int((ratio > 1).sum())
-        # A gap is finite where both sides are, and 0 where both are the same infinity.
+        # A gap is finite if both sides are, and 0 if both are the same infinity.
         finite = torch.where(gap.isfinite(), gap, 0.0)
         self.absolute = max(self.absolute, float(gap.nan_to_num(torch.inf, torch.inf).max()))
         self.difference += float(finite.square().sum())
@@ -113,7 +114,7 @@ def _unravel(flat: int, shape: list[int]) -> list[int]:
 
 
 def _finite(value: float) -> float | None:
-    """JSON has no infinity: what is not finite is ``None``."""
+    """Return a finite number, else ``None``, because JSON has no infinity."""
     from math import isfinite
 
     return value if isfinite(value) else None

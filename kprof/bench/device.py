@@ -1,4 +1,4 @@
-"""The GPU of this process: what it is, what it can do, and why there is none."""
+"""Describe the GPU of this process: its name, its limits, or why there is none."""
 
 import os
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from kprof.errors import HardwareError, KprofError
 from kprof.hardware.machine import find_product
 
 UNKNOWN_CACHE_BYTES = 256 << 20
-"""Last-level cache assumed when nothing tells its size: the largest of any product known here (MI300X)."""
+"""Assumed size of the last-level cache if it is not known: the largest of any product known here (MI300X)."""
 
 _PEAKS = {
     "fp64": ("matrix_fp64", "valu_fp64"),
@@ -22,13 +22,13 @@ _PEAKS = {
 
 
 def use(gpu: int) -> None:
-    """Make a GPU the one that this process works on.
+    """Select the GPU that this process works on.
 
     Args:
-        gpu: counted from 0 among those that torch sees.
+        gpu: index from 0 among the GPUs that torch sees.
 
     Raises:
-        KprofError: there is no torch, or it sees fewer GPUs.
+        KprofError: torch is missing or sees fewer GPUs.
     """
     torch = _torch()
     count = torch.cuda.device_count()
@@ -39,10 +39,10 @@ def use(gpu: int) -> None:
 
 
 def describe(gpu: int = 0) -> Device:
-    """One of the GPUs that torch sees.
+    """Describe one of the GPUs that torch sees.
 
     Raises:
-        KprofError: there is no torch, no Triton, or no GPU that torch can use.
+        KprofError: torch or Triton is missing, or torch can use no GPU.
     """
     torch = _torch()
     if not torch.cuda.is_available():
@@ -55,7 +55,7 @@ def describe(gpu: int = 0) -> Device:
     if backend == "cuda":
         arch = f"sm_{properties.major}{properties.minor}"
     limits = known_limits(properties.name) if backend == "rocm" else MachinePeaks()
-    # On ROCm the driver tells L2, behind which there may be a larger cache.
+    # On ROCm the driver reports the size of L2, behind which there may be a larger cache.
     if backend == "cuda" and (cache := getattr(properties, "L2_cache_size", 0)):
         source = {**limits.source, "cache_bytes": "the driver"}
         limits = MachinePeaks(limits.memory_gbs, limits.tflops, int(cache), source)
@@ -89,7 +89,7 @@ def known_limits(name: str) -> MachinePeaks:
 
 
 def with_given(limits: MachinePeaks, given: Mapping[str, Any]) -> MachinePeaks:
-    """Limits with a user's figures in place: ``gbs=4800``, ``fp16=990`` (in 1e12 operations per second).
+    """Return limits overridden by a user's figures: ``gbs=4800``, ``fp16=990`` (in 1e12 operations per second).
 
     Raises:
         KprofError: an unknown name, or a figure that is not a positive number.
@@ -109,9 +109,9 @@ def with_given(limits: MachinePeaks, given: Mapping[str, Any]) -> MachinePeaks:
 
 
 def measured_limits(device: Device) -> MachinePeaks:
-    """Limits with those that are not known measured: a 2 GiB copy, and matrix products of 8192 in fp16 and bf16.
+    """Return limits, measuring those that are not known: a 2 GiB copy, and 8192-sized matrix products in fp16 and bf16.
 
-    What torch reaches is a lower bound of what the machine can do, so percentages against it can exceed 100.
+    torch's results are a lower bound of the machine's limits, so percentages of them can exceed 100.
     """
     from kprof.bench.timing import time_calls
 
@@ -136,7 +136,7 @@ def measured_limits(device: Device) -> MachinePeaks:
 
 
 def limit_type(dtype: str) -> str:
-    """The name under which :class:`MachinePeaks` keeps the peak of an element type: every 8-bit float is ``fp8``."""
+    """Return the key of an element type in :class:`MachinePeaks`: ``fp8`` for every 8-bit float."""
     return "fp8" if dtype.startswith("fp8") else dtype
 
 

@@ -1,4 +1,4 @@
-"""What a benchmark run says: schema ``kprof.bench/1``. Units are in each field's description; absent is not zero."""
+"""Document of a benchmark run: schema ``kprof.bench/1``. Each field's description has its unit; absent is not zero."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -21,21 +21,22 @@ Status = Literal[
     "unchecked",
     "inaccurate",
 ]
-"""How a measurement ended.
+"""Outcome of a measurement.
 
-``unchecked`` was timed without anything to compare its result with. ``inaccurate`` is another provider's result that is
-beyond the kernel's tolerance but the same function, such as scores kept in half precision: it is timed and reported.
+``unchecked``: timed without a reference to compare the result with. ``inaccurate``: another provider's result that
+exceeds the kernel's tolerance although it is the same function, for example with scores in half precision; it is timed
+and reported.
 """
 
 
 class MachinePeaks(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the machine can do at best, as far as it is known.
+    """Peak rates of the machine, as far as they are known.
 
     Attributes:
         memory_gbs: device memory bandwidth in 1e9 bytes per second.
         tflops: element type (``fp16``) to the peak of dense matrix products in 1e12 operations per second.
         cache_bytes: size of the last-level cache.
-        source: where the figures come from: ``kprof's hardware data``, ``measured``, ``given``.
+        source: origin of the figures: ``kprof's hardware data``, ``measured``, ``given``.
     """
 
     memory_gbs: float | None = None
@@ -48,12 +49,12 @@ class Device(msgspec.Struct, frozen=True):
     """The GPU that ran the measurements.
 
     Attributes:
-        name: as the driver calls it.
+        name: name in the driver.
         backend: ``rocm`` or ``cuda``.
         arch: ``gfx942``, ``sm_90``.
         versions: ``torch``, ``triton``, ``hip`` or ``cuda``.
         memory_bytes: size of the device memory.
-        limits: what it can do at best.
+        limits: peak rates.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Device(msgspec.Struct, frozen=True):
 
     @property
     def gpu(self) -> str:
-        """Name of the product, whose number of CUs decides launches; the architecture where kprof does not know it."""
+        """Product name, whose number of CUs affects launches; the architecture if kprof does not know the product."""
         from kprof.hardware.machine import find_product, product_in
 
         product = find_product(product_in(self.name) or "")
@@ -73,19 +74,19 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class Error(msgspec.Struct, frozen=True):
-    """How far one output is from the reference.
+    """Difference of one output from the reference.
 
     Attributes:
-        output: its name.
+        output: name of the output.
         shape: its dimensions.
         max_absolute: largest absolute difference.
-        relative: norm of the difference over the norm of the reference.
-        worst_ratio: largest difference in units of the tolerance; at most 1 is right. ``None``: not a number.
-        index: element with the largest ratio.
-        got, expected: its values.
+        relative: norm of the difference divided by the norm of the reference.
+        worst_ratio: largest difference in units of the tolerance; values up to 1 are correct. ``None``: not a number.
+        index: index of the element with the largest ratio.
+        got, expected: values of that element.
         rtol, atol: the tolerance: ``atol + rtol * |expected|``.
-        mismatched: elements beyond the tolerance.
-        elements: elements compared.
+        mismatched: number of elements beyond the tolerance.
+        elements: number of elements compared.
     """
 
     output: str
@@ -106,13 +107,13 @@ class Timing(msgspec.Struct, frozen=True):
     """Times of one call in milliseconds.
 
     Attributes:
-        median, p10, p90, least: over the samples.
-        samples: number of samples; one is a call (``events``) or the average of a graph's calls (``graph``).
+        median, p10, p90, least: statistics over the samples.
+        samples: number of samples; a sample is one call (``events``) or the average of a graph's calls (``graph``).
         method: ``graph`` (launched as one device graph) or ``events`` (each call between two device events).
-        calls: calls in a sample.
-        buffers: sets of inputs and outputs that the calls rotate through.
-        note: why it was not done as asked.
-        span: begin and end of all samples in seconds of the machine's monotonic clock, where several GPUs ran at once.
+        calls: number of calls in a sample.
+        buffers: number of input and output sets that the calls rotate through.
+        note: why the timing method differs from the requested one.
+        span: begin and end of all samples in seconds of the machine's monotonic clock, if several GPUs ran at once.
     """
 
     median: float
@@ -128,24 +129,24 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One provider on one problem.
+    """Result of one provider on one problem.
 
     Attributes:
-        kernel, case, shape: the problem; ``case`` is ``custom`` when its parameters were given by hand.
+        kernel, case, shape: the problem; ``case`` is ``custom`` if its parameters were set by hand.
         provider: ``triton``, ``tuned``, ``torch``, ``sdpa``, ``naive``, ``aiter``, ``ck``, ``vllm``, or another kernel
             that solves it.
         config: knobs that a Triton kernel ran with.
-        status: how it ended.
-        message: what went wrong, in words.
-        values: what the inputs' floating-point tensors held, one of :data:`kprof.bench.values.VALUES`.
-        errors: one entry an output that was compared.
-        timing: absent unless the result was right (or could not be checked).
-        tflops, gbs: from the problem's least work and traffic and the median time.
-        percent: share of the machine's limit that binds, 0 to 100.
-        bound: which limit that is: ``memory`` or ``compute``.
-        trace: PyTorch profiler trace that was written.
+        status: outcome of the measurement.
+        message: what went wrong.
+        values: contents of the floating-point input tensors, one of :data:`kprof.bench.values.VALUES`.
+        errors: one entry for each output that was compared.
+        timing: times; absent unless the result was correct or could not be checked.
+        tflops, gbs: rates from the problem's minimum operations and bytes and the median time.
+        percent: share of the binding limit of the machine, 0 to 100.
+        bound: the binding limit: ``memory`` or ``compute``.
+        trace: PyTorch profiler trace of the run.
         kept: folder with the instructions, MLIR and metadata of the Triton kernels that ran.
-        gpu: which of several GPUs that ran it at once, counted from 0 among those that torch sees.
+        gpu: index of the GPU if several ran at once, counted from 0 among those that torch sees.
     """
 
     kernel: str
@@ -168,7 +169,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def who(self) -> str:
-        """Who computed it: the provider, and the GPU where several ran at once."""
+        """The provider, and the GPU if several ran at once."""
         return self.provider if self.gpu is None else f"{self.provider} on GPU {self.gpu}"
 
 
@@ -176,11 +177,11 @@ class BenchReport(msgspec.Struct, frozen=True):
     """The whole document.
 
     Attributes:
-        kprof: version that wrote it.
-        device: the GPU.
-        measurements: in the order in which they ran.
+        kprof: version of kprof that wrote it.
+        device: the GPU that ran the measurements.
+        measurements: results in the order in which they ran.
         published: results that others published for the same cases, on their hardware.
-        notes: what concerns the run as a whole.
+        notes: remarks on the run as a whole.
     """
 
     kprof: str
@@ -192,22 +193,23 @@ class BenchReport(msgspec.Struct, frozen=True):
 
 
 class BenchTask(msgspec.Struct, frozen=True):
-    """What a worker is asked to measure.
+    """A measurement for a worker process.
 
     Attributes:
         target: bundled kernel or file, as for ``kernel_library.load``.
-        case, shape: the problem, dtypes resolved.
-        provider: see :class:`Measurement`.
+        case, shape: the problem, with resolved dtypes.
+        provider: provider to measure, see :class:`Measurement`.
         config: knobs on top of the kernel's defaults.
-        seed: of the inputs.
-        values: of the inputs' floating-point tensors, one of :data:`kprof.bench.values.VALUES`.
-        warmup_ms, rep_ms: time to run before and during measuring.
-        use_graph: ``None``: for short kernels only.
-        check_only: compare, do not time.
+        seed: seed of the random inputs.
+        values: contents of the floating-point input tensors, one of :data:`kprof.bench.values.VALUES`.
+        warmup_ms, rep_ms: time to run before and during measuring, in milliseconds.
+        use_graph: whether to launch through a device graph; ``None``: only short kernels.
+        check_only: whether to compare results without timing.
         profile: file for a PyTorch profiler trace.
-        keep: folder for what the compiler made of the Triton kernels that run.
-        device: the device as described before, with its limits.
-        together: before its samples the worker says so and waits for word: other GPUs begin then, too.
+        keep: folder for the compiler's outputs of the Triton kernels that run.
+        device: description of the device with its limits.
+        together: whether the worker announces that its samples can begin and waits for a signal, so that several GPUs
+            begin at the same time.
     """
 
     target: str
@@ -230,14 +232,14 @@ class BenchTask(msgspec.Struct, frozen=True):
 def rates(
     timing: Timing, flops: int | None, traffic: int | None, limits: MachinePeaks, dtype: str | None
 ) -> dict[str, float | str | None]:
-    """TFLOP/s, GB/s and the share of the machine's limit that binds, for :class:`Measurement`.
+    """Return TFLOP/s, GB/s and the share of the machine's binding limit, for :class:`Measurement`.
 
     Args:
         timing: the measured times.
         flops: operations of one call; ``None`` when not known.
-        traffic: bytes that one call has to move at least; ``None`` when not known.
-        limits: of the device; a rate whose limit is not known gets no percentage.
-        dtype: element type whose matrix peak counts.
+        traffic: minimum number of bytes that one call has to move; ``None`` when not known.
+        limits: limits of the device; a rate without a known limit gets no percentage.
+        dtype: element type whose matrix peak applies.
     """
     seconds = timing.median / 1e3
     tflops = flops / seconds / 1e12 if flops else None
@@ -252,7 +254,7 @@ def rates(
 
 
 def flat(measurement: Measurement) -> Mapping[str, Any]:
-    """One row for a CSV file: no nesting, empty where there is nothing."""
+    """Return a measurement as one flat row for a CSV file; fields without a value are ``None``."""
     timing, worst = measurement.timing, max(measurement.errors, key=lambda e: e.worst_ratio or 0, default=None)
     return {
         "kernel": measurement.kernel,

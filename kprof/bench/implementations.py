@@ -1,7 +1,7 @@
-"""Who computes a kernel's problem: Triton, torch, and the libraries that are installed.
+"""Implementations of a kernel's problem: Triton, torch, and the installed libraries.
 
-What torch and the libraries do for a bundled kernel is in ``kprof.bench.providers``, a file a family; a kernel of
-one's own names its competitors in ``Kernel.providers``.
+The implementations of torch and the libraries for bundled kernels are in ``kprof.bench.providers``, one file per
+family. A user's kernel lists its other implementations in ``Kernel.providers``.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,10 +14,10 @@ from kprof.errors import KprofError
 from kprof.kernel_spec import Config, Kernel, Shape, launch_gpu
 
 Provider = Callable[[Mapping[str, Any], Shape], Mapping[str, Any]]
-"""``provider(inputs, shape) -> outputs`` by the names that the kernel's reference uses."""
+"""``provider(inputs, shape) -> outputs``, with the output names of the kernel's reference."""
 
 NAMES = ("triton", "tuned", "torch", "sdpa", "naive", "aiter", "ck", "vllm")
-"""What ``--provider`` takes, besides the names of other kernels that solve the same problem."""
+"""Values of ``--provider``, besides the names of other kernels that solve the same problem."""
 
 _FAMILIES = ("rows", "attention", "packed", "decoding", "gemm", "memory", "xlstm")
 
@@ -28,12 +28,12 @@ def _as_it_is(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Implementation:
-    """What a provider does for a problem.
+    """A provider's implementation of one problem.
 
     Attributes:
-        call: from prepared inputs to outputs: what is timed.
-        config: the configuration that it runs with; empty for others than Triton.
-        prepare: from the problem's inputs to those of ``call``, not timed.
+        call: function from prepared inputs to outputs; only this function is timed.
+        config: configuration of the Triton kernel; empty for other providers.
+        prepare: function from the problem's inputs to those of ``call``; not timed.
     """
 
     call: Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -42,10 +42,10 @@ class Implementation:
 
 
 def find(kernel: Kernel, provider: str, shape: Shape, gpu: str, overrides: Config) -> Implementation:
-    """What a provider does for a problem, and the configuration that it runs with.
+    """Return a provider's implementation of a problem.
 
     Args:
-        kernel: whose problem it is.
+        kernel: kernel whose problem is solved.
         provider: see :data:`NAMES`.
         shape: problem parameters.
         gpu: product or architecture that the configuration is for.
@@ -53,7 +53,7 @@ def find(kernel: Kernel, provider: str, shape: Shape, gpu: str, overrides: Confi
 
     Raises:
         NotInstalled: a package is missing.
-        KprofError: the provider cannot do this, or there is no such provider.
+        KprofError: the provider cannot solve this problem, or does not exist.
     """
     if provider in kernel.alternatives:
         from kprof.targets import library as kernel_library
@@ -78,7 +78,7 @@ def find(kernel: Kernel, provider: str, shape: Shape, gpu: str, overrides: Confi
 
 
 def providers(kernel: Kernel) -> dict[str, Provider]:
-    """Everything but Triton that can compute a kernel's problem."""
+    """Return all providers except Triton that can solve a kernel's problem."""
     from importlib import import_module
 
     found: dict[str, Provider] = {}

@@ -1,4 +1,4 @@
-"""Triton's interpreter, with the arithmetic of the hardware where its own differs."""
+"""Patch Triton's interpreter so that its arithmetic matches the hardware."""
 
 import operator
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def mend_interpreter() -> None:
-    """Give Triton's interpreter the arithmetic of the hardware for 16-bit brain floats and 8-bit floats.
+    """Make Triton's interpreter compute bfloat16 and 8-bit floats like the hardware.
 
-    It stores them as integers, multiplies bfloat16 matrices as those integers, and cuts where hardware rounds to
-    nearest even. torch converts and rounds them as IEEE 754 asks.
+    The interpreter stores them as integers, multiplies bfloat16 matrices as those integers, and truncates where
+    hardware rounds to nearest even. The patch converts and rounds them with torch, which follows IEEE 754.
     """
     import numpy as np
     import torch
@@ -87,7 +87,7 @@ _OF_CONSTANTS = tuple(
 
 
 def _with_tensors(own: Any, name: str, kind: type) -> Any:
-    """Return an operator of constants that takes a tensor as its second operand, as the compiler does."""
+    """Return an operator of constants that accepts a tensor as its second operand, as the compiler does."""
     combine = getattr(operator, name)
 
     def combined(self: Any, other: Any) -> Any:
@@ -97,14 +97,14 @@ def _with_tensors(own: Any, name: str, kind: type) -> Any:
 
 
 def type_loop_variables(entry: Any) -> None:
-    """Give loops of a function's file a tensor as their variable, as the compiler does, and refuse undefined shifts.
+    """Make loop variables of a function's file tensors, as in the compiler, and raise an error for undefined shifts.
 
-    The interpreter gives them Python's integers, which have no limit and no type: code could see where it runs, and do
-    its work in the interpreter alone. A shift by all bits of a number or more is 0 in numpy and any number on hardware.
+    The interpreter's loop variables are Python integers, which have no limit and no type. Code could detect them, and
+    do its work only in the interpreter. A shift by the bit width or more is 0 in numpy but undefined on hardware.
     """
     from triton.runtime import interpreter
 
-    # The interpreter has no other place to give it functions of the language.
+    # The interpreter has no other hook to add functions of the language.
     patch, names = interpreter._patch_lang, entry.fn.__globals__  # noqa: SLF001
     names["range"] = _typed_range
 
@@ -112,7 +112,7 @@ def type_loop_variables(entry: Any) -> None:
         scope = patch(function)
         for value in list(function.__globals__.values()):
             if value in (interpreter.tl, interpreter.tl.core):
-                # Tritons before 3.5 patch for good, and have no scope.
+                # Tritons before 3.5 patch permanently and have no scope object.
                 getattr(scope, "set_attr", setattr)(value, "range", _typed_range)
         return scope
 

@@ -1,7 +1,7 @@
-"""The folder of ``kprof bench --keep``: times, and the compiled kernels with the launches that they are of.
+"""The folder of ``kprof bench --keep``: times, and the compiled kernels with their launches.
 
-A folder has ``bench.json`` and, for each measurement that launches Triton kernels, a folder with what the compiler made
-of them and ``launches.json``.
+A folder contains ``bench.json`` and, for each measurement that launches Triton kernels, a folder with the compiler's
+outputs and ``launches.json``.
 """
 
 import re
@@ -20,13 +20,13 @@ _STEM = re.compile(r"\w{1,120}")
 
 
 class KeptLaunch(msgspec.Struct, frozen=True):
-    """A launch of a call.
+    """One kernel launch of a call.
 
     Attributes:
-        file: name of the compiled kernel's files, without what follows the dot.
+        file: file name of the compiled kernel, without suffix.
         grid: workgroups in x, y and z.
-        arguments: numbers that were passed, by name, constexprs included.
-        contents: integers of small tensors that were passed, by name.
+        arguments: numbers passed as arguments, by name, including constexprs.
+        contents: integers of small tensors passed as arguments, by name.
     """
 
     file: str
@@ -36,12 +36,12 @@ class KeptLaunch(msgspec.Struct, frozen=True):
 
 
 class KeptCall(msgspec.Struct, frozen=True):
-    """What a call of a measurement launches.
+    """Kernel launches of one call of a measurement.
 
     Attributes:
-        launches: in their order.
-        set_bytes: bytes of the inputs and outputs of a call; 0 where they are not known.
-        schema: of this document.
+        launches: launches in order.
+        set_bytes: bytes of the inputs and outputs of a call; 0 if not known.
+        schema: schema of this document.
     """
 
     launches: list[KeptLaunch]
@@ -50,12 +50,12 @@ class KeptCall(msgspec.Struct, frozen=True):
 
 
 def is_kept(path: str | Path) -> bool:
-    """Whether a path is a folder that ``kprof bench --keep`` wrote."""
+    """Return whether a path is a folder that ``kprof bench --keep`` wrote."""
     return Path(path, TIMES).is_file()
 
 
 def write_call(folder: Path, call: KeptCall) -> None:
-    """Write the launches beside the compiled kernels.
+    """Write the launches next to the compiled kernels.
 
     Raises:
         OSError: the folder cannot be written.
@@ -67,16 +67,16 @@ def read_times(folder: Path) -> BenchReport:
     """Read the times of a folder.
 
     Raises:
-        InputError: the file is missing or of another form.
+        InputError: the file is missing or has another format.
     """
     place = folder / TIMES
     return boundary.json_of(boundary.read_bytes(place), BenchReport, str(place), "is not what kprof bench writes")
 
 
 def folder_of(folder: Path, measurement: Measurement) -> Path | None:
-    """Return the folder of a measurement's kernels; ``None`` where it launched none.
+    """Return the folder of a measurement's kernels; ``None`` if it launched none.
 
-    The times name the folder where it was written, which may have been copied from another machine since.
+    The document contains the path where the folder was written; it may have been copied from another machine since.
     """
     name = Path(measurement.kept or "").name
     return None if name in {"", ".."} else folder / name
@@ -86,7 +86,7 @@ def read_call(folder: Path) -> KeptCall:
     """Read the launches of a measurement's folder.
 
     Raises:
-        InputError: the file is missing, of another form, or names no file of the folder.
+        InputError: the file is missing, has another format, or contains a launch without a valid file name.
     """
     place = folder / _LAUNCHES
     if not place.is_file():

@@ -1,4 +1,4 @@
-"""Plan a benchmark, run it, and gather what came out."""
+"""Plan a benchmark, run it, and collect the results."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,14 +25,15 @@ ALONE = "another GPU did not get as far as its samples, so that they were not ta
 
 
 def at_once(runners: Sequence[Runner], tasks: Sequence[BenchTask]) -> list[Measurement]:
-    """Each runner's result of its task; samples begin when all GPUs have compiled, checked and warmed up.
+    """Run one task per GPU at the same time; samples begin when all GPUs have compiled, checked and warmed up.
 
     Args:
-        runners: one a GPU.
-        tasks: one a runner, with ``together``.
+        runners: one per GPU.
+        tasks: one per runner, with ``together`` set.
 
     Returns:
-        In the order of the runners. Where a GPU has no samples, those of the others say that they ran without it.
+        Results in the order of the runners. If a GPU takes no samples, the results of the others contain a remark that
+        they ran without it.
     """
     line = Barrier(len(runners))
 
@@ -50,7 +51,7 @@ def at_once(runners: Sequence[Runner], tasks: Sequence[BenchTask]) -> list[Measu
         if not waited:
             line.abort()
         if waited == [False]:
-            # A span is compared with the others' only.
+            # A span is only meaningful in comparison with those of the other GPUs.
             timing = None if found.timing is None else replace(found.timing, span=None)
             found = replace(found, timing=timing, message="; ".join(filter(None, (found.message, ALONE))))
         return found
@@ -60,7 +61,7 @@ def at_once(runners: Sequence[Runner], tasks: Sequence[BenchTask]) -> list[Measu
 
 
 def overlap(spans: Sequence[tuple[float, float]]) -> float:
-    """Share of the time from the first sample to the last in which all GPUs were taking samples, 0 to 1.
+    """Return the share of the time from first to last sample in which all GPUs took samples, 0 to 1.
 
     >>> overlap([(0.0, 10.0), (1.0, 9.0)])
     0.8
@@ -71,7 +72,7 @@ def overlap(spans: Sequence[tuple[float, float]]) -> float:
 
 
 def sums(found: Sequence[Measurement]) -> list[str]:
-    """What the GPUs do together, in words; nothing where one of them has no time, or was not timed with the others."""
+    """Return the GPUs' total rates in words; empty if a GPU has no time, or was not timed together with the others."""
     timings = [one.timing for one in found]
     spans = [timing.span for timing in timings if timing is not None and timing.span is not None]
     if len(spans) != len(found):
@@ -91,26 +92,27 @@ def sums(found: Sequence[Measurement]) -> list[str]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure.
+    """What to measure, and how.
 
     Attributes:
         target: bundled kernel or file.
-        cases: names of cases or of groups of cases (``llama405b`` for all ``llama405b_...``); none: the default.
-        shape: parameters on top of each case.
-        providers: who computes it, in this order; none: Triton, and torch where it has something for the kernel.
+        cases: names of cases or of groups of cases (``llama405b`` for all ``llama405b_...``); empty for the default
+            case.
+        shape: parameters that override those of each case.
+        providers: providers in order; empty for Triton, and torch if it has an implementation.
         config: knobs for Triton.
-        seed: of the inputs.
-        values: of the inputs' floating-point tensors, one of :data:`kprof.bench.values.VALUES`.
-        warmup_ms, rep_ms: time before and during each measurement.
-        use_graph: ``None``: for short kernels only.
-        check_only: compare, do not time.
+        seed: seed of the random inputs.
+        values: contents of the floating-point input tensors, one of :data:`kprof.bench.values.VALUES`.
+        warmup_ms, rep_ms: time before and during each measurement, in milliseconds.
+        use_graph: whether to launch through a device graph; ``None``: only short kernels.
+        check_only: whether to compare results without timing.
         profile: folder for PyTorch profiler traces.
         keep: folder for the instructions, MLIR and metadata of the Triton kernels that run.
-        tuned: ``tuned(shape, arch)``: configuration from a dispatch table, or ``None`` to search.
-        timeout: seconds for one measurement.
+        tuned: ``tuned(shape, arch)`` returns the configuration from a dispatch table, or ``None`` to search.
+        timeout: maximum seconds for one measurement.
         given_limits: limits that the user knows.
-        measure_limits: measure those that are not known.
-        gpus: how many GPUs run each measurement at the same time.
+        measure_limits: whether to measure limits that are not known.
+        gpus: number of GPUs that run each measurement at the same time.
     """
 
     target: str
@@ -157,7 +159,7 @@ def cases_of(kernel: Kernel, names: Iterable[str]) -> list[str]:
 
 
 def problems(kernel: Kernel, plan: Plan, arch: str) -> list[tuple[str, dict[str, Any]]]:
-    """Case name and parameters of every problem of a plan; ``custom`` when parameters were changed.
+    """Return case name and parameters of every problem of a plan; the name is ``custom`` if parameters were changed.
 
     Raises:
         KprofError: an unknown case, parameter or dtype.
@@ -174,10 +176,10 @@ def problems(kernel: Kernel, plan: Plan, arch: str) -> list[tuple[str, dict[str,
 
 
 def expand(kernel: Kernel, providers: Iterable[str]) -> list[str]:
-    """Providers by name, ``alternatives`` replaced by the kernels that solve the same problem.
+    """Return provider names, with ``alternatives`` replaced by the kernels that solve the same problem.
 
     Raises:
-        KprofError: there is no such provider.
+        KprofError: unknown provider.
     """
     found: list[str] = []
     for name in providers:
@@ -193,23 +195,23 @@ def expand(kernel: Kernel, providers: Iterable[str]) -> list[str]:
 
 
 def default_providers(kernel: Kernel) -> list[str]:
-    """Triton, and torch when it has something for the kernel."""
+    """Return Triton, and torch if it has an implementation of the kernel."""
     return ["triton", "torch"] if "torch" in known_providers(kernel) else ["triton"]
 
 
 def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None = None) -> BenchReport:
-    """Measure everything in a plan.
+    """Run all measurements of a plan.
 
     Args:
         kernel: the kernel that ``plan.target`` names.
         plan: what to measure.
-        report: called with each measurement as it is done.
+        report: called with each measurement when it is done.
 
     Raises:
         KprofError: there is no GPU, or the plan names something unknown.
     """
     providers = expand(kernel, plan.providers) or default_providers(kernel)
-    # What the user got wrong is found before a process is started that looks for a GPU.
+    # Find user errors before a process that looks for a GPU is started.
     for _, shape in problems(kernel, plan, DEFAULT_ARCH):
         kernel.configure(DEFAULT_ARCH, plan.config, shape)
     with ExitStack() as stack:
@@ -266,7 +268,7 @@ def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider
 
 
 def verdict(report: BenchReport) -> tuple[int, str]:
-    """Exit code and its reason in one line: 1 for a wrong result, 2 when something could not be measured."""
+    """Return the exit code and a one-line reason: 1 for a wrong result, 2 if something could not be measured."""
     wrong = [m for m in report.measurements if m.status == "wrong"]
     failed = [m for m in report.measurements if m.status in {"out_of_memory", "crashed", "timeout", "error"}]
     left_out = [m for m in report.measurements if m.status in {"unsupported", "not_installed"}]

@@ -1,4 +1,4 @@
-"""Benchmark results as a plot over the cases (SVG)."""
+"""Plot benchmark results over the cases (SVG)."""
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
@@ -76,7 +76,7 @@ def _y(value: float, top: float) -> float:
 
 
 def _round_up(value: float) -> float:
-    """The next number of 1, 2, 2.5, 5 times a power of ten.
+    """Round up to the next number of 1, 2, 2.5 or 5 times a power of ten.
 
     >>> _round_up(3100)
     5000.0

@@ -1,4 +1,4 @@
-"""Run tasks in a process of their own, and go on with another one when it dies."""
+"""Run tasks in a separate process, and start another one when it dies."""
 
 import contextlib
 import json
@@ -15,15 +15,15 @@ from kprof.children import PythonWorker, ending
 from kprof.errors import HardwareError, KprofError
 
 STARTUP_SECONDS = 300.0
-"""Time for importing torch and finding the GPU."""
+"""Maximum seconds for importing torch and finding the GPU."""
 
 
 class Runner:
-    """One process that measures; started when it is needed and again after it has died.
+    """A worker process for measurements; started on demand and again after it has died.
 
     Args:
-        timeout: seconds that one task may take, compiling and checking included.
-        gpu: the GPU that it measures on, counted from 0 among those that torch sees.
+        timeout: maximum seconds for one task, including compiling and checking.
+        gpu: index of the GPU to measure on, from 0 among those that torch sees.
     """
 
     def __init__(self, timeout: float = 600.0, gpu: int = 0) -> None:
@@ -39,21 +39,21 @@ class Runner:
         self.close()
 
     def close(self) -> None:
-        """End the process."""
+        """End the worker process."""
         process, self._process = self._process, None
         if process is not None:
             process.end()
 
     def describe(self, given: dict[str, Any], *, measure: bool) -> Device:
-        """The GPU, with its limits.
+        """Return the GPU with its limits.
 
         Args:
-            given: limits that the user knows better.
-            measure: measure the limits that are not known.
+            given: limits set by the user, which override known ones.
+            measure: whether to measure limits that are not known.
 
         Raises:
-            HardwareError: there is no usable GPU, or looking for it ended the process.
-            KprofError: a limit that is given is none.
+            HardwareError: there is no usable GPU, or the process died while looking for it.
+            KprofError: a given limit is invalid.
         """
         reply = self._ask({"kind": "describe", "given": given, "measure": measure}, STARTUP_SECONDS)
         if "device" in reply:
@@ -64,11 +64,11 @@ class Runner:
         raise HardwareError(f"looking for a GPU failed: {reply.get('device_failure') or reply['died']}")
 
     def measure(self, task: BenchTask, begin: Callable[[], None] | None = None) -> Measurement:
-        """Run a task; where the process dies, that is the result of this task only.
+        """Run a task; if the process dies, the result says so, and later tasks get a new process.
 
         Args:
-            task: what to run.
-            begin: of a task with ``together``: called when its samples could begin; they do once it returns.
+            task: the task.
+            begin: for a task with ``together``: called when its samples could begin; they begin when it returns.
         """
         reply = self._ask({"kind": "measure", "task": msgspec.to_builtins(task)}, self.timeout, begin)
         if "measurement" in reply:
@@ -106,7 +106,7 @@ class Runner:
 
     def _start(self) -> PythonWorker:
         environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
-        # AMD multiplies float32 as float32; elsewhere Triton would use TF32 unless it is told not to.
+        # AMD GPUs multiply float32 in full precision; on other GPUs Triton's default is TF32.
         environment.setdefault("TRITON_F32_DEFAULT", "ieee")
         process = PythonWorker("kprof.bench.worker", environment=environment, log=True)
         lines: queue.Queue[bytes | None] = queue.Queue()
@@ -115,7 +115,7 @@ class Runner:
         return process
 
     def _epitaph(self, process: PythonWorker) -> str:
-        """Why the process is gone: its signal or exit status, and the last that it said."""
+        """Return why the process died: its signal or exit status, and the last line that it printed."""
         code = process.process.wait()
         printed = process.printed(1 << 14).splitlines()
         last = next((line.strip() for line in reversed(printed) if line.strip()), "")

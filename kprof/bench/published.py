@@ -1,8 +1,9 @@
-"""What others published for the cases of bundled kernels, on their own hardware: ``published.json``.
+"""Results that others published for the cases of bundled kernels, on their own hardware: ``published.json``.
 
-A row has ``kernel``, ``case``, ``provider``, ``device``, ``ms`` (milliseconds a call) and ``source``.
-``implementation`` names the bundled kernel of the same form where the provider is one of two forms of a kernel.
-``ratio_only`` is true where conditions of the measurement are not known: only the times of one case compare.
+A row contains ``kernel``, ``case``, ``provider``, ``device``, ``ms`` (milliseconds per call) and ``source``.
+``implementation`` names the bundled kernel of the same form if the provider is one of two forms of a kernel.
+``ratio_only`` is true if the conditions of the measurement are not known, so that only times of one case are
+comparable.
 """
 
 import json
@@ -15,13 +16,13 @@ from kprof.bench.document import Measurement
 
 
 def published(kernel: str, measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
-    """What others published for the cases that were measured."""
+    """Return the published results for the measured cases."""
     cases = {m.case for m in measurements}
     return [dict(row) for row in rows(kernel) if row["case"] in cases]
 
 
 def rows(kernel: str) -> list[dict[str, Any]]:
-    """Everything that was published for a kernel."""
+    """Return all published results for a kernel."""
     return [row for row in _everything() if row["kernel"] == kernel]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from kprof.bench.document import Timing
 
 SHORT_MS = 0.2
-"""Below this a launch's own cost on the host can exceed the kernel's time, so calls go into a device graph."""
+"""Calls shorter than this go into a device graph, because their launch can cost more on the host than the kernel."""
 
 _Begin = Callable[[], None] | None
 
@@ -17,15 +17,15 @@ _MOST_SAMPLES = 1000
 
 
 def buffers_needed(set_bytes: int, cache_bytes: int, free_bytes: int) -> int:
-    """Sets of buffers to use in turn, so that none is still in the last-level cache when its turn comes again.
+    """Return the number of buffer sets to rotate through, so that a set has left the last-level cache before its reuse.
 
     Args:
-        set_bytes: inputs and outputs of one call.
+        set_bytes: bytes of the inputs and outputs of one call.
         cache_bytes: size of the last-level cache.
-        free_bytes: device memory that may be used, of which a quarter is taken at most.
+        free_bytes: free device memory, of which at most a quarter is used.
 
     Returns:
-        1 to 1024: together they are at least twice the cache where memory allows.
+        1 to 1024 sets; together they are at least twice as large as the cache if memory allows.
     """
     if set_bytes <= 0:
         return 1
@@ -34,7 +34,7 @@ def buffers_needed(set_bytes: int, cache_bytes: int, free_bytes: int) -> int:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """Value below which ``share`` (0 to 1) of the ordered samples lie, interpolated linearly.
+    """Return the value below which ``share`` (0 to 1) of the ordered samples lie, interpolated linearly.
 
     >>> percentile([1.0, 2.0, 3.0], 0.5)
     2.0
@@ -46,7 +46,7 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 
 
 def tensor_bytes(values: Any) -> int:
-    """Bytes of all tensors in a mapping or sequence."""
+    """Return the total bytes of all tensors in a mapping or sequence."""
     if isinstance(values, Mapping):
         return sum(tensor_bytes(v) for v in values.values())
     if isinstance(values, list | tuple):
@@ -55,7 +55,7 @@ def tensor_bytes(values: Any) -> int:
 
 
 def copies(inputs: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """The inputs and ``count - 1`` copies of them at other addresses."""
+    """Return the inputs and ``count - 1`` copies of them at other addresses."""
     return [dict(inputs), *({k: _clone(v) for k, v in inputs.items()} for _ in range(count - 1))]
 
 
@@ -68,15 +68,15 @@ def time_calls(
     use_graph: bool | None = None,
     begin: _Begin = None,
 ) -> Timing:
-    """Median and spread of ``call`` on the current device.
+    """Measure the median and spread of ``call`` on the current device.
 
     Args:
-        call: what to time; its results are kept until its buffer set is used again, so that outputs rotate too.
+        call: function to time; its results are kept until its buffer set is used again, so that outputs rotate too.
         sets: inputs to use in turn.
-        warmup_ms: time to run before measuring.
-        rep_ms: time to measure.
+        warmup_ms: milliseconds to run before measuring.
+        rep_ms: milliseconds to measure.
         use_graph: launch through a device graph; ``None`` for calls below :data:`SHORT_MS`.
-        begin: called once before the samples; they then have their :attr:`Timing.span`.
+        begin: called once before the samples, which then have a :attr:`Timing.span`.
     """
     kept: list[Any] = [None] * len(sets)
 
@@ -142,7 +142,7 @@ def _with_events(
 
 
 def _with_graph(run_once: Callable[[int], None], sets: int, estimate: float, rep_ms: float, *, begin: _Begin) -> Timing:
-    """Calls for about 2 ms in one graph, at least one for each buffer set."""
+    """Time replays of a graph with about 2 ms of calls, at least one call for each buffer set."""
     import torch
 
     calls = sets * max(1, -(-int(min(200, 2.0 / estimate)) // sets))
@@ -165,7 +165,7 @@ def _with_graph(run_once: Callable[[int], None], sets: int, estimate: float, rep
 
 
 def _since(begin: _Begin) -> float | None:
-    """When the samples begin, where somebody waits for it."""
+    """Return the start time of the samples if a ``begin`` function was passed."""
     if begin is None:
         return None
     begin()

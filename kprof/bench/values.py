@@ -1,8 +1,8 @@
-"""What the numbers in a kernel's inputs are.
+"""Choose the numbers in a kernel's inputs.
 
-They do not change what is computed but what it draws: a matrix unit that multiplies zeros runs at higher clocks than
-one that multiplies random numbers. AMD's workload guide orders them from fast to slow as zeros, one whole number
-everywhere, random whole numbers, random floats, with more than 20 % between the ends.
+They do not change the amount of computation but the power: a matrix unit that multiplies zeros runs at higher clocks
+than one that multiplies random numbers. AMD's workload guide orders them from fast to slow as zeros, one integer
+everywhere, random integers, random floats, with more than 20 % between the ends.
 """
 
 from collections.abc import Mapping
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 OWN = "own"
 VALUES = (OWN, "zeros", "same", "integers", "normal")
-"""``own``: as the kernel's file draws them; ``same``: 2 everywhere; ``integers``: -8 to 7; ``normal``: mean 0 and
-spread 1."""
+"""``own``: as the kernel's file generates them; ``same``: 2 everywhere; ``integers``: -8 to 7; ``normal``: mean 0 and
+standard deviation 1."""
 
 
 def refilled(inputs: Mapping[str, Any], values: str, seed: int) -> dict[str, Any]:
-    """The inputs with other numbers in their floating-point tensors; shapes, strides and types stay.
+    """Return the inputs with other numbers in their floating-point tensors; shapes, strides and types are kept.
 
-    Tensors of whole numbers stay, as they may be lengths, indices or packed weights.
+    Integer tensors are not changed, because they may contain lengths, indices or packed weights.
 
     Args:
-        inputs: of a kernel, by name; tensors may lie in lists and tuples.
+        inputs: inputs of a kernel, by name; tensors may be inside lists and tuples.
         values: one of :data:`VALUES`.
-        seed: of the random ones.
+        seed: seed of the random numbers.
     """
     import torch
 
@@ -39,12 +39,12 @@ def refilled(inputs: Mapping[str, Any], values: str, seed: int) -> dict[str, Any
         if not isinstance(value, torch.Tensor) or not value.is_floating_point():
             return value
         if any(step == 0 and size > 1 for step, size in zip(value.stride(), value.shape, strict=True)):
-            # One number at many places: it cannot be written element by element.
+            # In an expanded tensor, several elements share one memory location, so elements cannot be set separately.
             return value
         device = str(value.device)
         if device not in generators:
             generators[device] = torch.Generator(device=value.device).manual_seed(seed)
-        # Through a new tensor of float32: types of 8 bits cannot be drawn, and views are written where they point.
+        # Drawn as float32 first, because 8-bit types cannot be drawn; copying also writes through views.
         value.copy_(_drawn(value.shape, values, generators[device]).to(value.dtype))
         return value
 

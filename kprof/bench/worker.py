@@ -1,6 +1,7 @@
-"""Measure on the GPU: reads a task a line, answers a line. A process of its own, since a kernel can take it down.
+"""Worker process that measures on the GPU: reads one task per line and answers with one line.
 
-After an error of the device the process ends: everything that it would measure later would fail with the same error.
+It is a separate process because a kernel can crash it. After a device error the process ends, since every later
+measurement would fail with the same error.
 """
 
 import json
@@ -32,15 +33,15 @@ from kprof.output.assignments import assigned
 _STAGES = ("ttir", "ttgir", "llir", "amdgcn", "hsaco", "ptx", "cubin")
 _LONGEST = 100
 _MOST_INTEGERS = 4096
-# Names of other documents beside the kernels.
+# File names of other documents next to the kernels.
 _RESERVED = {"launches", "report"}
 
 SAME_FUNCTION = 0.05
-"""Norm of the difference over the norm of the reference, below which a result is another rounding of the same."""
+"""Maximum relative norm of the difference for results that differ only by rounding."""
 
 
 class Bench:
-    """What is kept between the tasks of one kernel: inputs and reference of the current problem.
+    """State shared by the tasks of one kernel: inputs and reference of the current problem.
 
     Args:
         begin: returns when the samples of a task that runs on several GPUs at once may begin.
@@ -53,7 +54,7 @@ class Bench:
         self._expected: Mapping[str, Any] | None = None
 
     def measure(self, task: BenchTask) -> Measurement:
-        """Run a task. What can go wrong with a kernel becomes the measurement's status."""
+        """Run a task. Errors of a kernel become the measurement's status."""
         from kprof.targets import library as kernel_library
 
         kernel = kernel_library.load(task.target)
@@ -65,7 +66,7 @@ class Bench:
         except KprofError as error:
             return _failed(start, "unsupported", str(error))
         except Exception as error:
-            # A kernel may raise anything, and that is its result.
+            # A kernel may raise anything, which then is its result.
             if _is_device_failure(error):
                 raise
             self._forget()
@@ -107,7 +108,7 @@ class Bench:
         return timed
 
     def _tuned(self, kernel: Kernel, task: BenchTask, start: Measurement) -> Measurement:
-        """The fastest right one of the default and the kernel's listed configurations."""
+        """Return the result of the fastest correct configuration: the default or one that the kernel lists."""
         best: Measurement | None = None
         tried: list[dict[str, Any]] = []
         failures: list[str] = []
@@ -138,7 +139,7 @@ class Bench:
                 raise KprofError(f"{kernel.name} does not say how to make inputs")
             self._inputs = refilled(kernel.inputs(task.shape, "cuda", task.seed), task.values, task.seed)
             if kernel.reference is not None:
-                # A kernel that writes in place must not change what the reference sees.
+                # The reference gets a copy, because a kernel that writes in place must not change its inputs.
                 self._expected = dict(kernel.reference(bench_timing.copies(self._inputs, 2)[1], task.shape))
             self._key = key
         return self._inputs, self._expected
@@ -172,7 +173,10 @@ def _timed(
 
 
 def _judged(start: Measurement, errors: list[Error], *, own: bool) -> Measurement:
-    """Wrong is wrong for Triton; another provider may round elsewhere, as long as it computes the same function."""
+    """Set the status from the errors.
+
+    Other providers may round differently, as long as they compute the same function.
+    """
     wrong = [bench_compare.describe(e) for e in errors if not bench_compare.is_right(e)]
     same = all(e.relative is not None and e.relative < SAME_FUNCTION for e in errors)
     status = "ok" if not wrong else "wrong" if own or not same else "inaccurate"
@@ -180,7 +184,7 @@ def _judged(start: Measurement, errors: list[Error], *, own: bool) -> Measuremen
 
 
 def _poison(expected: Mapping[str, Any] | None) -> None:
-    """Leave NaN in the memory that the outputs will get: an element that is not written must not look right."""
+    """Fill the memory of the future outputs with NaN, so that elements that are not written do not look correct."""
     import torch
 
     torch.cuda.empty_cache()
@@ -201,7 +205,7 @@ def _failed(start: Measurement, status: Any, message: str) -> Measurement:
 
 
 def _is_device_failure(error: Exception) -> bool:
-    """Errors after which the process's GPU context cannot be used any more."""
+    """Return whether an error leaves the process's GPU context unusable."""
     words = ("illegal memory access", "unspecified launch failure", "misaligned address", "hardware exception",
              "memory access fault", "device-side assert", "illegal instruction", "invalid device function",
              "invalid program counter", "uncorrectable")  # fmt: skip
@@ -209,7 +213,7 @@ def _is_device_failure(error: Exception) -> bool:
 
 
 def _explain(error: Exception, task: BenchTask, start: Measurement) -> tuple[str, str]:
-    """Status and message of a failure that leaves the process usable."""
+    """Return status and message of a failure that leaves the process usable."""
     import torch
 
     text = " ".join(str(error).split())
@@ -229,7 +233,7 @@ def _explain(error: Exception, task: BenchTask, start: Measurement) -> tuple[str
 
 
 def _first_line(error: Exception) -> str:
-    """Return an error's type and the first line of its message: the driver's advice on the other lines is left out."""
+    """Return an error's type and the first line of its message, without the driver's advice on the other lines."""
     lines = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {lines[0][:300]}"
 
@@ -239,7 +243,7 @@ def _end(text: str, most: int = 400) -> str:
 
 
 def _profile(call: Callable[[Mapping[str, Any]], Any], sets: list[dict[str, Any]], task: BenchTask) -> str:
-    """Ten calls under PyTorch's profiler."""
+    """Record ten calls with PyTorch's profiler; return the trace's path."""
     import torch
     from torch.profiler import ProfilerActivity, profile, record_function
 
@@ -269,7 +273,7 @@ def _answer(line: str, bench: Bench) -> dict[str, Any]:
 def main() -> None:
     """Answer requests until standard input ends."""
     end_with_parent()
-    # Kernels may print: standard output is kept for the answers.
+    # Kernels may print to standard output, so it is redirected to standard error; answers use a copy of the descriptor.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -291,7 +295,7 @@ def main() -> None:
         answers.write(json.dumps(reply) + "\n")
         answers.flush()
         if last:
-            # Without the interpreter's clean-up: freeing memory on a failed device can hang.
+            # Skip the interpreter's clean-up: freeing memory on a failed device can hang.
             os._exit(70)
 
 
@@ -300,9 +304,9 @@ class KernelLaunch:
     """A launch of a Triton kernel.
 
     Attributes:
-        compiled: the compiled kernel, as Triton returns it.
+        compiled: the compiled kernel as Triton returns it.
         grid: workgroups in x, y and z.
-        arguments: numbers that were passed, by name.
+        arguments: numbers passed as arguments, by name.
         contents: integers of small tensors before the launch, by name.
     """
 
@@ -314,10 +318,10 @@ class KernelLaunch:
 
 @contextmanager
 def kernel_launches(jit_function: Any = None) -> Iterator[list[KernelLaunch]]:
-    """Collect the launches of Triton kernels that are made meanwhile, in their order.
+    """Collect the Triton kernel launches made inside the ``with`` block, in order.
 
     Args:
-        jit_function: the class whose ``run`` launches a kernel and returns it; Triton's by default.
+        jit_function: class whose ``run`` launches a kernel and returns it; Triton's by default.
     """
     if jit_function is None:
         from triton.runtime.jit import JITFunction
@@ -346,7 +350,7 @@ def kernel_launches(jit_function: Any = None) -> Iterator[list[KernelLaunch]]:
 
 
 def _integers(value: Any) -> list[int] | None:
-    """Return the elements of a small tensor of integers, which may decide how long a kernel takes; else None."""
+    """Return the elements of a small integer tensor, which may affect how long a kernel takes; else None."""
     if not hasattr(value, "numel") or not hasattr(value, "dtype") or value.numel() > _MOST_INTEGERS:
         return None
     kind = str(value.dtype).removeprefix("torch.")
@@ -356,18 +360,18 @@ def _integers(value: Any) -> list[int] | None:
 def keep_call(
     call: Callable[[Mapping[str, Any]], Any], inputs: Mapping[str, Any], folder: Path, set_bytes: int
 ) -> bool:
-    """Run a call once more, on a copy of its inputs, and keep the Triton kernels that it launches.
+    """Run a call once more, on a copy of its inputs, and write the Triton kernels that it launches.
 
-    Autotuners have chosen by then, so that their trials are not among the launches.
+    Autotuners have already chosen by then, so their trials are not among the launches.
 
     Args:
         call: the call, which ran before.
-        inputs: its inputs; they may be changed by it.
-        folder: where everything is written.
+        inputs: its inputs; the call may change its copy of them.
+        folder: output folder.
         set_bytes: bytes of the inputs and outputs of a call.
 
     Returns:
-        Whether there were any; else nothing is written.
+        Whether there were any launches; if not, nothing is written.
 
     Raises:
         OSError: the folder cannot be written.
@@ -381,7 +385,7 @@ def keep_call(
 
 
 def keep_launches(launches: Sequence[KernelLaunch], folder: Path, set_bytes: int = 0) -> None:
-    """Write launches, and each stage of the compiler and the metadata of their kernels, named as in Triton's cache.
+    """Write launches, with the compiler's outputs and metadata of their kernels, named as in Triton's cache.
 
     Raises:
         OSError: the folder cannot be written.
@@ -392,14 +396,14 @@ def keep_launches(launches: Sequence[KernelLaunch], folder: Path, set_bytes: int
     for one in launches:
         name = names.get(id(one.compiled)) or _keep_kernel(one.compiled, folder)
         names[id(one.compiled)] = name
-        # The plus makes a number of a flag.
+        # Unary plus converts a bool to an int.
         numbers = {argument: +value for argument, value in one.arguments.items()}
         kept.append(KeptLaunch(name, list(one.grid), numbers, dict(one.contents)))
     write_call(folder, KeptCall(kept, set_bytes))
 
 
 def _keep_kernel(compiled: Any, folder: Path) -> str:
-    """Write a kernel, and return the name of its files."""
+    """Write a compiled kernel's files, and return their name."""
     metadata = compiled.metadata
     fields = metadata._asdict() if hasattr(metadata, "_asdict") else dict(metadata)
     name = _free_name(folder, re.sub(r"\W", "_", str(fields.get("name", "kernel")))[:_LONGEST])
@@ -413,11 +417,11 @@ def _keep_kernel(compiled: Any, folder: Path) -> str:
 
 
 def _free_name(folder: Path, name: str) -> str:
-    """A name that no kernel in the folder has: another specialisation has the same."""
+    """Return a file name that is not used in the folder yet, since specialisations of a kernel share its name."""
     names = [name, *(f"{name}_{number}" for number in range(2, 1000))]
     return next((n for n in names if n not in _RESERVED and not (folder / f"{n}.json").exists()), name)
 
 
 def _plain(value: Any) -> Any:
-    """Triton's description of the target as its fields; anything else that JSON cannot hold as text."""
+    """Convert values for JSON: Triton's target description to its fields, anything else to text."""
     return dict(vars(value)) if hasattr(value, "__dict__") else str(value)

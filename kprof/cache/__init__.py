@@ -1,7 +1,7 @@
-"""What is kept from one run to the next: bytes, found by a key, checked when they are read.
+"""A cache on disk, kept from run to run: bytes stored under a key and verified when they are read.
 
-This package knows nothing of compiles or reports. A :class:`~kprof.cache.entries.CacheSection` keeps entries of one
-kind and version; :mod:`~kprof.cache.keys` makes every key, :mod:`~kprof.cache.content` finds what stands for the files
-that an answer depends on, and :mod:`~kprof.cache.own` what stands for kprof's own. Another kprof has other keys, so
-that nothing has to be declared out of date.
+This package knows nothing about compiles or reports. A :class:`~kprof.cache.entries.CacheSection` stores entries of one
+kind and version. :mod:`~kprof.cache.keys` makes every key, :mod:`~kprof.cache.content` hashes the files that an answer
+depends on, and :mod:`~kprof.cache.own` hashes kprof's own files. Another version of kprof has other keys, so entries
+never need to be invalidated.
 """

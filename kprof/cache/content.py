@@ -17,20 +17,20 @@ from kprof.cache.keys import key
 
 _SECTION = CacheSection("contents")
 _SETTLED = 2_000_000_000
-# Windows knows no time of last change.
+# Windows has no time of last status change.
 _REMEMBERS = os.name == "posix"
 _CHUNK = 1 << 20
 
 
 def of_folders(places: Iterable[Path], suffixes: frozenset[str] | None = None, *, remember: bool = True) -> str:
-    """SHA-256 of names and contents of all files at some places.
+    """Return the SHA-256 of names and contents of all files below some places.
 
-    Byte code is left out. The places themselves may be anywhere: their own paths do not count.
+    Byte code is ignored. The paths of the places themselves do not enter the hash.
 
     Args:
         places: folders and files.
-        suffixes: of the files that count; all by default.
-        remember: whether files that have not changed need not be read. Without it, damage on the disk is found, too.
+        suffixes: suffixes of the files to include; all files by default.
+        remember: whether to reuse cached hashes of unchanged files. Without it, damage on the disk is detected as well.
     """
     roots = [path.absolute() for path in places]
     name = key([str(root) for root in roots], sorted(suffixes or ()))
@@ -46,7 +46,7 @@ def of_folders(places: Iterable[Path], suffixes: frozenset[str] | None = None, *
             relative = path[len(str(root)) :] if path != str(root) else root.name
             found.append([number, relative, _content(path, status, known, now)])
     if not found:
-        # Imported from an archive, say. What is kept under this digest is not found again by another process.
+        # The package may be imported from an archive. The random part keeps other processes from finding its entries.
         found.append(os.urandom(32).hex())
     if remember and now != known:
         _SECTION.write_json(name, now)
@@ -78,7 +78,7 @@ def _sha256(path: str) -> str:
 
 
 def _files(place: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, os.stat_result]]:
-    """Files at or below a place, byte code and hidden ones left out; no folder twice, whatever links there are."""
+    """Yield files at or below a place, without byte code and hidden files; each folder once, even with link cycles."""
     try:
         with os.scandir(place) as entries:
             here = os.stat(place)  # noqa: PTH116 - dozens of them

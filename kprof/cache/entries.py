@@ -1,8 +1,8 @@
-"""Entries: written whole or not at all, checked when they are read, removed when there are too many.
+"""Cache entries: written completely or not at all, verified when read, and removed when there are too many.
 
-An entry begins with its kind and a SHA-256 of section, key, kind and bytes. What was cut off, altered, or put under
-another key is removed and read as if it had never been there. A large one, such as the text of each of a compiler's
-passes, is compressed: to a fiftieth.
+An entry begins with its kind and a SHA-256 of section, key, kind and bytes. An entry that was truncated, altered or put
+under another key is removed and treated as missing. A large entry, such as the text of each compiler pass, is
+compressed, typically to 2 % of its size.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _COMPRESSED = b"kprof entry z\n"
 _START = len(_MAGIC) + hashlib.sha256().digest_size
 _LARGE = 1 << 20
 _FASTEST = 1
-# A named pipe in the place of an entry must not be waited for.
+# Non-blocking, so that a named pipe in the place of an entry does not block the read.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
@@ -33,18 +33,18 @@ class CacheSection:
     """Entries of one kind.
 
     Attributes:
-        name: of the folder that holds them.
-        version: of what their bytes mean. Entries of another version are never read.
+        name: name of the folder that contains them.
+        version: version of their format. Entries of another version are never read.
     """
 
     name: str
     version: int = 1
 
     def read(self, key: str, root: Path | None = None) -> bytes | None:
-        """The bytes kept under a key; ``None`` when there are none that can be believed.
+        """Return the bytes stored under a key; ``None`` if there is no valid entry.
 
         Args:
-            key: as :func:`kprof.cache.keys.key` makes them.
+            key: a key made by :func:`kprof.cache.keys.key`.
             root: the cache's root, by default :func:`kprof.cache.location.root`.
         """
         base = root or location.root()
@@ -56,13 +56,13 @@ class CacheSection:
         except OSError:
             return None
         content = None if data is None else self._content(key, data)
-        # What is used stays longest.
+        # Mark the entry as used, since the least recently used entries are removed first.
         with contextlib.suppress(OSError):
             path.unlink() if content is None else os.utime(path)
         return content
 
     def _content(self, key: str, data: bytes) -> bytes | None:
-        """The content of an entry's file; ``None`` where its digest does not match."""
+        """Return the content of an entry's file; ``None`` if its digest does not match."""
         magic, body = data[: len(_MAGIC)], memoryview(data)[_START:]
         if magic not in {_MAGIC, _COMPRESSED} or data[:_START] != magic + self._digest(key, [magic, body]):
             return None
@@ -72,15 +72,15 @@ class CacheSection:
             return None
 
     def write(self, key: str, parts: Iterable[bytes], root: Path | None = None) -> bool:
-        """Keep bytes under a key, so that other processes see all of them or none.
+        """Store bytes under a key atomically: other processes see all of them or none.
 
         Args:
-            key: as :func:`kprof.cache.keys.key` makes them.
+            key: a key made by :func:`kprof.cache.keys.key`.
             parts: the bytes, in pieces.
             root: as in :meth:`read`.
 
         Returns:
-            Whether they are kept. A disk that is full or cannot be written to is no error.
+            Whether the bytes were stored. A disk that is full or not writable is no error.
         """
         if root is None:
             location.check()
@@ -106,12 +106,12 @@ class CacheSection:
         return True
 
     def read_json(self, key: str, root: Path | None = None) -> Any:
-        """JSON kept under a key; ``None`` when there is none."""
+        """Return the JSON value stored under a key; ``None`` if there is none."""
         data = self.read(key, root)
         return None if data is None else json.loads(data)
 
     def write_json(self, key: str, value: Any, root: Path | None = None) -> bool:
-        """Keep JSON under a key; see :meth:`write`."""
+        """Store a JSON value under a key; see :meth:`write`."""
         return self.write(key, [json.dumps(value).encode()], root)
 
     def _path(self, base: Path, key: str) -> Path:
@@ -131,7 +131,7 @@ def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _bytes(path: Path) -> bytes | None:
-    """The content of a file; ``None`` when somebody else may have written it."""
+    """Return the content of a file; ``None`` if another user may have written it."""
     descriptor = os.open(path, _FLAGS)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
@@ -139,5 +139,8 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def _is_key(key: str) -> bool:
-    """A key may come from a damaged or foreign file: it never leads out of the cache."""
+    """Return whether a key is plain.
+
+    A key may come from a damaged or foreign file and must not lead out of the cache.
+    """
     return key.isascii() and key.isalnum()

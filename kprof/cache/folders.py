@@ -1,4 +1,4 @@
-"""Folders of the cache that hold more than entries."""
+"""Private folders of the cache for data other than entries."""
 
 import atexit
 import os
@@ -12,13 +12,13 @@ from kprof.cache import location
 
 
 def private_folder(name: str) -> Path:
-    """A folder below the cache that nobody else can write to; where nothing can be kept, one of this process alone.
+    """Return a folder in the cache that only this user can write to; without a usable cache, a temporary folder.
 
     Args:
-        name: of the folder; see :data:`kprof.cache.inventory.QUICK`.
+        name: name of the folder; see :data:`kprof.cache.inventory.QUICK`.
 
     Raises:
-        OSError: not even a temporary one can be made.
+        OSError: not even a temporary folder can be made.
     """
     base = location.root()
     if base is not None and location.trouble(base) is None:

@@ -1,4 +1,4 @@
-"""What the cache holds, and removing it."""
+"""List and remove the content of the cache."""
 
 import contextlib
 import os
@@ -9,9 +9,9 @@ from pathlib import Path
 from kprof.cache import location
 
 QUICK = ("entries", "functions", "inductor", "programs", "servers")
-"""Folders below the root whose content is made again by itself, in seconds or minutes."""
+"""Folders below the root whose content is recreated automatically, in seconds or minutes."""
 SLOW = ("searches", "triton-envs")
-"""Those that hold hours of a search, and what was fetched from an index."""
+"""Folders with results of searches that took hours, and with packages downloaded from an index."""
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,10 @@ class CacheFolder:
     """A folder of the cache.
 
     Attributes:
-        name: of the folder below the root.
-        files: how many are in it.
-        size: of them together, bytes.
-        kinds: for ``entries``, number and bytes of each kind.
+        name: name of the folder below the root.
+        files: number of files.
+        size: total size in bytes.
+        kinds: for ``entries``: number of files and bytes of each kind.
     """
 
     name: str
@@ -32,7 +32,7 @@ class CacheFolder:
 
 
 def parts(root: Path) -> list[CacheFolder]:
-    """The folders of a cache that exist."""
+    """Return the folders of a cache that exist."""
     found = []
     for name in (*QUICK, *SLOW):
         folder = root / name
@@ -45,14 +45,14 @@ def parts(root: Path) -> list[CacheFolder]:
 
 
 def clear(root: Path, names: tuple[str, ...] = QUICK) -> tuple[int, int]:
-    """Remove folders of a cache. Nothing else below its root is touched: it may be a folder with other things in it.
+    """Remove folders of a cache. Other content of the root is kept, because the root may serve other purposes.
 
     Args:
-        root: of the cache.
-        names: of :data:`QUICK` and :data:`SLOW`.
+        root: root of the cache.
+        names: names from :data:`QUICK` and :data:`SLOW`.
 
     Returns:
-        Files and bytes that were removed.
+        Number of files and bytes that were removed.
 
     Raises:
         OSError: something cannot be removed.

@@ -1,4 +1,4 @@
-"""The one way to make a key."""
+"""Make keys of cache entries; all keys are made here."""
 
 import hashlib
 import json
@@ -6,6 +6,6 @@ from typing import Any
 
 
 def key(*parts: Any) -> str:
-    """SHA-256 of values that JSON can hold: all that an entry depends on."""
+    """Return the SHA-256 of JSON-compatible values: everything that an entry depends on."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""How large the cache may grow."""
+"""Limit the size of the cache."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 SIZE_LIMIT = 1 << 30
-"""Bytes that are kept; ``KPROF_CACHE_SIZE`` sets another limit: bytes, or as 500M, 4G, 4GiB."""
+"""Default maximum size in bytes; ``KPROF_CACHE_SIZE`` overrides it, in bytes or as 500M, 4G, 4GiB."""
 
 _SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _SWEEP_EVERY = 64
@@ -15,7 +15,7 @@ _KEEP = 0.8
 
 
 def size_limit() -> int:
-    """Bytes that the cache may hold."""
+    """Return the maximum size of the cache in bytes."""
     text = os.environ.get("KPROF_CACHE_SIZE", "").strip()
     found = _SIZE.fullmatch(text)
     if found is None:
@@ -24,13 +24,13 @@ def size_limit() -> int:
 
 
 def sweep_sometimes(folder: Path) -> None:
-    """Every so many calls: remove what was not used for the longest time, down to 80 % of the limit."""
+    """In a random 1 of 64 calls, remove the least recently used files down to 80 % of the limit."""
     if int.from_bytes(os.urandom(2), "little") % _SWEEP_EVERY == 0:
         sweep(folder, size_limit())
 
 
 def sweep(folder: Path, limit: int) -> int:
-    """Remove the files used longest ago until the rest is below 80 % of ``limit`` bytes, if above it. Bytes removed."""
+    """Remove the least recently used files until 80 % of ``limit`` bytes remain, if above it; return removed bytes."""
     files = sorted(_files(folder))
     total = sum(size for _, size, _ in files)
     if total <= limit:

@@ -1,7 +1,7 @@
-"""Where the cache is, and whether it can be trusted.
+"""Location of the cache, and checks whether it can be trusted.
 
-An entry is believed only when it belongs to this user or to root, and no one else may write to it: who can put a file
-into the cache decides what kprof says. Folders are made for this user alone, whatever the umask.
+An entry is used only if it belongs to this user or to root and nobody else can write to it, because a file in the cache
+decides what kprof reports. Folders are created for this user alone, whatever the umask.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 VARIABLE = "KPROF_CACHE_DIR"
 OPEN = stat.S_IWGRP | stat.S_IWOTH
-"""Bits of a mode that let others write."""
+"""Mode bits that let other users write."""
 
 _POSIX = hasattr(os, "geteuid")
 _FOLDER, _FILE = 0o700, 0o600
@@ -20,7 +20,7 @@ _FOLDER, _FILE = 0o700, 0o600
 
 @dataclass
 class _State:
-    """What this process was told by the one that started it."""
+    """State of the cache in this process, which a parent process may set."""
 
     silent: bool = False
     settled: bool = False
@@ -31,7 +31,7 @@ _state = _State()
 
 
 def root() -> Path | None:
-    """``$KPROF_CACHE_DIR``, or ``kprof`` in the user's folder for caches; ``None`` for a user without a home."""
+    """Return ``$KPROF_CACHE_DIR``, or ``kprof`` in the user's cache folder; ``None`` for a user without a home."""
     if _state.settled:
         return _state.root
     own = os.environ.get(VARIABLE)
@@ -42,7 +42,7 @@ def root() -> Path | None:
         return Path(base).absolute() / "kprof"
     from platformdirs import user_cache_path
 
-    # For a user whom the system does not know, newer releases raise, and older ones leave "~" as it is.
+    # For a user without a home, newer releases of platformdirs raise an error, and older ones return "~" unchanged.
     try:
         place = user_cache_path("kprof", appauthor=False)
     except RuntimeError:
@@ -51,12 +51,12 @@ def root() -> Path | None:
 
 
 def entries(base: Path) -> Path:
-    """The folder below the cache's root that holds entries and nothing else."""
+    """Return the folder below the cache's root that contains only entries."""
     return base / "entries"
 
 
 def check() -> None:
-    """Warn, once in the life of a process, if nothing can be kept in the cache."""
+    """Warn, once per process, if nothing can be stored in the cache."""
     reason = None if _state.silent else trouble(root())
     if reason is not None:
         import logging
@@ -66,18 +66,18 @@ def check() -> None:
 
 
 def silence() -> None:
-    """Leave it to another process to say that there is no cache: a worker's output is taken for the compiler's."""
+    """Suppress the warning about a missing cache: in a worker, output would be mistaken for the compiler's."""
     _state.silent = True
 
 
 def settle(base: Path | None) -> None:
-    """Take the root that another process has found, silently: a recorded program may have no platformdirs."""
+    """Use the root that the parent process found, without warnings: a recorded program may not have platformdirs."""
     _state.settled, _state.root, _state.silent = True, base, True
 
 
 @cache
 def trouble(base: Path | None) -> str | None:
-    """Why entries cannot be kept below a root, which is made if it does not exist; ``None`` when they can."""
+    """Return why entries cannot be stored below a root, or ``None``; the root is created if it does not exist."""
     if base is None:
         return f"this user has no home folder; {VARIABLE} names another place"
     folder = entries(base)
@@ -87,7 +87,7 @@ def trouble(base: Path | None) -> str | None:
         if not _own(mode):
             return f"{folder} belongs to another user; {VARIABLE} names another place"
         if _POSIX and mode.st_mode & OPEN:
-            # Entries that others have put there meanwhile are theirs, and not believed.
+            # Entries that other users wrote in the meantime still belong to them, so they are not trusted.
             folder.chmod(_FOLDER)
     except OSError as error:
         return f"{error.filename or folder}: {error.strerror}; {VARIABLE} names another place"
@@ -97,10 +97,10 @@ def trouble(base: Path | None) -> str | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, each for this user alone.
+    """Create a folder and its missing parents, each for this user alone.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: a folder cannot be created.
     """
     if folder.is_dir():
         return
@@ -117,13 +117,13 @@ def make_folder(folder: Path) -> None:
 
 
 def make_private(descriptor: int) -> None:
-    """Let nobody else read or write an open file, whatever the umask."""
+    """Deny other users access to an open file, whatever the umask."""
     if _POSIX:
         os.fchmod(descriptor, _FILE)
 
 
 def trusted(status: os.stat_result) -> bool:
-    """Whether what has this status can only have been written by this user or root."""
+    """Return whether only this user or root can have written a file with this status."""
     return not _POSIX or (_own(status) and not status.st_mode & OPEN)
 
 

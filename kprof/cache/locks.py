@@ -1,4 +1,4 @@
-"""Locks between processes, on files; they end with the process that holds them, however that ends."""
+"""File locks between processes; a lock ends with the process that holds it, however the process ends."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -9,26 +9,26 @@ from kprof.cache import location
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file; false when another process holds it."""
+    """Lock an open file; return False if another process holds the lock."""
     return _lock(descriptor, wait=False)
 
 
 def lock(descriptor: int) -> None:
-    """Lock an open file, however long that takes."""
+    """Lock an open file, waiting as long as necessary."""
     while not _lock(descriptor, wait=True):
         pass
 
 
 @contextmanager
 def locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Keep other processes out meanwhile.
+    """Hold a lock during a ``with`` block.
 
     Args:
-        path: the lock's file, made if it does not exist.
-        waiting: called once if another process is first.
+        path: the lock's file, created if it does not exist.
+        waiting: called once if another process holds the lock.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be created.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -43,7 +43,7 @@ def locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[No
 
 
 def _lock(descriptor: int, *, wait: bool) -> bool:
-    # Either module is missing on the other kind of system.
+    # Each of the two modules exists on one kind of system only.
     try:
         import fcntl
     except ImportError:
@@ -61,7 +61,7 @@ def _lock_windows(descriptor: int, *, wait: bool) -> bool:
     msvcrt = import_module("msvcrt")
     os.lseek(descriptor, 0, os.SEEK_SET)
     try:
-        # Waits ten seconds at most.
+        # Waits at most ten seconds.
         msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
     except OSError:
         return False

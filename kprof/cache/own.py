@@ -11,15 +11,15 @@ from kprof.cache.keys import key
 
 
 def derived_key(*parts: Any) -> str:
-    """As :func:`kprof.cache.keys.key`, for derived answers: they depend on all of kprof and its plug-ins too."""
+    """Return a key for derived answers, which also depend on all files of kprof and its plug-ins."""
     return key(of_kprof(), sys.implementation.name, list(sys.version_info), *parts)
 
 
 @cache
 def of_kprof() -> str:
-    """SHA-256 of all files of kprof, of its analyzers and of what is plugged in.
+    """Return the SHA-256 of all files of kprof, its analyzers and its plug-ins.
 
-    It is found once for a process: its modules stay what they were.
+    Computed once per process, because loaded modules do not change.
     """
     from kprof.analysis import providers
     from kprof.plug_ins import packages
@@ -29,13 +29,13 @@ def of_kprof() -> str:
 
 @cache
 def of_package(*parts: str) -> str:
-    """SHA-256 of all files of kprof, or of some of its subpackages and modules."""
+    """Return the SHA-256 of all files of kprof, or of some of its subpackages and modules."""
     package = Path(__file__).parent.parent
     return of_folders([package / name for name in parts] or [package])
 
 
 def _places(module: str) -> list[Path]:
-    """Where the files of a module's distribution lie: its top package, or its only file."""
+    """Return the location of the files of a module's distribution: its top-level package, or its only file."""
     top, *rest = module.partition(":")[0].split(".")
     try:
         spec = find_spec(top)
@@ -50,7 +50,7 @@ def _places(module: str) -> list[Path]:
 
 
 def _below(folder: Path, names: list[str]) -> Path:
-    """The first package below a folder that belongs to no package, and may hold those of others."""
+    """Return the first regular package below a namespace folder, which may also contain other distributions."""
     for name in names:
         if (folder / "__init__.py").is_file():
             break

@@ -183,7 +183,7 @@ class CapturedTuning:
         return self if self.first is None else self.first
 
     def listed_for(self, kernel: str, grid: Grid, arguments: Mapping[str, Any]) -> Mapping[str, TriedLaunch]:
-        """Return the launches of all configurations that stand beside one launch; none if they are of other sizes."""
+        """Return the launches of all configurations for a launch's sizes; empty if the tuning had other sizes."""
         own = TriedLaunch(kernel, grid, arguments)
         return self.launches if own in self.launches.values() else {}
 
@@ -358,7 +358,7 @@ class CapturedKernel:
 
     @property
     def refused(self) -> bool:
-        """Whether its launch failed since it does not fit, and the program went on; an autotuner's do not count."""
+        """Whether the launch broke a hardware limit and the program went on. Autotuner configurations do not count."""
         return self.ok and not self.launches and not self.listed and bool(self.launch_problems)
 
     def text(self, stage: str) -> str:

@@ -55,7 +55,7 @@ def digests(root: Path, paths: Iterable[Path]) -> dict[str, str]:
 
 
 def outside(root: Path, paths: Iterable[Path]) -> dict[str, str]:
-    """Files that are not below the root, by their path from there, ``../lib/tile.py``; no installed packages."""
+    """Return digests of files outside the root by relative path, ``../lib/tile.py``; no installed packages."""
     return named(SourceNames(root), paths)[1]
 
 
@@ -182,7 +182,7 @@ def relisted(root: Path, folders: Mapping[str, str], *, follow: bool = False) ->
 
 
 def shortened(names: Sequence[str], verbs: tuple[str, str] = ("", "")) -> list[str]:
-    """The first three as one phrase, with the number of others and the verb that fits; nothing of nothing."""
+    """Return the first three names as a phrase with the number of the others and a verb; empty without names."""
     if not names:
         return []
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""

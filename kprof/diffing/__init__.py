@@ -1,5 +1,5 @@
-"""Comparing documents: which kernels belong together, what changed, and whether that is for the worse.
+"""Compare documents: match kernels, find what changed, and rate whether the change is for the worse.
 
-``sides`` and ``analysis`` get the documents of what is named; everything else works on :class:`kprof.document.Report`
-alone.
+``sides`` and ``analysis`` load the documents of the compared targets; the other modules work only on
+:class:`kprof.document.Report`.
 """

@@ -1,4 +1,4 @@
-"""Analysing a target for a comparison. Kernels of directories that were analysed before come from kprof's cache."""
+"""Analyse a target for a comparison. Kernels of directories that were analysed before come from kprof's cache."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None]") -> "Directory":
-    """Every kernel of a target, and what of it could not be read.
+    """Analyse every kernel of a target; the result also lists what could not be read.
 
     Raises:
         KprofError: nothing can be read.
@@ -27,10 +27,10 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
 
     if Path(target).is_dir():
         return _directory(target, options, tell)
-    # An option is for the other side where this one has no use for it.
+    # An option that this target does not use is meant for the other side.
     options = usable(target, options)
     kernels: list[KernelReport] = []
-    # One by one: what was read before something cannot be counts.
+    # Kernels are read one by one, so that those before an unreadable one are kept.
     try:
         kernels.extend(map(with_costs, load(target, options)))
     except KprofError as error:
@@ -41,7 +41,7 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
 
 
 def with_costs(kernel: "LoadedKernel") -> "KernelReport":
-    """A report with the cost of findings on the GPU that was named, else the time on the first of its architecture."""
+    """Return a report with costs of findings if a GPU was named, else the time on the architecture's first GPU."""
     from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
 

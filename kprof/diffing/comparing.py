@@ -1,4 +1,4 @@
-"""The document of a comparison, from the reports of all sides."""
+"""Build the document of a comparison from the reports of all sides."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,11 +25,11 @@ _ORDER: tuple[Status, ...] = ("worse", "mixed", "unknown", "gone", "new", "bette
 
 @dataclass
 class Chain:
-    """One kernel along the sides.
+    """One kernel followed through all sides.
 
     Attributes:
-        entries: index of a side to the entry there.
-        notes: index of a side to how the entry was paired with the one before.
+        entries: index of a side to the kernel's report there.
+        notes: index of a side to remarks on how its report was paired with the previous one.
     """
 
     entries: dict[int, KernelReport] = field(default_factory=dict)
@@ -37,19 +37,19 @@ class Chain:
 
     @property
     def last(self) -> KernelReport:
-        """The entry of the last side that has it."""
+        """Report of the last side that contains the kernel."""
         return self.entries[max(self.entries)]
 
 
 @dataclass(frozen=True)
 class Input:
-    """One side as it was read.
+    """One side of a comparison, as it was read.
 
     Attributes:
-        label: what it is called.
-        kernels: its entries.
+        label: name of the side.
+        kernels: reports of its kernels.
         problems: what could not be compiled or read.
-        lost: problems of kernels by name and architecture: they exist, but did not compile.
+        lost: problems by kernel name and architecture, for kernels that exist but did not compile.
     """
 
     label: str
@@ -59,7 +59,7 @@ class Input:
 
 
 def chains(sides: Sequence[Input]) -> list[Chain]:
-    """Kernels along all sides: each side's entries are paired with the last known ones of the sides before."""
+    """Pair the kernels of all sides: each side's kernels with the latest known ones of the sides before."""
     found: list[Chain] = []
     for index, side in enumerate(sides):
         for pair in match([chain.last for chain in found], side.kernels):
@@ -84,9 +84,9 @@ def diff(
 
     Args:
         sides: old to new, at least two.
-        limits: what counts.
-        explanations: by index into :func:`chains` of the same sides.
-        notes: what concerns the comparison as a whole.
+        limits: thresholds of significant changes.
+        explanations: explanation by index into :func:`chains` of the same sides.
+        notes: remarks on the comparison as a whole.
     """
     found = [kernel_diff(chain, sides, limits) for chain in chains(sides)]
     for index, explanation in (explanations or {}).items():
@@ -104,7 +104,7 @@ def diff(
 
 
 def kernel_diff(chain: Chain, sides: Sequence[Input], limits: DiffLimits) -> KernelDiff:
-    """One kernel on all sides."""
+    """Compare one kernel on all sides."""
     count, known = len(sides), sorted(chain.entries)
     steps = []
     for before, after in pairwise(known):
@@ -143,7 +143,7 @@ def kernel_diff(chain: Chain, sides: Sequence[Input], limits: DiffLimits) -> Ker
 
 
 def _lost(kernel: KernelReport, side: Input) -> bool:
-    """Whether the kernel is missing because it could not be compiled."""
+    """Return whether the kernel is missing because it could not be compiled."""
     return (kernel.name, kernel.arch) in side.lost
 
 
@@ -159,15 +159,15 @@ def _side(side: Input) -> DiffSide:
 
 
 def harm(kernel: KernelDiff) -> tuple[object, ...]:
-    """Sort key: the most harmed kernels first."""
+    """Return a sort key that puts the most harmed kernels first."""
     shown: DiffStep | None = worst_step(kernel)
-    # A kernel without changes comes behind those that have some.
+    # Kernels without changes come after those with changes.
     change = order(shown.changes[0])[:3] if shown is not None and shown.changes else ()
     return (_ORDER.index(kernel.status), not change, change, kernel.name, kernel.arch)
 
 
 def worst_step(kernel: KernelDiff) -> DiffStep | None:
-    """The step to show for a kernel: the one that made it worse, else the last one that changed something."""
+    """Return the step to show for a kernel: the one that made it worse, else the last one that changed something."""
     for wanted in ({"worse", "mixed"}, {"unknown"}, {"better"}, {"changed"}):
         for found in reversed(kernel.steps):
             if found.status in wanted:
@@ -176,7 +176,7 @@ def worst_step(kernel: KernelDiff) -> DiffStep | None:
 
 
 def first_worse_step(kernel: KernelDiff) -> DiffStep | None:
-    """Where what is worse at the end came up: the first step with the gravest change of the step to show."""
+    """Return the first step with the most severe change of the step to show, which is where a regression began."""
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
         return None
@@ -188,7 +188,7 @@ def first_worse_step(kernel: KernelDiff) -> DiffStep | None:
 
 
 def steepest_step(kernel: KernelDiff) -> DiffStep | None:
-    """Where the gravest change of the step to show is largest: the one to explain."""
+    """Return the step in which the most severe change of the shown step is largest: the step to explain."""
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
         return None
@@ -206,7 +206,7 @@ def _same(a: Change, b: Change) -> bool:
 
 
 def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
-    """What the exit code says, in words."""
+    """Return the verdict, which is the exit code in words."""
     bad = [kernel for kernel in kernels if kernel.status in {"worse", "mixed"}]
     unsure = [kernel for kernel in kernels if kernel.status == "unknown"]
     problems = sum(len(side.problems) for side in sides)
@@ -239,21 +239,21 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
 
 
 def _first(sides: Sequence[Input]) -> str:
-    """The first of what could not be compiled or read, with its side."""
+    """Return the first problem of a compile or of reading, with its side."""
     side = next(side for side in sides if side.problems)
     return f"{side.label}: {side.problems[0]}"
 
 
 def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:
-    """``gemm on gfx950: predicted time 886 µs → 1.26 ms (1.42x), VGPRs spilled 0 → 129``."""
+    """Return an example: ``gemm on gfx950: predicted time 886 µs → 1.26 ms (1.42x), VGPRs spilled 0 → 129``."""
     name = f"{kernel.name} on {kernel.arch}"
-    # The step to explain, so that the summary and the causes are about the same releases.
+    # The same step is explained in the causes, so that summary and causes are about the same releases.
     found = steepest_step(kernel)
     if found is None:
         return f"{name} does not compile any more"
     worse = [change for change in found.changes if change.effect == "worse"]
     steps = f", {sides[found.old].label} to {sides[found.new].label}" if len(sides) > 2 else ""
-    # The time says how much slower it is, the next change why.
+    # The time says how much slower the kernel is, the next change why.
     told = [_in_words(change, kernel.arch) for change in worse[: 1 + (worse[0].metric == "model_us")]]
     return f"{name}{steps}: {', '.join(told)}"
 
@@ -273,7 +273,7 @@ def _value(value: float | None) -> str:
 
 
 def severity(kernel: KernelDiff) -> Severity:
-    """The gravest change for the worse, for colours."""
+    """Return the highest severity of a change for the worse, for colours."""
     worst = worst_step(kernel)
     grave = [c.severity for c in worst.changes if c.effect == "worse"] if worst is not None else []
     return max(grave, key=lambda s: s.rank) if grave else Severity.NOTE

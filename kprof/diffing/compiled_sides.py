@@ -1,6 +1,6 @@
-"""Compiling what is launched in two folders that hold the same repository, each in a process of its own.
+"""Compile the launches of a target in two checkouts of the same repository, each in its own process.
 
-Files of one folder must not import modules of the other one, so the folders to import from are changed with it.
+Files of one checkout must not import modules of the other, so each process gets its own folders to import from.
 """
 
 import json
@@ -28,9 +28,9 @@ class SinceTarget:
     """A source target that is compiled on both sides.
 
     Attributes:
-        file: from the root of the repository.
+        file: path relative to the root of the repository.
         function: name of the Triton function; empty for the file's ``KERNEL``.
-        options: how it is compiled.
+        options: compile options.
     """
 
     file: str
@@ -39,21 +39,21 @@ class SinceTarget:
 
     @property
     def text(self) -> str:
-        """The target as a command line has it."""
+        """The target in the form of the command line."""
         return f"{self.file}::{self.function}" if self.function else self.file
 
 
 class CompiledLaunch(msgspec.Struct, frozen=True):
-    """A launch of a target on one side.
+    """A compiled launch of a target on one side.
 
     Attributes:
-        file: of the function, from the root.
-        function: its name there.
-        name: of the kernel.
+        file: file of the function, relative to the root.
+        function: name of the Triton function in the file.
+        name: name of the kernel.
         arch: architecture.
-        code: hash of the machine code; empty where it does not compile.
+        code: hash of the machine code; empty if the launch does not compile.
         grid: workgroups.
-        problem: why it does not compile.
+        problem: why the launch does not compile.
     """
 
     file: str
@@ -66,7 +66,7 @@ class CompiledLaunch(msgspec.Struct, frozen=True):
 
 
 class SideLaunches(msgspec.Struct, frozen=True):
-    """The launches of a target on one side, or why there are none."""
+    """Launches of a target on one side, or the reason why there are none."""
 
     launches: list[CompiledLaunch] = []
     problem: str = ""
@@ -77,8 +77,8 @@ class CompiledSide:
 
     Args:
         folder: the side's root.
-        other: the root that the folders to import from lie in, and that nothing may be imported from.
-        jobs: worker processes of the compiler.
+        other: the root that contains the folders to import from; nothing may be imported from it.
+        jobs: number of worker processes of the compiler.
     """
 
     def __init__(self, folder: Path, other: Path | None) -> None:
@@ -98,7 +98,7 @@ class CompiledSide:
         return msgspec.convert(said, SideLaunches)
 
     def reports(self, target: SinceTarget, launches: Sequence[int]) -> list[KernelReport]:
-        """Analyse launches of a target that was compiled."""
+        """Analyse launches of a target that was compiled before."""
         return msgspec.convert(self._ask({"target": target.text, "reports": list(launches)}), list[KernelReport])
 
     def _ask(self, question: Mapping[str, Any]) -> Any:
@@ -113,20 +113,20 @@ class CompiledSide:
 
 
 def _moved(entry: str, old: Path, new: Path) -> str:
-    """Return a folder to import from, in the other root where it lies in the first one."""
+    """Return a folder to import from, moved to the new root if it is in the old one."""
     place = Path(entry)
     try:
         inside = place.resolve().relative_to(old.resolve())
     except ValueError:
         return entry
-    # An environment that was installed into the repository belongs to both.
+    # A virtual environment inside the repository is shared by both sides.
     if place.resolve().is_relative_to(Path(sys.prefix).resolve()):
         return entry
     return str(new / inside)
 
 
 def main() -> None:
-    """Serve questions from standard input, one a line, until it ends."""
+    """Answer requests from standard input, one per line, until it ends."""
     children.end_with_parent()
     source, answers = children.own_streams(2)
     folder, other = Path(sys.argv[1]), sys.argv[2]
@@ -137,7 +137,7 @@ def main() -> None:
 
 
 class _Side:
-    """The compiles of one side, kept until their reports are asked for."""
+    """Compiles of one side, kept until their reports are requested."""
 
     def __init__(self, folder: Path, other: Path | None) -> None:
         self._folder = folder
@@ -150,7 +150,7 @@ class _Side:
         try:
             return self._compile(question["target"], CompileOptions(**question["options"]))
         except KprofError as error:
-            # The temporary folder of the revision means nothing to the user.
+            # The revision's temporary folder is removed from the text because it means nothing to the user.
             return SideLaunches(problem=str(error).splitlines()[0].replace(f"{self._folder}/", ""))
 
     def _compile(self, target: str, options: CompileOptions) -> SideLaunches:
@@ -189,10 +189,10 @@ class _Side:
         )
 
     def _see_that_nothing_is_foreign(self) -> None:
-        """See that no module of the other folder was imported.
+        """Check that no module of the other folder was imported.
 
         Raises:
-            KprofError: one was: what it defines is not of this side.
+            KprofError: a module was imported from the other folder, so its definitions are not of this side.
         """
         own = Path(__file__).resolve().parents[2]
         for name, module in list(sys.modules.items()):

@@ -1,6 +1,6 @@
 """The document of a comparison: schema ``kprof.diff/1``.
 
-As in ``kprof.report/1``, what does not apply is left out and what is not known is ``null``.
+As in ``kprof.report/1``, a field that does not apply is left out, and a value that is not known is ``null``.
 """
 
 from typing import Any, Literal
@@ -18,13 +18,13 @@ Status = Literal["worse", "mixed", "better", "changed", "same", "unknown", "new"
 
 
 class DiffSide(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of the things that are compared.
+    """One of the compared sides.
 
     Attributes:
-        label: how it is called in tables: ``3.9.0``, or the path as given.
+        label: name in tables: ``3.9.0``, or the path as given.
         tritons: versions of Triton that compiled its kernels.
-        kernels: how many kernels it has.
-        problems: what of it could not be compiled or read, and why.
+        kernels: number of kernels on this side.
+        problems: what could not be compiled or read on this side, and why.
     """
 
     label: str
@@ -34,20 +34,20 @@ class DiffSide(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One figure, or one rule's findings, that differ.
+    """A difference in one figure, or in the findings of one rule.
 
     Attributes:
         metric: ``vgpr_spills``, ``waves_per_simd``, ``loop_spills``, ``finding:KP301``, ``instructions:valu``, ...
-        text: what it is, for people: ``VGPRs spilled``.
-        old, new: values; ``None`` when not known.
-        effect: what the change means for the kernel.
-        severity: how much it matters: an error is what users lose performance (or the launch) by.
-        rank: place in the order of harm, the smallest first.
-        where: the loop, by source lines; absent for the whole kernel.
-        hot: the loop is the hot one.
-        note: what else must be known to read the numbers.
-        fix: what to change in the kernel's code, of a rule's findings that are on the new side only.
-        saves_us: predicted microseconds of a launch that those findings cost, at most; absent where not known.
+        text: name of the metric for people: ``VGPRs spilled``.
+        old, new: values on both sides; ``None`` when not known.
+        effect: whether the change is for the worse or the better.
+        severity: importance of the change: an error costs users performance or makes the launch fail.
+        rank: position in the order of harm; smaller means more harmful.
+        where: the loop, as source lines; absent for the whole kernel.
+        hot: True if the loop is the hot loop.
+        note: what else must be known to interpret the numbers.
+        fix: what to change in the kernel's code; only for findings of a rule that appear on the new side.
+        saves_us: upper bound of the predicted microseconds per launch that those findings cost; absent if not known.
         location: the line of the first of those findings.
     """
 
@@ -67,11 +67,11 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SourceChange(msgspec.Struct, frozen=True):
-    """The one stretch in which the source code of a kernel differs.
+    """The one contiguous range of lines in which the source code of a kernel differs.
 
     Attributes:
-        old, new: its first line on either side.
-        old_lines, new_lines: how many lines it has there.
+        old, new: first line of the range on either side.
+        old_lines, new_lines: number of lines of the range on either side.
     """
 
     old: Location
@@ -81,15 +81,15 @@ class SourceChange(msgspec.Struct, frozen=True):
 
 
 class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A kernel on two neighbouring sides.
+    """Comparison of a kernel on two neighbouring sides.
 
     Attributes:
         old, new: indices into the document's ``sides``.
-        status: ``mixed`` when something is worse and something else better.
-        changes: what differs, the most harmful first.
-        differs: where the two are not the same specialisation: what differs, ``[old, new]``.
-        notes: how they were paired when that is not certain, and what could not be compared.
-        source: what differs in the kernel's source code, where that is one stretch and both sources are at hand.
+        status: the result; ``mixed`` when something is worse and something else better.
+        changes: differences, the most harmful first.
+        differs: parts in which the two specialisations differ, as ``[old, new]``; empty if they are the same.
+        notes: how the two reports were paired if that is not certain, and what could not be compared.
+        source: the difference in the kernel's source code, if it is one range of lines and both sources are available.
     """
 
     old: int
@@ -102,20 +102,22 @@ class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A change of knobs or switches that was compiled, with what came of it.
+    """A change of knobs or switches that was compiled, with its effect.
 
     Attributes:
         change: knob or environment switch to the value that was tried.
-        before: its value before, by knob; ``None`` when it was not set.
+        before: the previous value, by knob; ``None`` when it was not set.
         figures: metric to ``[old side, new side, new side with the change]``.
-        restored: metrics that the change brings back to what they were on the old side, or nearer than half.
-        cured: nothing is left of the gravest that got worse.
-        price: what is worse with the change than on the old side, in words, the gravest first.
-        price_severity: of the gravest; a note when there is no price.
-        time_us: predicted time of one launch with the change, microseconds; ``None`` where the model has none.
-        speedup: predicted time of the new side as it is over that with the change; ``None`` where one is not known.
-        certainty: that it is faster with the change, 0 to 1, by published pairs predicted as far apart
-            (docs/validation/model.md); ``None`` without ``speedup`` and on architectures without published times.
+        restored: metrics that the change brings back to their value on the old side, or more than halfway there.
+        cured: True if the most severe regression is gone completely.
+        price: what is worse with the change than on the old side, in words, most severe first.
+        price_severity: severity of the worst price; a note when there is no price.
+        time_us: predicted time of one launch with the change, in microseconds; ``None`` if not known.
+        speedup: predicted time of the unchanged new side divided by that with the change; ``None`` if either is not
+            known.
+        certainty: probability that the change makes it faster, 0 to 1, from published pairs with the same predicted
+            difference (docs/validation/model.md); ``None`` without ``speedup`` and on architectures without published
+            times.
     """
 
     change: dict[str, Any]
@@ -131,11 +133,10 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ByStage(msgspec.Struct, frozen=True):
-    """Which half of the compiler a change comes from: the old side's LLVM IR, compiled by the new side's LLVM.
+    """Which half of the compiler causes a change, found by compiling the old side's LLVM IR with the new side's LLVM.
 
     Attributes:
-        part: where what got worse comes from: ``llvm``, ``before llvm`` (the front end and Triton's own passes) or
-            ``both``.
+        part: cause of the regressions: ``llvm``, ``before llvm`` (the front end and Triton's own passes) or ``both``.
         figures: metric to ``[old side, the old side's LLVM IR with the new side's LLVM, new side]``.
     """
 
@@ -144,22 +145,21 @@ class ByStage(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a kernel got worse from one side to the next, found by compiling it again.
+    """Why a kernel got worse from one side to the next, found by compiling it with changes.
 
     Attributes:
-        old, new: indices into ``sides``: the first two between which it got worse.
+        old, new: indices into ``sides``: the first two sides between which it got worse.
         summary: one line.
-        causes: switches that turn the new behaviour back into the old one, the most telling first.
-        cures: changes of knobs after which nothing is worse than before, the fastest by prediction first; the simplest
-            where not all times are known.
-        tried: how many changes were compiled.
-        left: how many were not, because the time was spent.
-        failed: changes that did not compile.
+        causes: switches that restore the old behaviour, the most significant first.
+        cures: changes of knobs after which nothing is worse than before, by predicted time; if not all times are known,
+            the simplest first.
+        tried: number of changes that were compiled.
+        left: number of changes that were not compiled because the time was over.
+        failed: number of changes that did not compile.
         defaults: switches whose default differs between the two sides, ``[old, new]``.
-        seconds: wall time.
-        notes: what limits this explanation.
-        by_stage: which half of the compiler it comes from, where two releases are compared; absent where that is not
-            known.
+        seconds: wall time of the search in seconds.
+        notes: limitations of this explanation.
+        by_stage: which half of the compiler causes the regression, if two releases are compared; absent if not known.
     """
 
     old: int
@@ -177,23 +177,23 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class KernelDiff(msgspec.Struct, frozen=True):
-    """One kernel on all sides that have it.
+    """One kernel on all sides that contain it.
 
     Attributes:
         name: the kernel's name.
         arch: architecture.
-        status: the last side against the first one that has the kernel; ``worse`` and ``mixed`` also when the last side
-            is worse than one between.
-        steps: neighbouring sides, in order.
-        figures: metric to its value on each side, ``null`` where it is not known or the kernel is missing. Only those
-            that differ, and the usual ones.
-        source: where it is defined.
-        specialization: what was compiled, as on the last side that has it.
-        overall: the last side against the first one, when there are more than two.
-        against: index of the side that the last one is worse than; absent when it is worse than none.
-        explanation: why it got worse, when that was looked for.
-        grid: workgroups of the launch along each axis, as on the last side that has it; absent where that is not known.
-        problem: the launch's sizes by name, as on the last side that has it; empty where they are not known.
+        status: result of the last side compared with the first one that has the kernel; ``worse`` and ``mixed`` also
+            when the last side is worse than one in between.
+        steps: comparisons of neighbouring sides, in order.
+        figures: metric to its value on each side, ``null`` if not known or if the kernel is missing. Contains the usual
+            metrics and those that differ.
+        source: where the kernel is defined.
+        specialization: signature, constants and options of the compile on the last side that has the kernel.
+        overall: comparison of the last side with the first one, when there are more than two.
+        against: index of the side that the last one is worse than; absent if it is worse than none.
+        explanation: why it got worse, if an explanation was requested.
+        grid: workgroups of the launch along each axis on the last side that has the kernel; absent if not known.
+        problem: the launch's sizes by name on the last side that has the kernel; empty if not known.
     """
 
     name: str
@@ -214,22 +214,22 @@ CodeStatus = Literal["changed", "source", "launch", "unchanged", "new", "gone"]
 
 
 class KernelSince(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What became of a kernel's machine code since a revision.
+    """How a kernel's machine code changed since a revision.
 
     Attributes:
-        name: of the Triton function, or of the function that makes it.
-        file: where it is defined, from the root of the repository.
-        line: where it begins.
-        status: ``changed``: its machine code, or the grid of a launch, is another one; ``unchanged``: the machine code
-            is the same, bit for bit; ``source`` and ``launch``: its source code, or what launches it, is another one,
+        name: name of the Triton function, or of the function that generates it.
+        file: file of its definition, relative to the root of the repository.
+        line: first line of its definition.
+        status: ``changed``: the machine code or the grid of a launch differs; ``unchanged``: the machine code is
+            identical, bit for bit; ``source`` and ``launch``: its source code, or the code that launches it, differs,
             and it could not be compiled on both sides; ``new`` and ``gone``.
-        by: how it is known that a kernel is unchanged: ``source``, as everything that it is made of and launched by is
-            unchanged, or ``code``, by compiling both sides.
-        reasons: what differs: definitions, files, or why it could not be compiled.
+        by: how a kernel is known to be unchanged: ``source``: all code that defines and launches it is unchanged;
+            ``code``: both sides were compiled.
+        reasons: names of differing definitions or files, or why it could not be compiled.
         compiled: number of launches that were compiled on both sides.
-        moved_from: file and name in the revision, where they are others.
-        functions: public functions and classes through which it is launched, as ``file.py::name``.
-        tests: tests through which it is launched, as pytest names them.
+        moved_from: file and name in the revision, if they differ.
+        functions: public functions and classes that launch it, as ``file.py::name``.
+        tests: tests that launch it, in pytest's notation.
     """
 
     name: str
@@ -245,17 +245,17 @@ class KernelSince(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Since(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What changed in a work tree since a revision of git.
+    """Kernel changes in a work tree since a git revision.
 
     Attributes:
-        revision: as it was named.
-        commit: its full name.
-        folder: where it was asked, from the root of the repository; empty for the root.
+        revision: the revision as the user named it.
+        commit: full commit hash of the revision.
+        folder: compared folder, relative to the root of the repository; empty for the root.
         kernels: every kernel, those that may have changed first.
         counts: status to number of kernels.
-        tests: tests that launch a kernel which changed, is new or may have changed.
+        tests: tests that launch a kernel that changed, is new or may have changed.
         unread: Python files that cannot be read, with the reason.
-        unclaimed: changed data files of which no launch has the name.
+        unclaimed: changed data files that no launch mentions by name.
     """
 
     revision: str
@@ -273,13 +273,13 @@ class Diff(msgspec.Struct, frozen=True):
 
     Attributes:
         kprof: version of kprof that wrote it.
-        sides: what is compared, in order: old to new.
+        sides: the compared sides, from old to new.
         kernels: the most harmed kernels first.
         counts: status to number of kernels.
         verdict: ``ok`` (exit 0), ``regression`` (1) or ``cannot_tell`` (2), and one line.
         schema: always ``kprof.diff/1``.
-        notes: what concerns the comparison as a whole.
-        since: what changed since a revision of git, with ``--since``; ``kernels`` then are those that were compiled and
+        notes: remarks on the comparison as a whole.
+        since: changes since a git revision, with ``--since``; in this case ``kernels`` contains the compiled kernels
             whose code changed.
     """
 

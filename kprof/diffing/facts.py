@@ -1,4 +1,4 @@
-"""Numbers of one kernel's entry that a comparison needs and the entry does not have as such."""
+"""Figures of a kernel for a comparison, derived from its report."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ Number = int | float | None
 
 
 def resource(kernel: KernelReport, name: str) -> Number:
-    """A resource; ``None`` when it is not known or does not apply."""
+    """Return a resource by name; ``None`` if it is not known or does not apply."""
     if not isinstance(kernel.resources, Resources):
         return None
     value = getattr(kernel.resources, name)
@@ -26,56 +26,56 @@ def resource(kernel: KernelReport, name: str) -> Number:
 
 
 def waves(kernel: KernelReport) -> Number:
-    """Wavefronts per SIMD; ``None`` when not known."""
+    """Return wavefronts per SIMD; ``None`` if not known."""
     return finite(kernel.occupancy.waves_per_simd) if isinstance(kernel.occupancy, Occupancy) else None
 
 
 def finite(value: object) -> Number:
-    """A number that can be compared; a document from elsewhere may hold infinities."""
+    """Return a finite number, else ``None``; a document from elsewhere may contain infinities."""
     return value if isinstance(value, int | float) and isfinite(value) else None
 
 
 def over_limit(kernel: KernelReport) -> Number:
-    """Bytes of LDS above what a workgroup may have: the launch fails."""
+    """Return the LDS bytes by which a workgroup exceeds the limit, in which case the launch fails."""
     used, limit = resource(kernel, "lds_bytes"), resource(kernel, "lds_limit_bytes")
     return None if used is None or limit is None else max(0, used - limit)
 
 
 def innermost(kernel: KernelReport) -> list[LoopFacts]:
-    """Loops without a loop inside."""
+    """Return loops that contain no other loop."""
     return [loop for loop in kernel.loops if loop.innermost]
 
 
 def hot(kernel: KernelReport) -> LoopFacts | None:
-    """The hot loop, when there is one."""
+    """Return the hot loop, or ``None``."""
     return next((loop for loop in kernel.loops if loop.hot), None)
 
 
 def has_code(kernel: KernelReport) -> bool:
-    """Whether the instructions were read; a code object may come without a disassembler."""
+    """Return whether the instructions were read; without a disassembler, a code object has none."""
     return bool(kernel.instructions)
 
 
 def loop_spills(kernel: KernelReport) -> Number:
-    """Scratch accesses in loops, each instruction once; ``None`` without instructions."""
+    """Return the number of scratch instructions in loops; ``None`` without instructions."""
     if not has_code(kernel):
         return None
     return sum(loop.spill_accesses for loop in kernel.loops if loop.depth == 1)
 
 
 def drains(loop: LoopFacts) -> int:
-    """Waits for all loads, or all stores, in flight."""
+    """Return the number of waits for all loads, or all stores, in flight."""
     return sum(count for wait, count in loop.waits.items() if _DRAIN.fullmatch(wait))
 
 
 def work(loop: LoopFacts) -> int:
-    """What one iteration gets done: matrix operations, else bytes loaded; 0 when it is neither."""
+    """Return the work of one iteration: matrix operations, else loaded bytes, else 0."""
     paths = ("global_load", "flat_load", "global_to_lds")
     return max(0, loop.flops or sum(loop.bytes_per_wave.get(path, 0) for path in paths))
 
 
 def widths(instructions: Mapping[str, int]) -> dict[str, dict[int, int]]:
-    """``global load``, ``global store``, ``LDS load``, ``LDS store`` to bytes a lane to number of instructions."""
+    """Return instruction counts by kind (``global load``, ``LDS store``, ...) and bytes per lane."""
     found: dict[str, Counter[int]] = {}
     for name, count in instructions.items():
         if count <= 0 or not name.startswith(_MEMORY):
@@ -89,12 +89,12 @@ def widths(instructions: Mapping[str, int]) -> dict[str, dict[int, int]]:
 
 
 def mean_width(sizes: Mapping[int, int]) -> float:
-    """Bytes a lane that one instruction moves on average."""
+    """Return the mean number of bytes per lane that one instruction moves."""
     return round(sum(size * count for size, count in sizes.items()) / sum(sizes.values()), 2)
 
 
 def rules(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Findings by rule."""
+    """Return findings grouped by rule."""
     found: dict[str, list[Finding]] = {}
     for finding in findings:
         found.setdefault(finding.rule, []).append(finding)
@@ -102,17 +102,17 @@ def rules(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 
 def unchecked(kernel: KernelReport) -> dict[str, str]:
-    """Rules that could not be checked, to the reason why."""
+    """Return rules that could not be checked, with the reason."""
     return {} if kernel.rules is UNSET else {each.rule: each.reason for each in kernel.rules.not_checked}
 
 
 def unjudged(kernel: KernelReport) -> set[str]:
-    """Rules that gave no verdict: not checked, or about what the architecture does not have."""
+    """Return rules without a verdict: not checked, or about hardware features that the architecture does not have."""
     return set() if kernel.rules is UNSET else {*unchecked(kernel), *(r.rule for r in kernel.rules.does_not_apply)}
 
 
 def figures(kernel: KernelReport) -> dict[str, Number]:
-    """The usual figures of a kernel, for tables."""
+    """Return the usual figures of a kernel, for tables."""
     loop = hot(kernel)
     return {
         "vgpr_spills": resource(kernel, "vgpr_spills"),
@@ -132,21 +132,21 @@ def figures(kernel: KernelReport) -> dict[str, Number]:
 
 
 def location_of(kernel: KernelReport) -> str:
-    """``gemm.py:47``, or nothing."""
+    """Return the kernel's source location such as ``gemm.py:47``, or ""."""
     return "" if kernel.source is UNSET else str(kernel.source)
 
 
 def problem(kernel: KernelReport) -> dict[str, object]:
-    """The sizes of the launch by name; empty where they are not known."""
+    """Return the sizes of the launch by name; empty if not known."""
     return {} if kernel.launch is UNSET else dict(kernel.launch.get("problem") or {})
 
 
 def grid(kernel: KernelReport) -> tuple[int, ...] | None:
-    """Workgroups of the launch along each axis; ``None`` where that is not known."""
+    """Return the workgroups of the launch along each axis; ``None`` if not known."""
     known = None if kernel.launch is UNSET else kernel.launch.get("grid")
     return tuple(known) if isinstance(known, list | tuple) else None
 
 
 def unrecorded(kernels: Iterable[KernelReport]) -> list[str]:
-    """What the programs of recorded kernels called and nothing ran for, each sentence once."""
+    """Return the distinct sentences about operators of recorded programs that did not run."""
     return list(dict.fromkeys(kernel.unrecorded for kernel in kernels if isinstance(kernel.unrecorded, str)))

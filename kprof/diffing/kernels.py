@@ -1,4 +1,4 @@
-"""Two compiles of one kernel: everything that changed, the most harmful first."""
+"""Compare two compiles of one kernel: all changes, the most harmful first."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from kprof.findings import Finding, Location, Severity
 from kprof_analyzers.model.certainty import predicted_gain
 
 KEY_METRICS = ("vgpr_spills", "lds_bytes", "waves_per_simd")
-"""Needed on both sides before a kernel can be said not to have got worse."""
+"""Metrics that must be known on both sides; otherwise a kernel's status is ``unknown`` unless it is worse."""
 
 _PLAIN = (
     ("vgpr_allocated", "VGPRs allocated"),
@@ -25,9 +25,9 @@ _PLAIN = (
 
 
 def compare(old: KernelReport, new: KernelReport, limits: DiffLimits) -> list[Change]:
-    """What changed from one entry to the other, the most harmful first. Nothing for two equal entries."""
+    """Return all changes between two reports of a kernel, the most harmful first; empty if they are equal."""
     found = [*_resources(old, new, limits), *_model(old, new, limits)]
-    # A rule that had no instructions to look at found nothing, which is no improvement.
+    # Without instructions a rule finds nothing, which must not look like an improvement.
     if facts.has_code(old) == facts.has_code(new):
         found += _findings(old, new, limits)
     if facts.has_code(old) and facts.has_code(new):
@@ -38,7 +38,7 @@ def compare(old: KernelReport, new: KernelReport, limits: DiffLimits) -> list[Ch
 
 
 def order(change: Change) -> tuple[int, int, int, bool, str, str]:
-    """Sort key: worse before better, errors first, then by harm."""
+    """Return a sort key: worse before better, errors first, then by harm."""
     effects = ("worse", "unknown", "better", "neutral")
     return (
         effects.index(change.effect),
@@ -51,11 +51,11 @@ def order(change: Change) -> tuple[int, int, int, bool, str, str]:
 
 
 def status_of(changes: list[Change], limits: DiffLimits) -> Status:
-    """What the changes make of a kernel.
+    """Return the status of a kernel from its changes.
 
-    Beside a figure that counts, one way or the other, findings that are no errors do not: a kernel that spills no more
-    is better, whatever a rule has to say of the code that came instead. Nor does a finding that contradicts the
-    predicted time and every figure: a rule may find something in wider loads that it did not find in narrow ones.
+    If a figure changed significantly, findings count only if they are errors: a kernel with fewer spills is better,
+    whatever a rule reports on the code that replaced them. A finding also does not count if it contradicts the
+    predicted time and all figures: for example, a rule may report wide loads but not narrow ones.
     """
     counted = [change for change in changes if change.severity.rank >= limits.least]
     figures = [change for change in changes if not _is_finding(change)]
@@ -83,14 +83,14 @@ def _is_finding(change: Change) -> bool:
 def step(
     old: KernelReport, new: KernelReport, indices: tuple[int, int], limits: DiffLimits, step_notes: tuple[str, ...] = ()
 ) -> DiffStep:
-    """Two neighbouring sides of a kernel.
+    """Compare two neighbouring sides of a kernel.
 
     Args:
-        old: its entry on the old side.
-        new: its entry on the new side.
-        indices: of the sides.
-        limits: what counts.
-        step_notes: how the two were paired.
+        old: its report on the old side.
+        new: its report on the new side.
+        indices: indices of the two sides.
+        limits: thresholds of significant changes.
+        step_notes: remarks on how the two reports were paired.
     """
     changes = compare(old, new, limits)
     notes = list(step_notes)
@@ -115,13 +115,13 @@ def _source(old: KernelReport, new: KernelReport) -> SourceChange | UnsetType:
 
 
 def differences(old: KernelReport, new: KernelReport) -> dict[str, tuple[object, object]]:
-    """Where two specialisations differ: ``option num_warps`` to ``(4, 8)``."""
+    """Return the differences of two specialisations, such as ``option num_warps`` to ``(4, 8)``."""
     if old.specialization is UNSET or new.specialization is UNSET:
         return {}
     found: dict[str, tuple[object, object]] = {}
     for part in ("signature", "constexprs", "attributes", "options", "environment"):
         before, after = getattr(old.specialization, part), getattr(new.specialization, part)
-        # A cache entry knows its options only: what one side does not say is no difference.
+        # A cache entry contains only options: parts that one side does not record are no difference.
         if part != "environment" and not (before and after):
             continue
         for name in sorted({*before, *after}):
@@ -141,7 +141,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
     )
     yield from rate(ComparedFigure("vgpr_spills", "VGPRs spilled", *spills, Severity.WARNING), limits)
     yield from rate(ComparedFigure("sgpr_spills", "SGPRs spilled", *both("sgpr_spills"), Severity.NOTE), limits)
-    # Scratch beside unchanged spills is an array or a stack that did not fit into registers.
+    # If spills are unchanged, the additional scratch is an array or a stack that did not fit into registers.
     severity = Severity.NOTE if spills[0] != spills[1] else Severity.WARNING
     yield from rate(ComparedFigure("scratch_bytes", "scratch bytes a lane", *both("scratch_bytes"), severity), limits)
     before, after = facts.waves(old), facts.waves(new)
@@ -162,7 +162,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
 
 
 def _over(old: KernelReport, new: KernelReport) -> tuple[facts.Number, facts.Number]:
-    """Only known on both sides: an unknown LDS is reported once, as such."""
+    """Return LDS excess only if known on both sides, since unknown LDS is already reported as a change of its own."""
     before, after = facts.over_limit(old), facts.over_limit(new)
     return (None, None) if before is None or after is None else (before, after)
 
@@ -178,10 +178,10 @@ def _code(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[
 
 
 def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
-    """Predicted times, where both sides have one of the same GPU.
+    """Yield the change of the predicted time, if both sides have a time for the same GPU.
 
-    A warning where the model can tell them apart, and an error where one takes twice as long as the other: as with the
-    waves of a SIMD.
+    The change is a warning if the model can distinguish the times, and an error if one is twice the other, as for waves
+    per SIMD.
     """
     before, after = (facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new))
     gain = predicted_gain(after, before, new.arch)

@@ -1,4 +1,4 @@
-"""From which difference on a change counts."""
+"""Thresholds that decide which changes are significant."""
 
 import math
 from collections.abc import Iterable
@@ -19,28 +19,28 @@ TOLERANT = (
     "loop_instructions",
     "instructions",
 )
-"""Metrics that a tolerance can be given for."""
+"""Metrics that accept a tolerance."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How much worse a metric may get: ``amount`` in its own unit, or a ``share`` of the old value."""
+    """Allowed worsening of a metric: ``amount`` in the metric's unit, or a ``share`` of the larger value."""
 
     amount: float = 0.0
     share: float = 0.0
 
     def covers(self, old: float, new: float) -> bool:
-        """Whether the difference is small enough, in either direction."""
+        """Return whether the difference is within the tolerance, in either direction."""
         return abs(new - old) <= max(self.amount, self.share * max(abs(old), abs(new)))
 
 
 @dataclass(frozen=True)
 class DiffLimits:
-    """What a comparison holds changes against.
+    """Thresholds that a comparison applies to changes.
 
     Attributes:
-        fail_on: a change for the worse of this severity makes a kernel ``worse``; none does where it is ``None``.
-        tolerances: metric to what is let through.
+        fail_on: minimum severity of a change for the worse that makes a kernel ``worse``; ``None``: no change does.
+        tolerances: metric to its allowed difference.
     """
 
     fail_on: Severity | None = Severity.WARNING
@@ -48,20 +48,20 @@ class DiffLimits:
 
     @property
     def least(self) -> float:
-        """The rank from which a change for the worse counts."""
+        """Minimum severity rank of a significant change for the worse."""
         return math.inf if self.fail_on is None else self.fail_on.rank
 
     def tolerated(self, metric: str, old: float, new: float) -> bool:
-        """Whether the user lets this difference through."""
+        """Return whether the user's tolerances allow this difference."""
         tolerance = self.tolerances.get(metric)
         return tolerance is not None and tolerance.covers(old, new)
 
 
 def tolerances(items: Iterable[str]) -> dict[str, Tolerance]:
-    """``["vgpr_spills=4,loop_instructions=20%"]`` as tolerances.
+    """Parse tolerances such as ``["vgpr_spills=4,loop_instructions=20%"]``.
 
     Raises:
-        KprofError: an unknown metric, or a value that is no number.
+        KprofError: an unknown metric, or a value that is not a number.
     """
     found: dict[str, Tolerance] = {}
     for item in (part.strip() for text in items for part in text.split(",")):

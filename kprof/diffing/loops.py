@@ -1,4 +1,4 @@
-"""Loops of two compiles of a kernel: which belong together, and what changed in them."""
+"""Compare the loops of two compiles of a kernel: pair them, and find their changes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,25 +11,25 @@ from kprof.findings import Location, Severity
 
 Pair = tuple[LoopFacts | None, LoopFacts | None]
 
-# Instructions of a loop differ a little between any two compiles: reported from a tenth on, with a warning from a
-# quarter on.
+# The instructions of a loop differ a little between any two compiles, so only larger changes are reported: from 10 % as
+# a note, from 25 % as a warning.
 _TELL = 0.1
 _WARN = 0.25
-# Loops that share no line are the same when their work differs by no more than this part.
+# Maximum relative difference of work between paired loops that share no source line.
 _MOST_UNLIKE = 0.5
-# Fewer than so many instructions of a class are a difference not worth a line.
+# Minimum difference in the number of instructions of a class to report.
 _FEW = 4
 
 
 def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts], moved: int = 0) -> list[Pair]:
-    """Loops that cover the same source lines, the best match first; then those of like nesting and work, in order.
+    """Pair loops that cover the same source lines, best match first, then loops with the same nesting and similar work.
 
     Loops without a partner come last, with ``None`` on the other side.
 
     Args:
         old: loops on the old side.
         new: loops on the new side.
-        moved: lines that the kernel moved down in its file.
+        moved: number of lines by which the kernel moved down in its file.
     """
     candidates = []
     for i, a in enumerate(old):
@@ -52,7 +52,7 @@ def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts], moved: int = 
 
 
 def _overlap(a: LoopFacts, b: LoopFacts, moved: int) -> float:
-    """Shared source lines of all that either covers, 0 to 1; files go by their last part."""
+    """Return shared source lines as a share of the lines of both loops, 0 to 1; files are compared by name."""
     ours, theirs = _ranges(a, moved), _ranges(b)
     shared = sum(_common(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
     total = sum(last - first + 1 for first, last in (*ours.values(), *theirs.values())) - shared
@@ -71,13 +71,13 @@ def _common(a: tuple[int, int], b: tuple[int, int]) -> int:
 
 
 def _unlike(a: LoopFacts, b: LoopFacts) -> float:
-    """How different the work of an iteration is, 0 for alike: tells a main loop from its remainder."""
+    """Return the relative difference in work per iteration, which distinguishes a main loop from its remainder."""
     ours, theirs = facts.work(a), facts.work(b)
     return abs(ours - theirs) / max(ours, theirs) if max(ours, theirs) else 0.0
 
 
 def place(loop: LoopFacts) -> str:
-    """``gemm.py:93-103``, else the loop's label."""
+    """Return the loop's source lines such as ``gemm.py:93-103``, else its label."""
     for file, (first, last) in loop.lines.items():
         name = file.replace("\\", "/").rsplit("/", 1)[-1]
         return f"{name}:{first}" if first == last else f"{name}:{first}-{last}"
@@ -85,14 +85,14 @@ def place(loop: LoopFacts) -> str:
 
 
 def compare_loops(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
-    """What changed in the loops of a kernel."""
+    """Yield the changes in the loops of a kernel."""
     inner = 0
     pairs = pair_loops(old.loops, new.loops, _moved(old, new))
     for a, b in pairs:
         if (a is None or a.innermost) and (b is None or b.innermost):
             inner += _spills(b) - _spills(a)
             yield from _innermost(a, b, limits)
-    # An outer loop's counts have its inner loops' in them: only what those do not explain is its own.
+    # Counts of an outer loop include those of its inner loops; only a difference beyond these is the outer loop's own.
     before, after = facts.loop_spills(old) or 0, facts.loop_spills(new) or 0
     if abs(after - before) > abs(inner):
         around = next((b for _, b in pairs if b is not None and not b.innermost), None)
@@ -101,7 +101,7 @@ def compare_loops(old: KernelReport, new: KernelReport, limits: DiffLimits) -> I
 
 
 def _moved(old: KernelReport, new: KernelReport) -> int:
-    """Lines that the kernel moved down in its file."""
+    """Return the number of lines by which the kernel moved down in its file."""
     if isinstance(old.source, Location) and isinstance(new.source, Location):
         return new.source.line - old.source.line
     return 0
@@ -133,7 +133,7 @@ def _hot(a: LoopFacts | None, b: LoopFacts | None) -> bool:
 
 
 def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
-    """Work of an iteration, new by old: an unrolled loop does more in one."""
+    """Return the work of a new iteration divided by that of an old one; an unrolled loop does more per iteration."""
     if a is None or b is None or bool(a.flops) != bool(b.flops):
         return 1.0
     before, after = facts.work(a), facts.work(b)
@@ -141,7 +141,7 @@ def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
 
 
 def _weight(before: float, after: float, *, is_hot: bool) -> Severity:
-    """A warning for what grew or shrank a lot where the kernel spends its time."""
+    """Return a warning for a large relative change in the hot loop, else a note."""
     return Severity.WARNING if is_hot and abs(after - before) > _WARN * max(after, before) else Severity.NOTE
 
 
@@ -192,7 +192,7 @@ def _widths(
                 f"bytes a lane of a {kind}",
                 old,
                 new,
-                # LDS accesses of 8 and 16 bytes a lane differ little in what they cost.
+                # LDS accesses of 8 and 16 bytes per lane cost about the same.
                 Severity.WARNING if kind.startswith("global") else Severity.NOTE,
                 metric=f"width:{kind}",
                 negligible=_WARN,
@@ -205,7 +205,7 @@ def _widths(
 
 
 def compare_widths(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
-    """Widths outside loops: of the whole kernel where it has no loop, else of its stores, which follow the loops."""
+    """Yield changes of access widths outside loops: all accesses if there is no loop, else stores after loops."""
     if not old.loops and not new.loops:
         yield from _widths(old.instructions, new.instructions, limits)
         return

@@ -1,4 +1,4 @@
-"""Which entries of two reports are the same kernel."""
+"""Pair the entries of two reports that belong to the same kernel."""
 
 import json
 from collections import Counter, defaultdict
@@ -12,17 +12,17 @@ from kprof.diffing import facts
 from kprof.document import KernelReport
 
 _PARTS = ("signature", "constexprs", "attributes", "options", "environment")
-# Of what either specialisation says, so much may differ at most for the two to be called the same kernel changed.
+# Maximum share of differing specialisation entries for two reports to count as the same kernel.
 _MOST_DIFFERENT = 0.5
-# Above so many candidate pairs of one name, only entries that are exactly alike are paired.
+# Above this number of candidate pairs of one name, only entries with equal specialisations are paired.
 _MOST_CANDIDATES = 250_000
 BY_LIKENESS = "several entries say the same of themselves: paired by likeness"
-"""Of a pair that may be none: a better one and a worse one could have changed places unseen."""
+"""Note on an uncertain pair: a better and a worse kernel may have been swapped unnoticed."""
 
 
 @dataclass(frozen=True)
 class KernelPair:
-    """An entry of the old side and its partner on the new one; one of them ``None`` for new and gone kernels.
+    """Paired entries of the old and the new side; one of them is ``None`` for new and gone kernels.
 
     Attributes:
         old, new: positions among the entries of their side.
@@ -37,11 +37,16 @@ class KernelPair:
 def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[KernelPair]:
     """Pair the entries of two sides.
 
-    First those with the same name, architecture, grid and specialisation. Then, of the same name, architecture and
-    grid, those with the same types, compile-time values and options, whose hints differ: another Triton, or another
-    launch. Then the same whatever the grid. Then the nearest specialisation. Entries with equal descriptions are paired
-    by the file of a directory that each was read from; where that does not decide, the most alike are paired, with a
-    note.
+    Entries are paired in this order:
+
+    1. the same name, architecture, grid and specialisation;
+    2. the same name, architecture, grid, types, compile-time values and options, but other hints, because of another
+       Triton or another launch;
+    3. both of these with any grid;
+    4. the nearest specialisation of the same name and architecture.
+
+    Entries with equal descriptions are paired by the file in a directory that they were read from. If files do not
+    decide, the most similar entries are paired, with a note.
     """
     left, right = dict(enumerate(old)), dict(enumerate(new))
     found: list[KernelPair] = []
@@ -76,7 +81,7 @@ def _plain(kernel: KernelReport) -> dict[str, object]:
 def _same(
     left: dict[int, KernelReport], right: dict[int, KernelReport], key: Callable[[KernelReport], Hashable]
 ) -> Iterable[KernelPair]:
-    """Pairs with the same key, taken out of both sides."""
+    """Pair entries with the same key and remove them from both sides."""
     groups: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, entries in enumerate((left, right)):
         for index, kernel in entries.items():
@@ -98,7 +103,7 @@ def _same(
 def _same_file(
     left: dict[int, KernelReport], right: dict[int, KernelReport], before: list[int], after: list[int]
 ) -> list[tuple[int, int]]:
-    """Entries that were read from files of one name, where each name is there once on both sides."""
+    """Pair entries that were read from files of the same name, if each name is unique on both sides."""
     ours, theirs = _by_file(left, before), _by_file(right, after)
     return [(i, theirs[file]) for file, i in ours.items() if file in theirs]
 
@@ -111,7 +116,7 @@ def _by_file(entries: dict[int, KernelReport], chosen: list[int]) -> dict[str, i
 def _alike(
     left: dict[int, KernelReport], right: dict[int, KernelReport], before: list[int], after: list[int]
 ) -> list[tuple[int, int]]:
-    """Entries that nothing tells apart: those with equal facts first, then in the order of size."""
+    """Pair entries that nothing else distinguishes: first those with equal facts, the others in order of size."""
     pairs: list[tuple[int, int]] = []
     waiting = list(after)
     for i in list(before):
@@ -134,7 +139,7 @@ def _size(kernel: KernelReport) -> tuple[float, ...]:
 
 
 def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> Iterable[KernelPair]:
-    """Pairs of the same name and architecture that differ least."""
+    """Pair the remaining entries of the same name and architecture that differ least."""
     groups: dict[tuple[str, str], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, entries in enumerate((left, right)):
         for index, kernel in entries.items():
@@ -152,7 +157,7 @@ def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> I
 
 
 def _items(kernel: KernelReport) -> dict[tuple[str, str], str]:
-    """Everything that is said of a specialisation, as single entries."""
+    """Return all parts of a specialisation as a flat mapping."""
     if kernel.specialization is UNSET:
         return {}
     return {
@@ -164,7 +169,7 @@ def _items(kernel: KernelReport) -> dict[tuple[str, str], str]:
 
 
 def _distance(a: dict[tuple[str, str], str], b: dict[tuple[str, str], str]) -> float:
-    """Share of entries that differ, of the parts that both sides speak of."""
+    """Return the share of differing items among the parts that both specialisations contain."""
     parts = {part for part, _ in a} & {part for part, _ in b}
     names = {key for key in (*a, *b) if key[0] in parts}
     if not names:

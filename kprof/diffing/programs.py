@@ -1,4 +1,4 @@
-"""A program under several Tritons: recorded again under each, so that nothing has to read what another one wrote."""
+"""Run a program under several Tritons. It is recorded under each, so no Triton reads what another one wrote."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,12 +22,12 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RecordedEntry:
-    """Where the compile of one entry of a recorded side can be repeated from.
+    """Where to find the compile of one entry of a recorded side, so that it can be repeated.
 
     Attributes:
         target: the kernel in its capture, ``DIR::ID``.
-        grid: of its launch; ``None`` for a kernel that was only compiled.
-        listed: the configuration that stands for its autotuner's choice; ``None`` where none chooses.
+        grid: grid of its launch; ``None`` for a kernel that was only compiled.
+        listed: the configuration used in place of its autotuner's choice; ``None`` without an autotuner.
     """
 
     target: str
@@ -37,12 +37,12 @@ class RecordedEntry:
 
 @dataclass(frozen=True)
 class RecordedSide:
-    """One side of a comparison that was recorded.
+    """One recorded side of a comparison.
 
     Attributes:
-        side: its entries, one for each kernel and grid.
-        entries: identity of an entry to where it comes from.
-        environment: as of :class:`TritonLocation`.
+        side: its reports, one for each kernel and grid.
+        entries: identity (``id``) of a report to its source in the capture.
+        environment: as in :class:`TritonLocation`.
     """
 
     side: "Input"
@@ -62,23 +62,23 @@ def recorded_sides(
     tell: Tell,
     wait: Tell,
 ) -> list[RecordedSide]:
-    """Record the program under each Triton and analyse what it launched.
+    """Record the program under each Triton and analyse its launches.
 
     Args:
         command: the program and its arguments.
         tritons: releases, interpreters or wheels, old to new.
-        packages: requirements that each environment gets besides.
+        packages: requirements to install into each environment in addition.
         options: ``archs``, with one GPU at most, ``all_configs``, ``jobs`` and ``use_cache``.
-        folder: gets the captures, and environments made for them alone.
-        function: the only one whose launches are compared; empty: all are.
-        explained: whether each side has to be compiled again, to explain what got worse.
-        tell: called with each step, in words.
-        wait: called with what is downloaded or waited for, in words.
+        folder: folder for the captures, and for environments made only for them.
+        function: name of the only function whose launches are compared; empty for all.
+        explained: whether each side must be recompilable, to explain what got worse.
+        tell: called with a description of each step.
+        wait: called with a description of each download or wait.
 
     Raises:
-        TargetError: more than one GPU is named.
-        KprofError: an environment cannot be made, or the program launches nothing under one of them; nothing can be
-            explained with one of them.
+        TargetError: more than one GPU is named, or ``explained`` is set and this Python cannot import one of the
+            Tritons.
+        KprofError: an environment cannot be made, or the program launches nothing under one of them.
     """
     if len(options.arch) > 1:
         raise TargetError("a program is run for one GPU at a time", hint="Name one with --arch.")
@@ -150,7 +150,7 @@ def _side(
 
 
 def _entry(kernel: "CapturedKernel", options: "CompileOptions") -> "KernelReport":
-    """What is said of one launch, with its predicted time."""
+    """Return the report of one launch, with its predicted time."""
     from kprof.condition import CONDITIONS
     from kprof.targets.captured import loaded
     from kprof_analyzers.model.timed import with_time

@@ -1,4 +1,4 @@
-"""Whether a difference is for the worse, and how much it matters."""
+"""Rate differences: whether a change is for the worse, and how much it matters."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,29 +31,30 @@ ORDER = (
     "loops",
     "instructions",
 )
-"""Kinds of changes in the order of the harm that they do."""
+"""Kinds of changes, the most harmful first."""
 
 FEWER_IS_WORSE = frozenset({"waves_per_simd", "width"})
-"""Kinds that get worse when they fall; those that are not named here or below get worse when they rise."""
+"""Kinds that get worse when they decrease; other kinds get worse when they increase, except the neutral ones."""
 _NEUTRAL = frozenset({"loops", "matrix"})
-"""Kinds of which neither more nor less is worse."""
+"""Kinds that are neither worse nor better when they change."""
 
-# Of the ratio by which two iterations' work differs.
+# Relative rounding error of the ratio of two iterations' work.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class ComparedFigure:
-    """A figure on both sides, ready to be rated.
+    """A figure of both sides, ready to be rated.
 
     Attributes:
         kind: a key of :data:`ORDER`.
-        text: for people.
-        old, new: as they are shown.
-        severity: how much a change of it matters.
+        text: name of the figure for people.
+        old, new: values as shown.
+        severity: importance of a change.
         metric: name in the document, ``kind`` by default.
-        scale: work of one iteration, new by old: ``new`` is compared with ``old`` times this.
-        negligible: share of the larger value below which a difference is not worth reporting.
+        scale: work of a new iteration divided by that of an old one: ``new`` is compared with ``old`` times this
+            factor.
+        negligible: relative difference, as a share of the larger value, below which nothing is reported.
         where, hot, note, fix, saves_us, location: as in :class:`kprof.diffing.document.Change`.
     """
 
@@ -74,7 +75,7 @@ class ComparedFigure:
 
 
 def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
-    """The change, or none when both sides are alike."""
+    """Yield the change of a figure, or nothing if both sides are equal."""
     metric = found.metric or found.kind
     severity, effect = found.severity, _effect(found)
     if effect is None:
@@ -105,7 +106,7 @@ def is_worse(metric: str, before: float, now: float) -> bool:
     """Return whether a metric got worse, in the direction and with the rounding that `diff` and `check` share.
 
     Args:
-        metric: its name in the document.
+        metric: name of the metric in the document.
         before: the earlier value, or the limit.
         now: the value to judge, in the same unit.
     """

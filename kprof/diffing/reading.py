@@ -1,4 +1,4 @@
-"""Reading a ``kprof.report/1`` document back."""
+"""Read a ``kprof.report/1`` document from a file."""
 
 from pathlib import Path
 
@@ -12,16 +12,16 @@ _BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
 class _Head(msgspec.Struct):
-    """What tells documents apart."""
+    """The field that identifies a document."""
 
     schema: str | None = None
 
 
 def read_report(path: Path) -> Report:
-    """The document in a file.
+    """Return the report in a file.
 
     Raises:
-        KprofError: the file cannot be read, is cut off, or is another document or another version of it.
+        KprofError: the file cannot be read, is truncated, or contains another document or another version of it.
     """
     data = boundary.read_bytes(path).lstrip(_BLANK)
     try:

@@ -1,4 +1,4 @@
-"""A git work tree and an earlier revision of it, read with git's own commands. Neither is changed, no hook is run."""
+"""Read a git work tree and an earlier revision with git's own commands. Neither is changed, and no hook is run."""
 
 import os
 import subprocess
@@ -19,8 +19,8 @@ class Blob:
     """A file of a revision.
 
     Attributes:
-        mode: as git has it.
-        name: of its content.
+        mode: git's file mode.
+        name: object name of the content.
     """
 
     mode: str
@@ -29,12 +29,12 @@ class Blob:
 
 @dataclass(frozen=True)
 class WorkTree:
-    """A work tree and the revision that it is compared with.
+    """A work tree and the revision to compare it with.
 
     Attributes:
-        root: its folder.
-        commit: the revision, in full.
-        folder: the folder that was asked about, from the root; empty for the root.
+        root: the top folder of the work tree.
+        commit: full commit hash of the revision.
+        folder: the compared folder, relative to the root; empty for the root.
     """
 
     root: Path
@@ -57,7 +57,7 @@ class WorkTree:
 
     @property
     def blobs(self) -> dict[str, Blob]:
-        """The files of the revision by path."""
+        """Files of the revision, by path."""
         found = {}
         for line in _paths(_git(self.root, "ls-tree", "-r", "-z", "--full-tree", self.commit)):
             about, _, path = line.partition("\t")
@@ -82,7 +82,7 @@ class WorkTree:
             at = start + size + 1
 
     def write(self, folder: Path, blobs: Mapping[str, Blob]) -> None:
-        """Write files of the revision into a folder. Links that lead out of it are left out."""
+        """Write files of the revision into a folder, without links that lead out of it."""
         for paths in _batches(blobs):
             for path, content in zip(paths, self.contents([blobs[each].name for each in paths]), strict=True):
                 place = folder / path
@@ -96,10 +96,10 @@ class WorkTree:
 
 
 def work_tree(revision: str, folder: Path) -> WorkTree:
-    """Return the work tree that a folder is in, to be compared with a revision.
+    """Return the work tree that contains a folder, and the revision to compare it with.
 
     Raises:
-        InputError: git is missing, the folder is in no work tree, or there is no such revision.
+        InputError: git is missing, the folder is not in a work tree, or the revision does not exist.
     """
     root = Path(_git(folder, "rev-parse", "--show-toplevel").decode(errors="surrogateescape").rstrip("\n"))
     try:

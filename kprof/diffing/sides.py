@@ -1,4 +1,4 @@
-"""What is compared when two things are named: reports are read, everything else is analysed as usual."""
+"""Load the two sides of a comparison: reports are read, all other targets are analysed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Named:
-    """A side with the label that tables show."""
+    """A target with its label for tables."""
 
     target: str
     label: str
 
 
 def labels(first: str, second: str) -> tuple[Named, Named]:
-    """Both sides under names as short as they can be and still differ."""
+    """Return both sides with labels that are as short as possible and still differ."""
     one, two = Path(first), Path(second)
     if one.name != two.name and one.name and two.name:
         return Named(first, one.name), Named(second, two.name)
@@ -31,10 +31,10 @@ def labels(first: str, second: str) -> tuple[Named, Named]:
 
 
 def side(named: Named, options: "CompileOptions", tell: "Callable[[str], None]") -> "Input":
-    """Everything on one side.
+    """Load one side.
 
     Raises:
-        KprofError: it does not exist, is of no known kind, or nothing in it can be read.
+        KprofError: the target does not exist, is of an unknown kind, or nothing in it can be read.
     """
     from kprof.diffing.comparing import Input
     from kprof.diffing.reading import read_report
@@ -50,10 +50,10 @@ def side(named: Named, options: "CompileOptions", tell: "Callable[[str], None]")
 
 
 def of_report(named: Named, document: "Report", options: "CompileOptions") -> "Input":
-    """A side that is a document already.
+    """Return a side from an existing document.
 
     Raises:
-        KprofError: it has no kernel of the architectures asked for.
+        KprofError: the document has no kernel of the requested architectures.
     """
     from kprof.diffing.comparing import Input
 
@@ -61,7 +61,7 @@ def of_report(named: Named, document: "Report", options: "CompileOptions") -> "I
 
 
 def _chosen(document: "Report", options: "CompileOptions", target: str) -> "list[KernelReport]":
-    """The entries of the architectures asked for; all when none was named."""
+    """Return the kernels of the requested architectures; all if none was requested."""
     from kprof.hardware.machine import load_gpu
 
     wanted = {load_gpu(name)[0].name for name in options.arch}
@@ -73,5 +73,5 @@ def _chosen(document: "Report", options: "CompileOptions", target: str) -> "list
 
 
 def _problems(document: "Report") -> list[str]:
-    """What the run that wrote it could not analyse."""
+    """Return what the run that wrote the document could not analyse."""
     return list(document.notes) if document.verdict.status == "cannot_tell" else []

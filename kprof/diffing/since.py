@@ -1,7 +1,7 @@
-"""Which kernels changed in a work tree since a revision of git: by source first, by machine code where that differs.
+"""Find the kernels that changed in a work tree since a git revision.
 
-A kernel of which everything that it is made of and launched by is unchanged has the same machine code. Others are
-compiled on both sides where something says how they are launched; where nothing does, they may have changed.
+Source code is compared first. If all code that defines and launches a kernel is unchanged, so is its machine code.
+Other kernels are compiled on both sides if their launches are described; if not, they may have changed.
 """
 
 import re
@@ -46,7 +46,7 @@ class Repository:
         tree: the work tree and the revision.
         old: definitions in the revision.
         new: definitions now.
-        changed: paths that differ.
+        changed: paths of files that differ.
         unread: Python files that cannot be read, with the reason.
     """
 
@@ -124,16 +124,17 @@ def _change(graph: CodeGraph, key: Key, status: CodeStatus, reasons: Sequence[st
 
 
 def _differing(old: Mapping[Key, str], new: Mapping[Key, str]) -> list[str]:
-    """Return names of the definitions that differ; where a definition moved to another file, it is the same one."""
+    """Return the names of definitions that differ; a definition that only moved to another file is unchanged."""
     before = Counter((name, digest) for (_, name), digest in old.items())
     after = Counter((name, digest) for (_, name), digest in new.items())
     return sorted({name for name, _ in (*(before - after), *(after - before))})
 
 
 def _by_data_file(repository: Repository, launched: Mapping[Key, Mapping[Key, str]]) -> dict[Key, list[str]]:
-    """Return the changed data files whose names stand in what launches a kernel, by kernel.
+    """Return for each kernel the changed data files whose names occur in the code that launches the kernel.
 
-    Of several texts that are in a file's name the longest counts: ``GEMM-A8W8`` is in the names of other kernels' too.
+    If several texts occur in a file's name, the longest decides: ``GEMM-A8W8`` also occurs in file names of other
+    kernels.
     """
     graph = repository.new
     words: dict[str, set[Key]] = defaultdict(set)
@@ -156,7 +157,7 @@ def _by_data_file(repository: Repository, launched: Mapping[Key, Mapping[Key, st
 
 
 def data_files(repository: Repository) -> list[str]:
-    """Return the changed data files that are below a top folder with kernels."""
+    """Return the changed data files in those top-level folders that contain kernels."""
     graphs = (repository.old, repository.new)
     tops = {path.partition("/")[0] for graph in graphs for path, _ in graph.kernels if "/" in path}
     flat = any("/" not in path for graph in graphs for path, _ in graph.kernels)
@@ -174,7 +175,7 @@ def _is_part(word: str, stem: str) -> bool:
 
 
 def kernels_of(graph: CodeGraph, target: SinceTarget) -> list[Key]:
-    """Return the kernels that a target launches, by name."""
+    """Return the kernels that a target launches."""
     if target.function:
         key = (target.file, target.function)
         return [key] if key in graph.kernels else []
@@ -195,12 +196,12 @@ def compare_since(
 
     Args:
         repository: both sides.
-        revision: as it was named.
-        targets: what says how kernels are launched. It is compiled where the source of one of its kernels, or of what
-            launches it, differs.
-        limits: what counts as worse.
-        is_wanted: whether a kernel is compared, by file and name.
-        tell: called with each step, in words.
+        revision: the revision as the user named it.
+        targets: targets that describe how kernels are launched. A target is compiled if the source of one of its
+            kernels, or of the code that launches it, differs.
+        limits: thresholds of significant changes.
+        is_wanted: whether to compare a kernel, by file and name.
+        tell: called with a description of each step.
     """
     tell("comparing source code")
     changes = {key: each for key, each in kernel_changes(repository) if is_wanted(*key)}
@@ -220,13 +221,13 @@ def compare_since(
 
 
 class _Compiled:
-    """Kernels whose source differs, compared again after both sides were compiled.
+    """Kernels whose source differs, with the results of compiling both sides.
 
     Attributes:
-        changes: all kernels, with what is known of them now.
+        changes: all kernels, with their current status.
         old, new: reports of launches whose code differs.
-        problems_of_old, problems_of_new: what does not compile.
-        lost: kernels by name and architecture that do not compile any more.
+        problems_of_old, problems_of_new: errors of the compiles on each side.
+        lost: errors of kernels that no longer compile, by name and architecture.
     """
 
     def __init__(self, changes: dict[Key, KernelSince], repository: Repository, tell: Callable[[str], None]) -> None:
@@ -310,7 +311,7 @@ class _Compiled:
         new: Sequence[CompiledLaunch],
         sides: tuple[SideLaunches, SideLaunches],
     ) -> str:
-        """Return why the code of both sides cannot be compared, and keep that for the sides of the comparison."""
+        """Return why the code of both sides cannot be compared, and add the reason to the problems of its side."""
         tells = (self.problems_of_old, self.problems_of_new)
         for side, (whole, launches, problems) in enumerate(zip(sides, (old, new), tells, strict=True)):
             words = whole.problem or next((each.problem for each in launches if each.problem), "")
@@ -352,7 +353,7 @@ def _document(repository: Repository, revision: str, changes: Iterable[KernelSin
 
 
 def _verdict(diff: Diff, since: Since) -> Verdict:
-    """Return the verdict: a regression first, then kernels that cannot be compared."""
+    """Return the verdict; a regression takes precedence over kernels that cannot be compared."""
     counts = since.counts
     total = plural(len(since.kernels), "kernel")
     same = f"{counts.get('unchanged', 0)} of {total} unchanged since {since.revision}, bit for bit"

@@ -1,4 +1,4 @@
-"""The lines in which the source code of two kernels differs, if all of them are next to each other."""
+"""Find the lines in which the source code of two kernels differs, if they are contiguous."""
 
 from difflib import SequenceMatcher
 from itertools import takewhile
@@ -12,15 +12,15 @@ _MOST_LINES = 1000
 
 
 def source_change(old: Location, new: Location) -> SourceChange | None:
-    """Return the lines of one kernel that stand in place of lines of another.
+    """Return the range of lines of one kernel that is replaced in another.
 
     Args:
         old: where the old kernel is defined.
         new: where the new one is defined.
 
     Returns:
-        ``None`` where the code is the same, differs in several places or by lines that are only on one side, or where a
-        source is not at hand.
+        The range, or ``None`` if the code is the same, differs in several places, only has added or removed lines, or
+        if a source is not available.
     """
     matched = SequenceMatcher(None, _code(old.file, old.line), _code(new.file, new.line), autojunk=False)
     match [change for change in matched.get_opcodes() if change[0] != "equal"]:
@@ -32,10 +32,10 @@ def source_change(old: Location, new: Location) -> SourceChange | None:
 
 
 def _code(file: str, line: int) -> tuple[str, ...]:
-    """Lines of a function from the one that defines it on; none of a file or a function that is too large."""
+    """Return the lines of the function that starts at a line; empty if the file or the function is too large."""
     content = boundary.content_of(file, _MOST_BYTES)
     lines = [] if content is None else content.decode(errors="replace").splitlines()[line - 1 :]
-    # Decorators stand above it.
+    # The given line may be that of a decorator above the ``def``.
     head = next((at for at, text in enumerate(lines[:_MOST_LINES]) if text.lstrip().startswith("def ")), None)
     if head is None:
         return ()

@@ -1,4 +1,4 @@
-"""Is this machine set up to compile, run and time kernels? Everything is only looked at, nothing is changed or run."""
+"""Check whether this machine is set up to compile, run and time kernels. Checks only read; they change nothing."""
 
 from kprof.doctor.command_line import read_command
 from kprof.doctor.document import SCHEMA, CheckOutcome, Diagnosis

@@ -1,4 +1,4 @@
-"""What a check is: a function in a file of the folder ``checks`` with :func:`check` over it."""
+"""Checks of the doctor: functions in the folder ``checks`` that are decorated with :func:`check`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from kprof.doctor.host import Host
 
 
 class Seen(NamedTuple):
-    """What a check found on a machine.
+    """Result of a check on a machine.
 
     Attributes:
-        status: how good it is.
-        found: what is there.
-        fix: commands that change it.
-        why: why it matters, where that differs from the check's own reason.
+        status: severity of the result.
+        found: description of the current state.
+        fix: commands that change the state.
+        why: why it matters, if that differs from the check's own reason.
     """
 
     status: Status
@@ -25,38 +25,38 @@ class Seen(NamedTuple):
 
 
 def ok(found: str) -> Seen:
-    """All is well."""
+    """Return the result "everything is fine"."""
     return Seen("ok", found)
 
 
 def warn(found: str, *fix: str, why: str = "") -> Seen:
-    """Something may make measurements worse, or leaves something out."""
+    """Return a warning: measurements may be worse, or something is not available."""
     return Seen("warn", found, fix, why)
 
 
 def fail(found: str, *fix: str, why: str = "") -> Seen:
-    """Something makes measurements wrong or impossible."""
+    """Return a failure: measurements are wrong or impossible."""
     return Seen("fail", found, fix, why)
 
 
 def unknown(found: str) -> Seen:
-    """It could not be determined, which is neither good nor bad."""
+    """Return an undetermined result, which is neither good nor bad."""
     return Seen("unknown", found)
 
 
 @dataclass(frozen=True)
 class DoctorCheck:
-    """One thing to look at.
+    """A check of one property of the machine.
 
     Attributes:
-        name: as in the document, in kebab-case.
-        section: where it is shown.
-        why: why it matters, a sentence.
-        source: whose advice it is.
-        needs_gpu: it means nothing on a machine without an AMD GPU.
-        needs_cuda_gpu: it means nothing on a machine without an NVIDIA GPU, which is nothing to speak of.
-        needs_report: it means nothing without the output of rocminfo or amd-smi.
-        look: looks at the machine. Must only read.
+        name: name in the document, in kebab-case.
+        section: section in which it is shown.
+        why: why the property matters, one sentence.
+        source: origin of the advice.
+        needs_gpu: True if it is only relevant on a machine with an AMD GPU.
+        needs_cuda_gpu: True if it is only relevant on a machine with an NVIDIA GPU.
+        needs_report: True if it needs the output of rocminfo or amd-smi.
+        look: function that examines the machine. It must only read.
     """
 
     name: str
@@ -69,7 +69,7 @@ class DoctorCheck:
     look: Callable[[Host], Seen]
 
     def outcome(self, machine: Host) -> CheckOutcome:
-        """The check's part of the document; an error while looking is an unknown outcome."""
+        """Return the check's entry in the document; an error during the check becomes an unknown outcome."""
         try:
             seen = self.look(machine)
         except Exception as error:  # noqa: BLE001 - what is odd on a machine must not hide the rest of it
@@ -91,5 +91,5 @@ def check(
     needs_cuda_gpu: bool = False,
     needs_report: bool = False,
 ) -> Callable[[Callable[[Host], Seen]], DoctorCheck]:
-    """Make a check of the function below; see :class:`DoctorCheck`."""
+    """Return a decorator that turns a function into a check; see :class:`DoctorCheck`."""
     return lambda look: DoctorCheck(name, section, why, source, needs_gpu, needs_cuda_gpu, needs_report, look)

@@ -1,4 +1,4 @@
-"""The command line of a server or a launcher: its variables, its program and its arguments."""
+"""Read the command line of a server or a launcher: its variables, its program and its arguments."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _PROGRAMS: Mapping[str, tuple[str, Workload]] = {
     "mpiexec": ("mpirun", "multi-gpu"),
 }
 KNOWN = ("vllm", "sglang", "torchrun", "mpirun")
-"""Programs whose arguments can be judged."""
+"""Programs whose arguments can be checked."""
 
 _ALIASES: Mapping[str, Mapping[str, str]] = {
     "vllm": {"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size", "-q": "--quantization"},
@@ -35,7 +35,7 @@ _ALIASES: Mapping[str, Mapping[str, str]] = {
     "torchrun": {},
     "mpirun": {"-n": "-np", "-c": "-np", "--np": "-np", "--n": "-np"},
 }
-# Options of launchers that take no value, so that the word behind them is the program.
+# Launcher options without a value, so that the next word is the program.
 _FLAGS = frozenset({"--standalone", "--no-python", "--allow-run-as-root", "--oversubscribe", "--tag-output", "-m"})
 _OF_TWO = frozenset({"--mca", "-mca"})
 _VARIABLES = {"-x": 1, "-e": 1, "--env": 1, "-env": 2, "-genv": 2}
@@ -43,12 +43,12 @@ _VARIABLES = {"-x": 1, "-e": 1, "--env": 1, "-env": 2, "-genv": 2}
 
 @dataclass(frozen=True)
 class ServerCommand:
-    """A command line that was read.
+    """The command line of a server or a launcher.
 
     Attributes:
-        programs: launchers and the server, in their order: ``("torchrun", "vllm")``.
+        programs: launchers and the server, in order: ``("torchrun", "vllm")``.
         environment: variables that the line sets.
-        arguments: option to value, by its long name; "" for an option without a value.
+        arguments: option by its long name, to its value; "" for an option without a value.
         owners: option to the program that it belongs to.
     """
 
@@ -59,17 +59,17 @@ class ServerCommand:
 
     @property
     def workload(self) -> Workload:
-        """What the line is for: what its last known program does."""
+        """Workload of the command line: that of its last known program."""
         return next(workload for name, workload in _PROGRAMS.values() if name == self.programs[-1])
 
 
 def read_command(words: Sequence[str]) -> ServerCommand:
-    """Read a command line as its words.
+    """Parse a command line from its words.
 
-    Variables may come first, behind ``env`` or from the options of ``docker run`` and ``mpirun``.
+    Variables may come first, after ``env``, or in the options of ``docker run`` and ``mpirun``.
 
     Raises:
-        KprofError: the line is too long, or none of its words is a program that is known.
+        KprofError: the line is too long, or contains no known program.
     """
     if len(words) > _MOST_WORDS or any(len(word) > _LONGEST for word in words):
         raise KprofError(f"the command line has over {_MOST_WORDS:,} words, or a word of over {_LONGEST:,} characters")
@@ -82,12 +82,12 @@ def read_command(words: Sequence[str]) -> ServerCommand:
         word = words[at]
         at += 1
         program = _program(word)
-        # A launcher's own options, and variables, stand before the program that it launches.
+        # Options of a launcher, and variables, come before the launched program.
         launching = launching and (not programs or programs == ["mpirun"])
         if program is not None and program not in programs:
             programs.append(program)
         elif word in _SHELL:
-            # What follows is another command of the shell.
+            # The rest is another shell command.
             if programs:
                 break
         elif launching and (assigned := _ASSIGNMENT.fullmatch(word.removeprefix("--env="))) is not None:
@@ -110,7 +110,7 @@ def read_command(words: Sequence[str]) -> ServerCommand:
 
 
 def _program(word: str) -> str | None:
-    """The known program that a word names: by its path, its script or its module."""
+    """Return the known program that a word names, by its path, its script or its module."""
     name = word.rpartition("/")[2]
     found = _PROGRAMS.get(name)
     if found is None and name.startswith("vllm.entrypoints."):
@@ -119,7 +119,7 @@ def _program(word: str) -> str | None:
 
 
 def _variable(words: Sequence[str], environment: dict[str, str]) -> int:
-    """Note a variable that an option sets, and return the number of its words."""
+    """Store a variable that an option sets, and return the number of consumed words."""
     if len(words) == 2:
         environment[words[0]] = words[1]
     elif words and (assigned := _ASSIGNMENT.fullmatch(words[0])) is not None:
@@ -128,7 +128,7 @@ def _variable(words: Sequence[str], environment: dict[str, str]) -> int:
 
 
 def _option(word: str, following: str | None, aliases: Mapping[str, str]) -> tuple[str, str, int]:
-    """An option's long name, its value and how many of the following words that takes."""
+    """Return an option's long name, its value, and how many of the following words it consumes."""
     name, equals, value = word.partition("=")
     name = name.replace("_", "-") if name.startswith("--") else name
     name = aliases.get(name, name)

@@ -1,4 +1,4 @@
-"""What the examination of a machine says: schema ``kprof.doctor/1``."""
+"""Document of the examination of a machine: schema ``kprof.doctor/1``."""
 
 from typing import Literal
 
@@ -10,17 +10,17 @@ Status = Literal["ok", "warn", "fail", "unknown"]
 
 
 class CheckOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one check found.
+    """Result of one check.
 
     Attributes:
-        check: its name: ``numa-balancing``.
+        check: name of the check: ``numa-balancing``.
         section: ``software``, ``gpu``, ``host``, ``environment`` or ``disk``.
-        status: ``fail`` makes measurements wrong or impossible, ``warn`` may make them worse, ``unknown`` could not be
-            determined and is no ``ok``.
-        found: what is there, in a few words.
-        why: why it matters; absent where all is well.
-        fix: commands, in their order, or what else to do.
-        source: whose advice it is, where it is not kprof's own.
+        status: ``fail``: measurements are wrong or impossible; ``warn``: they may be worse; ``unknown``: could not be
+            determined, which is not ``ok``.
+        found: the current state, in a few words.
+        why: why it matters; absent if the check passed.
+        fix: commands in order, or other actions.
+        source: origin of the advice, if it is not kprof's own.
     """
 
     check: str
@@ -33,17 +33,17 @@ class CheckOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SettingOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How one setting of the guides stands.
+    """State of one setting from the guides.
 
     Attributes:
-        name: of the variable, parameter, file or library.
-        kind: what it is.
-        status: as of a check; what is neither required nor set is ``ok``.
+        name: name of the variable, parameter, file or library.
+        kind: kind of setting.
+        status: as for a check; a setting that is neither required nor set is ``ok``.
         found: its value, or ``not set``.
-        wanted: the value for this workload and GPU; absent where none is wanted.
-        why: what it does, one sentence.
-        fix: commands, in their order.
-        source: whose advice it is.
+        wanted: recommended value for this workload and GPU; absent if there is none.
+        why: effect of the setting, one sentence.
+        fix: commands in order.
+        source: origin of the advice.
     """
 
     name: str
@@ -57,10 +57,10 @@ class SettingOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class DoctorVerdict(msgspec.Struct, frozen=True):
-    """The last line.
+    """The overall result.
 
     Attributes:
-        status: ``ok`` (exit 0) or ``fail`` (1): something makes measurements wrong.
+        status: ``ok`` (exit 0), or ``fail`` (exit 1): something makes measurements wrong.
         summary: one line.
     """
 
@@ -73,18 +73,18 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
     Attributes:
         kprof: version of kprof.
-        gpus: AMD GPUs that the driver lists: product where it is known, and architecture.
-        checks: outcomes by section.
-        left_out: checks that mean nothing without a GPU, on a machine that has none.
-        works: what can be done here as it is.
+        gpus: AMD GPUs that the driver lists: product, if known, and architecture.
+        checks: results by section.
+        left_out: checks that are irrelevant without a GPU, on a machine that has none.
+        works: activity to whether it is possible on this machine as it is.
         verdict: the result as a whole.
-        workload: what the settings were asked for, absent when nothing was named.
-        settings: outcomes of the settings that have no check of their own.
-        unseen: what the workload wants besides, as arguments of a program, where no command line is given:
-            ``unknown``, and part of no verdict.
-        reported: GPUs in the output of rocminfo or amd-smi that was given.
-        arguments: outcomes of a command line's arguments, and of those that are to be tried (``unknown``).
-        unjudged: arguments that the guides say nothing about.
+        workload: workload that the settings were checked for; absent if none was named.
+        settings: results for settings without a check of their own.
+        unseen: recommended program arguments of the workload if no command line was passed; ``unknown``, and not part
+            of the verdict.
+        reported: GPUs in the passed output of rocminfo or amd-smi.
+        arguments: results for a command line's arguments, and for arguments worth trying (``unknown``).
+        unjudged: arguments about which the guides say nothing.
         schema: always ``kprof.doctor/1``.
     """
 

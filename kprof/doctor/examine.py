@@ -1,4 +1,4 @@
-"""Run every check of the folder on a machine, and judge the arguments of a command line."""
+"""Run all checks on a machine, and rate the arguments of a command line."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ _SECTIONS = ("software", "gpu", "host", "environment", "disk")
 
 @cache
 def checks() -> tuple[DoctorCheck, ...]:
-    """One of each, by section and name."""
+    """Return all checks, sorted by section and name."""
     import kprof.doctor.checks as folder
 
     found = [
@@ -46,11 +46,10 @@ def checks() -> tuple[DoctorCheck, ...]:
 
 
 def examine(machine: Host, workload: Workload | None = None, command: ServerCommand | None = None) -> Diagnosis:
-    """Look at everything that means something on this machine, and compare its settings with what a workload wants.
+    """Run every check that is relevant on this machine, and compare its settings with those of a workload.
 
-    Variables that a command line sets count as those of the environment, and its arguments are judged.
-
-    Without a GPU nothing is measured, so that nothing makes measurements wrong: what would be a failure is a warning.
+    Variables that a command line sets are treated like environment variables, and its arguments are rated. Without a
+    GPU nothing is measured, so nothing can make measurements wrong: failures become warnings.
     """
     if command is not None:
         workload = workload or command.workload
@@ -95,7 +94,7 @@ def _named(gpu: HostGpu) -> str:
 
 
 def _works(machine: Host, found: dict[str, CheckOutcome]) -> dict[str, bool]:
-    """What can be done: compiling needs Triton, running a GPU that can be used and torch for it."""
+    """Return which activities are possible. Running needs Triton, a usable GPU and a matching torch."""
 
     def good(name: str) -> bool:
         return name in found and found[name].status != "fail"
@@ -138,12 +137,12 @@ def _verdict(
 
 
 def _plural(count: int, noun: str, ending: str = "s") -> str:
-    """``2 warnings``; nothing for none."""
+    """Return ``2 warnings``, or "" for 0."""
     return f"{count} {noun}{'' if count == 1 else ending}" if count else ""
 
 
 def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcome]:
-    """Every argument that the guides say something about, given or not."""
+    """Rate every argument that the guides mention, whether or not it is on the command line."""
     found = []
     values = {**machine.environment, **command.arguments}
     for setting in settings().values():
@@ -158,13 +157,13 @@ def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcom
 
 
 def unjudged(command: ServerCommand) -> list[str]:
-    """Arguments that the guides say nothing about."""
+    """Return arguments that the guides do not mention."""
     known = {"-np", *(setting.name for setting in settings().values() if setting.kind == "argument")}
     return [name for name in command.arguments if name not in known]
 
 
 def _good_by_default(setting: HostSetting, rule: WantedValue) -> bool:
-    """Whether an argument that is not given is as the rule wants it."""
+    """Return whether an argument that is not on the command line has the value that the rule recommends."""
     default = setting.default_of(rule)
     return not rule.value or (default is not None and rule.accepts(default))
 
@@ -173,7 +172,7 @@ def _judged(setting: HostSetting, rule: WantedValue, given: str | None) -> Setti
     if given is None:
         return judged_setting(setting, "unknown", "not given, may help", suggested(setting, rule))
     if given == setting.default_of(rule) and not _good_by_default(setting, rule):
-        # The same as an argument that is not given.
+        # An explicit default is treated like a missing argument.
         found = f"{given[:_SHOWN]}, the default; another value may help"
         return judged_setting(setting, "unknown", found, suggested(setting, rule))
     shown = given[:_SHOWN] if given else "given"
@@ -184,7 +183,7 @@ def _judged(setting: HostSetting, rule: WantedValue, given: str | None) -> Setti
 
 
 def _counts(machine: Host, command: ServerCommand) -> Iterator[SettingOutcome]:
-    """Processes and GPUs of a line, which must agree."""
+    """Compare the numbers of processes and GPUs on a command line, which must agree."""
     given = command.arguments
     parallel = _number(given.get("--tensor-parallel-size"))
     visible = _visible(machine.environment)
@@ -215,7 +214,7 @@ def _count(name: str, status: Status, found: str, wanted: str, why: str = "") ->
 
 
 def _visible(environment: Mapping[str, str]) -> tuple[str, int] | None:
-    """The variable that chooses GPUs, and how many it lists; ``None`` where none does, or its value is no list."""
+    """Return the variable that selects GPUs and its number of entries; ``None`` if there is no such list."""
     for name in _VISIBLE:
         value = environment.get(name, "").strip().strip("\"'")
         if re.fullmatch(r"\d+(?:,\d+)*", value):

@@ -1,4 +1,4 @@
-"""The machine as checks see it: files below a root, environment, programs. Nothing of it is written or run."""
+"""Access to a machine for checks: files below a root, environment, programs. Nothing is written or executed."""
 
 import os
 import shutil
@@ -22,14 +22,14 @@ _GPU_CLASSES = ("0x03", "0x12")
 
 @dataclass(frozen=True)
 class HostGpu:
-    """A GPU, or a partition of one, that the compute driver lists.
+    """A GPU, or a partition of a GPU, that the compute driver lists.
 
     Attributes:
-        node: number of its node in the topology.
-        arch: ``gfx942``; empty when the driver's number makes no sense.
-        device: its PCI device's folder in sysfs, where it is known.
-        render: name of its device file in ``/dev/dri``: ``renderD128``; empty when it is not known.
-        product: the name that the driver gives it, if any.
+        node: number of its node in the driver's topology.
+        arch: architecture such as ``gfx942``; empty when the driver's number is invalid.
+        device: its PCI device's folder in sysfs, if known.
+        render: name of its device file in ``/dev/dri``: ``renderD128``; empty if not known.
+        product: product name from the driver, or "".
     """
 
     node: int
@@ -49,16 +49,16 @@ def _free(path: Path) -> int:
 
 @dataclass(frozen=True)
 class Host:
-    """What there is to be looked at.
+    """A machine to examine.
 
     Attributes:
-        root: below which ``/proc``, ``/sys``, ``/dev`` and ``/opt`` are.
+        root: folder that contains ``/proc``, ``/sys``, ``/dev`` and ``/opt``.
         environment: environment variables.
         packages: folders that Python searches for packages.
-        which: finds a program on the path.
-        usable: whether this user may read and write a path.
-        free: bytes that may still be written to a folder's disk.
-        reported: GPUs that the output of rocminfo or amd-smi lists, of this machine or another one.
+        which: function that finds a program on the path.
+        usable: function that returns whether this user may read and write a path.
+        free: function that returns the free bytes on a folder's disk.
+        reported: GPUs in the output of rocminfo or amd-smi, from this machine or another one.
     """
 
     root: Path = Path("/")
@@ -70,19 +70,19 @@ class Host:
     reported: Sequence[ReportedGpu] = ()
 
     def at(self, path: str) -> Path:
-        """An absolute path of the machine below the root."""
+        """Return an absolute path of the machine, below the root."""
         return self.root / path.lstrip("/")
 
     def text(self, path: str | Path) -> str | None:
-        """A small file's text without blanks around it; ``None`` when it cannot be read or is no file."""
+        """Return a small file's text, stripped; ``None`` when it cannot be read or is not a regular file."""
         data = self.data(path)
         return None if data is None else data.decode("utf-8", errors="replace").strip()
 
     def data(self, path: str | Path) -> bytes | None:
-        """The first 64 KiB of a file; ``None`` when it cannot be read or is no file."""
+        """Return the first 64 KiB of a file; ``None`` when it cannot be read or is not a regular file."""
         full = self.at(path) if isinstance(path, str) else path
         try:
-            # Anything but a plain file might keep a reader waiting.
+            # Reading from anything but a regular file could block.
             if not stat.S_ISREG(full.stat().st_mode):
                 return None
             with full.open("rb") as file:
@@ -91,12 +91,12 @@ class Host:
             return None
 
     def number(self, path: str | Path) -> int | None:
-        """A file's text as a whole number; ``None`` when it is none."""
+        """Return a file's text as an integer; ``None`` when it is not one."""
         text = self.text(path)
         return int(text) if text is not None and len(text) < 20 and text.removeprefix("-").isdecimal() else None
 
     def entries(self, folder: str | Path, start: str = "") -> list[Path]:
-        """What is in a folder and begins with some letters, in natural order; nothing when it cannot be read."""
+        """Return a folder's entries with a prefix, in natural order; empty when the folder cannot be read."""
         full = self.at(folder) if isinstance(folder, str) else folder
         try:
             with os.scandir(full) as found:
@@ -128,11 +128,11 @@ class Host:
 
     @cached_property
     def on_the_bus(self) -> int:
-        """AMD GPUs among the PCI devices, whether a driver has them or not."""
+        """Number of AMD GPUs among the PCI devices, with or without a driver."""
         return self._displays(_AMD)
 
     def _displays(self, vendor: str) -> int:
-        """GPUs of a vendor on the bus."""
+        """Return the number of a vendor's GPUs on the bus."""
         devices = self.entries("/sys/bus/pci/devices")
         return sum(
             self.text(device / "vendor") == vendor and (self.text(device / "class") or "").startswith(_GPU_CLASSES)
@@ -141,7 +141,7 @@ class Host:
 
     @cached_property
     def cuda_gpus(self) -> tuple[str, ...]:
-        """NVIDIA GPUs: their names from the driver, or ``NVIDIA GPU`` where only ``/dev`` or the bus tells of it."""
+        """Names of the NVIDIA GPUs from the driver, or ``NVIDIA GPU`` if only ``/dev`` or the bus shows them."""
         models = []
         for folder in self.entries("/proc/driver/nvidia/gpus"):
             text = self.text(folder / "information") or ""
@@ -152,12 +152,12 @@ class Host:
 
     @property
     def has_gpu(self) -> bool:
-        """Whether there is an AMD GPU to be used or to be made usable."""
+        """Whether there is an AMD GPU, usable or not yet usable."""
         return bool(self.gpus) or self.on_the_bus > 0
 
     @property
     def devices(self) -> list[tuple[str, Path]]:
-        """PCI devices of the GPUs with a name for each; partitions of one GPU share theirs."""
+        """PCI devices of the GPUs, each with a name; partitions of one GPU share a device."""
         found: dict[Path, str] = {}
         for gpu in self.gpus:
             if gpu.device is not None:
@@ -166,7 +166,7 @@ class Host:
 
 
 def arch_of(version: str) -> str:
-    """``gfx942`` for the driver's ``90402``; empty for what is no such number."""
+    """Convert the driver's version number to an architecture: ``gfx942`` for ``90402``; "" if it is invalid."""
     if not version.isdecimal() or not 4 < len(version) < 8:
         return ""
     number = int(version)

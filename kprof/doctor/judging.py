@@ -1,4 +1,4 @@
-"""Holding a machine against ``settings.toml``."""
+"""Compare a machine's settings with ``settings.toml``."""
 
 import re
 import shlex
@@ -19,12 +19,12 @@ _MOST = 4096
 
 @dataclass(frozen=True)
 class Probed:
-    """What was found.
+    """Current state of a setting.
 
     Attributes:
-        value: as rules name it; ``None`` when it is not known.
-        words: what to say.
-        devices: PCI addresses that are set otherwise than wanted, for the fix.
+        value: value in the form used by rules; ``None`` when it is not known.
+        words: description of the state.
+        devices: PCI addresses with a wrong setting, for the fix.
     """
 
     value: str | None
@@ -33,9 +33,9 @@ class Probed:
 
 
 def acs(machine: Host) -> Probed:
-    """Whether PCIe access control checks the sources of requests (``SrcValid+`` of ``lspci -vvv``) anywhere.
+    """Check whether PCIe access control validates request sources (``SrcValid+`` of ``lspci -vvv``) on any device.
 
-    It stands behind the first 64 bytes of a device's configuration, which only root may read.
+    The register is beyond the first 64 bytes of a device's configuration space, which only root may read.
     """
     on: list[str] = []
     hidden = 0
@@ -43,7 +43,7 @@ def acs(machine: Host) -> Probed:
     for device in devices:
         data = machine.data(device / "config") or b""
         if len(data) <= _FIRST:
-            # All of a conventional PCI device has just that size.
+            # A conventional PCI device has exactly this size, so all of it was read.
             hidden += len(data) < _FIRST
             continue
         control = _acs_control(data)
@@ -57,7 +57,7 @@ def acs(machine: Host) -> Probed:
 
 
 def _acs_control(data: bytes) -> int | None:
-    """The control register of the access control capability; ``None`` where there is no such capability."""
+    """Return the control register of the access control capability; ``None`` if the device has no such capability."""
     offset, seen = _FIRST, set()
     while _FIRST <= offset <= min(len(data), _MOST) - _CONTROL - 2 and offset not in seen:
         seen.add(offset)
@@ -69,7 +69,7 @@ def _acs_control(data: bytes) -> int | None:
 
 
 def gpus(machine: Host) -> Probed:
-    """How many GPUs a collective can be over; partitions of one count once."""
+    """Return the number of GPUs for collectives; partitions of one GPU count once."""
     count = len(machine.reported) or len(machine.devices)
     return Probed(str(count), f"{count}") if count else Probed(None, "the driver lists none")
 
@@ -88,10 +88,10 @@ _MOST_DEVICES = 64
 
 
 def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
-    """Every setting that means something on this machine and has no check of its own.
+    """Return the results for every setting that is relevant on this machine and has no check of its own.
 
-    Kernel parameters and files of the kernel are for machines with an AMD GPU. Where there is none and no workload is
-    named, nothing is asked for: only what is set and should not be is reported.
+    Kernel parameters and kernel files are only relevant on machines with an AMD GPU. Without a GPU and a workload, only
+    settings that are set but should not be are reported.
     """
     looked_at = [setting for setting in settings().values() if not setting.check and setting.kind != "argument"]
     found = [_outcome(setting, machine, workload) for setting in looked_at]
@@ -99,7 +99,7 @@ def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
 
 
 def unseen(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
-    """What a workload wants as arguments of a program, where no command line is given."""
+    """Return the program arguments that a workload recommends, for use without a command line."""
     found = []
     for setting in settings().values():
         rule = setting.rule(workload, archs_of(machine), machine.environment)
@@ -159,7 +159,7 @@ def _exports(setting: HostSetting, rule: WantedValue) -> list[str]:
 
 
 def wanted(setting: HostSetting) -> str:
-    """Values and who wants them: ``2 (training, multi-gpu)``."""
+    """Return the recommended values and their workloads: ``2 (training, multi-gpu)``."""
     parts = []
     for rule in setting.rules:
         value = f">= {rule.value}" if setting.kind == "library" else wanted_value(rule)
@@ -170,7 +170,7 @@ def wanted(setting: HostSetting) -> str:
 
 
 def wanted_value(rule: WantedValue) -> str:
-    """The wanted value and those that do as well: ``not set or 0``."""
+    """Return the recommended value and the alternatives: ``not set or 0``."""
     if rule.least is not None:
         return f"{rule.least:g} or more" if rule.most is None else f"{rule.least:g} to {rule.most:g}"
     if ANY in {rule.value, *rule.also}:
@@ -180,7 +180,7 @@ def wanted_value(rule: WantedValue) -> str:
 
 
 def suggested(setting: HostSetting, rule: WantedValue) -> str:
-    """What to try where an argument is not given."""
+    """Return the value to try for an argument that is not on the command line."""
     if rule.least is not None:
         return wanted_value(rule)
     return "" if rule.value == "given" else setting.example or rule.value
@@ -231,7 +231,7 @@ def _library(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingO
 
 
 def _other_version(setting: HostSetting, machine: Host) -> str:
-    """The installed package that does not read the variable, empty when it does or cannot be determined."""
+    """Return the installed package version that does not read the variable; empty if it reads it or is not known."""
     for bound, too_old in ((setting.since, True), (setting.until, False)):
         package, _, limit = bound.partition(" ")
         version = _installed(package, machine) if package else ""
@@ -241,13 +241,13 @@ def _other_version(setting: HostSetting, machine: Host) -> str:
 
 
 def _installed(package: str, machine: Host) -> str:
-    """Version of a package; empty when it is not installed or does not tell one."""
+    """Return the version of a package; empty when it is not installed or its version is not known."""
     found = copies(machine, package, _VERSION_FILES[package], (package,))
     return found[0].version if found and _number(found[0].version) else ""
 
 
 def _number(version: str) -> tuple[int, ...]:
-    """``(2, 8)`` for ``2.8.0+rocm6.4``; empty for what is no version."""
+    """Return ``(2, 8)`` for ``2.8.0+rocm6.4``; empty for an invalid version."""
     match = re.match(r"(\d{1,5})\.(\d{1,5})", version)
     return (int(match[1]), int(match[2])) if match else ()
 
@@ -255,7 +255,7 @@ def _number(version: str) -> tuple[int, ...]:
 def judged_setting(
     setting: HostSetting, status: Status, found: str, value: str = "", fix: list[str] | None = None
 ) -> SettingOutcome:
-    """The outcome of a setting, with its reason and source."""
+    """Return the result for a setting, with its reason and source."""
     return SettingOutcome(
         name=setting.name,
         kind=setting.kind,

@@ -1,9 +1,9 @@
-"""A shell script of what an examination says should be changed. It is only written, never run."""
+"""Write the fixes of an examination as a shell script. The script is never run."""
 
 from kprof.doctor.document import CheckOutcome, Diagnosis, SettingOutcome
 from kprof.output.sink import one_line
 
-# What changes this boot or this shell alone, and can be taken back. The rest stands in comments.
+# Commands whose effect is limited to this boot or shell and can be undone. Other commands are written as comments.
 _SAFE = ("export ", "unset ", "sudo sysctl ", "sudo cpupower ", "sudo setpci ", "sudo modprobe ")
 _HEAD = """\
 # What kprof doctor would change{about}. Read it first.
@@ -12,7 +12,7 @@ _HEAD = """\
 
 
 def script(found: Diagnosis) -> str:
-    """POSIX shell: variables, ``sysctl`` and files of the kernel as commands, everything else as comments."""
+    """Return a POSIX shell script: variables, ``sysctl`` and kernel files as commands, everything else as comments."""
     about = f" for {found.workload}" if found.workload else ""
     lines = [_HEAD.format(about=about)]
     done: set[str] = set()
@@ -34,7 +34,7 @@ def _name(outcome: CheckOutcome | SettingOutcome) -> str:
 
 
 def _line(fix: str) -> str:
-    """A command, or a comment for what is no command or lasts."""
+    """Return a fix as a command, or as a comment if it is not a command or has a permanent effect."""
     text = one_line(fix)
     written = text.startswith("echo ") and " | sudo tee /sys/" in text
     placeholder = "/path/to/" in text

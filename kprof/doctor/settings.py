@@ -1,4 +1,4 @@
-"""What a machine should be set to, from ``settings.toml``: the one place where such values and their reasons stand."""
+"""Recommended settings of a machine, from ``settings.toml``, the only place for these values and their reasons."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,19 +22,19 @@ _NUMBER = re.compile(r"\d{1,12}(?:\.\d{0,12})?|\.\d{1,12}")
 
 
 class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A value that is wanted.
+    """A recommended value of a setting.
 
     Attributes:
-        value: the value; empty: leave it unset; ``*``: any.
-        workloads: those that want it; empty: every one, and when none is named.
-        gpus: beginnings of the architectures that it is for; empty: all.
-        also: values that do as well, as patterns of a shell.
-        when: a variable as ``NAME=VALUE`` without which the rule means nothing; of an argument also another argument,
-            whose value is a pattern.
-        least: the smallest number that does; ``None`` where the value is no number.
-        most: the largest number that does, where there is a limit.
-        default: the value of an argument that is not given, where it depends on what the rule is for; ``None``: the
-            setting's.
+        value: the value; "" means unset; ``*`` means any.
+        workloads: workloads to which it applies; empty for all, and if no workload is named.
+        gpus: prefixes of the architectures to which it applies; empty for all.
+        also: acceptable alternatives, as shell patterns.
+        when: condition of the rule, a variable as ``NAME=VALUE``; for an argument also another argument, whose value is
+            a pattern.
+        least: minimum of a numeric value; ``None`` if the value is not a number.
+        most: maximum of a numeric value, if there is one.
+        default: default of an argument, if it depends on the workload or GPU of the rule; ``None``: the setting's
+            default.
     """
 
     value: str
@@ -47,7 +47,7 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     default: str | None = None
 
     def fits(self, workload: Workload | None, archs: Sequence[str], environment: Mapping[str, str]) -> bool:
-        """Whether the rule is for this workload on these GPUs."""
+        """Return whether the rule applies to this workload on these GPUs."""
         name, _, value = self.when.partition("=")
         return (
             (not self.workloads or workload in self.workloads)
@@ -56,7 +56,7 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def accepts(self, value: str) -> bool:
-        """Whether a value that is set is as good as the wanted one."""
+        """Return whether a value is equivalent to the recommended one."""
         if self.least is not None:
             number = float(value) if _NUMBER.fullmatch(value.strip()) else None
             return number is not None and self.least <= number <= (number if self.most is None else self.most)
@@ -64,7 +64,7 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A variable, kernel parameter, file of the kernel or library. The fields are explained in ``settings.toml``."""
+    """A variable, kernel parameter, kernel file, library or argument. The fields are explained in ``settings.toml``."""
 
     kind: Kind
     why: str
@@ -85,17 +85,17 @@ class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def bad(self) -> Literal["fail", "warn"]:
-        """The status of a value that no rule accepts."""
+        """Status of a value that no rule accepts."""
         return "fail" if self.fails else "warn"
 
     def rule(
         self, workload: Workload | None, archs: Sequence[str], environment: Mapping[str, str]
     ) -> WantedValue | None:
-        """The first rule that fits."""
+        """Return the first rule that applies."""
         return next((rule for rule in self.rules if rule.fits(workload, archs, environment)), None)
 
     def default_of(self, rule: WantedValue) -> str | None:
-        """Return the value of an argument that is not given; ``None`` where it is not known."""
+        """Return the default value of an argument; ``None`` if it is not known."""
         return self.default if rule.default is None else rule.default
 
 
@@ -106,7 +106,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def settings() -> Mapping[str, HostSetting]:
-    """Name to setting, in the order of the file; ``source`` is spelled out.
+    """Return settings by name, in the order of the file, with ``source`` in full.
 
     Raises:
         KprofError: the file is not TOML.
@@ -121,12 +121,12 @@ def settings() -> Mapping[str, HostSetting]:
 
 
 def wanted_by(check: str) -> HostSetting:
-    """The first setting that a check judges."""
+    """Return the first setting that a check uses."""
     return next(setting for setting in settings().values() if setting.check == check)
 
 
 def archs_of(machine: Host) -> tuple[str, ...]:
-    """Architectures of the machine's GPUs; without one that of the MI300X, which the guides are for."""
+    """Return the architectures of the machine's GPUs; without a GPU that of the MI300X, the subject of the guides."""
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import load_gpu
 

@@ -1,4 +1,4 @@
-"""Versions of packages, read from their files: importing torch takes seconds."""
+"""Read the versions of packages from their files, since importing torch takes seconds."""
 
 import re
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ class Copy:
     """A copy of a package that Python can find.
 
     Attributes:
-        folder: the package's.
-        values: ``__version__``, ``hip`` and ``cuda`` as far as the file sets them to text.
-        distributions: names of other distributions that provide it.
+        folder: folder of the package.
+        values: ``__version__``, ``hip`` and ``cuda``, if the file sets them to strings.
+        distributions: names of the distributions that install it.
     """
 
     folder: Path
@@ -26,12 +26,12 @@ class Copy:
 
     @property
     def version(self) -> str:
-        """``3.9.0``, or ``unknown``."""
+        """The version such as ``3.9.0``, or ``unknown``."""
         return self.values.get("__version__", "unknown")
 
 
 def copies(machine: Host, package: str, file: str, distributions: tuple[str, ...]) -> list[Copy]:
-    """Every copy on Python's path, the one that is imported first."""
+    """Return every copy on Python's path; the one that would be imported comes first."""
     found: dict[Path, Copy] = {}
     for folder in machine.packages:
         text = machine.text(folder / package / file)
@@ -44,7 +44,7 @@ def copies(machine: Host, package: str, file: str, distributions: tuple[str, ...
 
 
 def _distributions(machine: Host, folder: Path, names: tuple[str, ...]) -> Iterator[str]:
-    """Those of the names that are installed in a folder."""
+    """Yield those of the distribution names that are installed in a folder."""
     for entry in machine.entries(folder):
         if entry.name.endswith(".dist-info"):
             name = entry.name.partition("-")[0].lower().replace("_", "-")

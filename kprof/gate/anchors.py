@@ -30,7 +30,7 @@ def anchor(finding: Finding) -> str:
 
 
 def relative(file: str, root: Path) -> str:
-    """A path from the repository's root; for installed libraries from the folder that they are installed in."""
+    """Return a path relative to the repository's root, or to the installation folder of a library."""
     text = file.replace("\\", "/")
     # A relative path is relative to the root already, because a report may be relocated more than once.
     inside = below(text, root.as_posix()) if text.startswith("/") or ntpath.splitdrive(text)[0] else text

@@ -196,7 +196,7 @@ def product_of(subject: CheckSubject) -> str:
 
 
 def _short(value: float | None) -> float | int | None:
-    """Return a whole number as one, and a prediction with six digits: more would only differ between machines."""
+    """Return integral values as int, and predictions with six digits, since machines differ beyond these."""
     if value is None:
         return None
     return int(value) if value == int(value) else float(f"{value:.6g}")

@@ -208,7 +208,8 @@ def load(path: Path) -> Config:
     """Read and check a configuration.
 
     Raises:
-        KprofError: it cannot be read, is no TOML, or has an unknown key or a value of the wrong type; with the line.
+        KprofError: the file cannot be read, is no TOML, or has an unknown key or a value of the wrong type. The error
+            contains the line.
     """
     text, data = _read(path)
     table = _table(data, path)
@@ -245,14 +246,14 @@ def load(path: Path) -> Config:
 
 @dataclass(frozen=True)
 class _Source:
-    """The text of a configuration, for messages with lines."""
+    """Text of a configuration, to find the lines of keys for messages."""
 
     path: Path
     text: str
     prefix: Keys
 
     def known(self, data: Any, kind: Any, at: Keys) -> None:
-        """Refuse keys that no table has, which a type check alone would report without line and near matches."""
+        """Raise an error for unknown keys; msgspec's type check would report them without line and suggestions."""
         if get_origin(kind) is list and isinstance(data, list):
             for index, item in enumerate(data):
                 self.known(item, get_args(kind)[0], (*at, index))
@@ -274,7 +275,7 @@ class _Source:
                 self.known(item, fields[name], (*at, name))
 
     def programs(self, config: Config) -> None:
-        """Refuse programs without a command, and two of one name: the baseline would have one state for both."""
+        """Raise an error for programs without a command or with the same name, which would share a baseline entry."""
         commands: dict[str, list[str] | None] = {entry.target: None for entry in config.kernel}
         for index, program in enumerate(config.program):
             if not program.command:
@@ -287,7 +288,7 @@ class _Source:
                 raise InputError(text, path=str(self.path), place=place, hint="Give it another name.")
 
     def empty(self, config: Config) -> None:
-        """Refuse names of nothing: an empty baseline would be none, an empty target the whole folder."""
+        """Raise an error for empty names: an empty baseline would be ignored, an empty target be the whole folder."""
         named: list[tuple[Keys, str | None]] = [(("baseline",), config.baseline)]
         named += [(("kernel", index, "target"), entry.target) for index, entry in enumerate(config.kernel)]
         for keys, value in named:
@@ -295,7 +296,7 @@ class _Source:
                 raise InputError(f"{keys[-1]} is empty", path=str(self.path), place=self.place(keys))
 
     def gpus(self, config: Config) -> None:
-        """Refuse what is no GPU's name: a budget for it would limit nothing."""
+        """Raise an error for unknown GPU names, since a budget for them would limit nothing."""
         tables: list[tuple[Keys, Config | KernelEntry | GateProgram]] = [((), config)]
         tables += [(("kernel", index), entry) for index, entry in enumerate(config.kernel)]
         tables += [(("program", index), program) for index, program in enumerate(config.program)]
@@ -317,7 +318,7 @@ class _Source:
                     raise InputError(text, path=str(self.path), place=self.place(keys))
 
     def _numbers(self, table: "Config | KernelEntry | GateProgram", at: Keys) -> None:
-        """Refuse what is no number: nothing is below it."""
+        """Raise an error for limits that are negative or not finite."""
         budgets = [(("budget",), table.budget), *((("arch_budget", n), b) for n, b in table.arch_budget.items())]
         for keys, budget in budgets:
             for name, value in _limits(budget).items():
@@ -327,7 +328,7 @@ class _Source:
                     raise InputError(f"{name}: {problem}", path=str(self.path), place=place)
 
     def place(self, keys: Keys) -> str | None:
-        """``line 12``, when the key can be found."""
+        """Return ``line 12``, if the key can be found."""
         line = line_of(self.text, (*self.prefix, *keys))
         return None if line is None else f"line {line}"
 
@@ -335,14 +336,14 @@ class _Source:
 def _configures(path: Path) -> bool:
     if path.name == "kprof.toml":
         return True
-    # Another tool's errors in pyproject.toml are reported only where it is the only configuration.
+    # Errors in pyproject.toml are reported only if it is the only configuration, since other tools may cause them.
     if path.with_name("kprof.toml").is_file() and b"kprof" not in boundary.read_bytes(path):
         return False
     return _table(_read(path)[1], path) is not None
 
 
 def _no_limit(value: float) -> str:
-    """Why a number limits nothing: TOML's integers may be larger than floats, and than those of JSON."""
+    """Return why a number cannot be a limit: TOML integers may exceed the range of floats and of JSON integers."""
     if isinstance(value, int):
         return f"a number of {value.bit_length()} bits is no limit" if value.bit_length() > _LARGEST_BITS else ""
     return "" if math.isfinite(value) else f"{value} is no limit"
@@ -365,7 +366,7 @@ def _table(data: Mapping[str, Any], path: Path) -> Any:
 
 
 def _keys(place: str) -> Keys:
-    """``$.kernel[0].budget`` as its parts."""
+    """Return the parts of a path such as ``$.kernel[0].budget``."""
     parts: list[str | int] = []
     for part in place.removeprefix("$").lstrip(".").split("."):
         name, *indexes = part.replace("]", "").split("[")

@@ -1,4 +1,4 @@
-"""Look for the change of knobs that undoes a regression, by recompiling, and for the lines that set them."""
+"""Search for a change of knobs that undoes a regression, by recompiling, and for the source lines that set them."""
 
 import json
 import os
@@ -31,14 +31,14 @@ _NO_TIMES = "which is faster is not known: no predicted time; measure both on th
 
 
 def with_cures(report: Report, subjects: Sequence[CheckSubject], config: Path, seconds: float, jobs: int = 0) -> Report:
-    """The document with advice on each kernel that fails, as far as the time allows.
+    """Return the document with advice on each failing kernel, as far as the time allows.
 
     Args:
         report: the judged document; its kernels are in the order of ``subjects``.
         subjects: the kernels before they were judged.
-        config: the configuration; relative targets start in its folder.
-        seconds: for all kernels together; no compile is begun afterwards.
-        jobs: worker processes, 0 for one a core.
+        config: path of the configuration; relative targets start in its folder.
+        seconds: time budget for all kernels together; no compile is started afterwards.
+        jobs: number of worker processes, 0 for one per core.
     """
     deadline = Deadline(seconds)
     kernels = [
@@ -78,7 +78,7 @@ def _cured(
 ) -> KernelReport:
     *_, config = files
     source = before.report.source
-    # One file under two names would set each knob twice.
+    # The same file under two names would yield each edit twice.
     named = [*([] if source is UNSET else [source.file]), *files]
     places = [Path(os.path.abspath(str(path))) for path in named]  # noqa: PTH100 - links stay links
     found: KernelReport = relocated(cured(kernel, change, before, after, places, times=times), root_of(config.parent))
@@ -86,17 +86,17 @@ def _cured(
 
 
 def failing(report: KernelReport) -> list[Finding]:
-    """What makes the gate fail here."""
+    """Return the findings that make the check fail."""
     return [finding for finding in report.findings if finding.evidence.get(MARK) == FAILS]
 
 
 def cures(found: Sequence[Finding], before: CheckSubject, after: CheckSubject) -> bool:
-    """Whether all that failed is gone with other knobs, and nothing bad has come instead.
+    """Return whether a change of knobs removes every failure without introducing new errors.
 
     Args:
-        found: what fails.
-        before: the kernel that fails.
-        after: the kernel with other knobs.
+        found: the findings that fail.
+        before: the failing kernel.
+        after: the kernel with the other knobs.
     """
     metrics = after.metrics()
     rules = {finding.rule for finding in after.report.findings}
@@ -123,15 +123,15 @@ def cured(
     *,
     times: tuple[float | None, float | None] = (None, None),
 ) -> KernelReport:
-    """The judged kernel with the change as verified advice on everything that fails.
+    """Return the judged kernel with the change as verified advice on each failing finding.
 
     Args:
         report: the kernel as judged.
         change: knobs to their new values.
-        before: the kernel that fails, as it was compiled.
-        after: the kernel with the change, as it was compiled.
-        files: where the line that sets a knob may be.
-        times: predicted times with the change and of the kernel that fails, microseconds; ``None``: not known.
+        before: the failing kernel as it was compiled.
+        after: the kernel with the change as it was compiled.
+        files: files that may contain the line that sets a knob.
+        times: predicted times with the change and of the failing kernel, in microseconds; ``None``: not known.
     """
     old, new = before.metrics(), after.metrics()
     verified = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
@@ -157,7 +157,7 @@ def cured(
 
 
 def incurable(report: KernelReport, reason: str) -> KernelReport:
-    """The judged kernel with the word that no change was found."""
+    """Return the judged kernel with a remark in its messages that no change was found."""
     return _changed(report, suffix=f"; {reason}")
 
 
@@ -177,12 +177,12 @@ def _errors(subject: CheckSubject) -> set[str]:
 
 
 def edits(change: Mapping[str, Any], known: Mapping[str, Any], files: Iterable[Path]) -> dict[str, Edit]:
-    """The lines that set the knobs of a change, with the new values; empty unless each knob has exactly one.
+    """Return the edits that set the new values of a change; empty unless each knob is set on exactly one line.
 
     Args:
         change: knobs to their new values.
-        known: knobs to their values now.
-        files: where to look: the kernel's file and the configuration.
+        known: knobs to their current values.
+        files: files to search: the kernel's file and the configuration.
     """
     texts = {path: lines for path in dict.fromkeys(files) if (lines := _lines(path))}
     changed: dict[tuple[Path, int], str] = {}
@@ -210,7 +210,7 @@ def edits(change: Mapping[str, Any], known: Mapping[str, Any], files: Iterable[P
 
 
 def _pattern(path: Path, knob: str, value: Any) -> "re.Pattern[str]":
-    """``BLOCK = 64``, ``"BLOCK": 64`` and ``BLOCK: int = 64``, with the value in the second group."""
+    """Match ``BLOCK = 64``, ``"BLOCK": 64`` and ``BLOCK: int = 64``, with the value in the second group."""
     return re.compile(
         rf"(?<![\w.])([\"']?){re.escape(knob)}\1\s*(?::\s*[A-Za-z_][\w.\[\]]*\s*)?[:=](?!=)\s*"
         rf"({re.escape(_literal(path, value))})(?![\w.\"'])"
@@ -222,7 +222,7 @@ def _literal(path: Path, value: Any) -> str:
 
 
 def _code(line: str) -> str:
-    """A line without its comment, as far as a number sign tells."""
+    """Return a line without its comment; a number sign inside a string counts as the start of a comment, too."""
     return line.split("#", 1)[0]
 
 

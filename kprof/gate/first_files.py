@@ -1,4 +1,4 @@
-"""The gate's first files: a configuration for the kernels and programs of a folder, and a workflow for GitHub."""
+"""Generate the first files of a gate: a configuration for a folder's kernels and programs, and a GitHub workflow."""
 
 import ast
 import json
@@ -19,17 +19,17 @@ WORKFLOW = Path(".github", "workflows", "kprof.yml")
 
 _SKIPPED = frozenset({"build", "dist", "node_modules", "site-packages", "tests", "venv"})
 _MOST = 5000
-"""Python files that are looked at."""
+"""Maximum number of Python files to read."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a folder has for the gate, as paths from there.
+    """Targets for the gate in a folder, as relative paths.
 
     Attributes:
         kernels: files with a ``KERNEL``.
         programs: files that launch Triton functions when they are run.
-        functions: files with Triton functions of which nothing says how they are launched.
+        functions: files with Triton functions whose launch is not described anywhere.
     """
 
     kernels: Sequence[str] = ()
@@ -38,13 +38,13 @@ class Found:
 
     @property
     def words(self) -> str:
-        """``1 kernel and 2 programs``."""
+        """Numbers of targets, for example ``1 kernel and 2 programs``."""
         counts = ((len(self.kernels), "kernel"), (len(self.programs), "program"))
         return " and ".join(f"{count} {word if count == 1 else word + 's'}" for count, word in counts if count)
 
 
 def find_targets(folder: Path) -> Found:
-    """Find what can be checked below a folder, by the text of its Python files; nothing is imported.
+    """Find targets below a folder by the text of its Python files; nothing is imported.
 
     Raises:
         KprofError: there is neither a file with a ``KERNEL`` nor a program that launches a Triton function.
@@ -71,7 +71,7 @@ def find_targets(folder: Path) -> Found:
 
 
 def config_text(found: Found, gpus: Sequence[str]) -> str:
-    """Return ``kprof.toml``."""
+    """Return the content of ``kprof.toml``."""
     lines = [f"arch = {json.dumps(list(gpus))}", f'baseline = "{BASELINE}"']
     for name in found.kernels:
         lines += ["", "[[kernel]]", f"target = {json.dumps(name)}"]
@@ -85,10 +85,10 @@ def config_text(found: Found, gpus: Sequence[str]) -> str:
 
 
 def workflow_text() -> str:
-    """Return a workflow for GitHub that runs the check and keeps one comment of a pull request up to date.
+    """Return a GitHub workflow that runs the check and keeps one comment of a pull request up to date.
 
-    The compiler is the one that is installed here, and so is kprof where the repository that it came from is known;
-    else the workflow has a variable for that address.
+    The workflow installs the same Triton and torch as this environment. It installs the same kprof if its repository is
+    known; otherwise it contains a variable for the address.
     """
     pins = [f"{name}=={version(name).partition('+')[0]}" for name in ("triton", "torch") if _is_installed(name)]
     address = kprof_address()
@@ -128,7 +128,7 @@ env:
 
 
 def kprof_address() -> str | None:
-    """Return what pip installs this kprof from: a repository's address with a commit; ``None`` where not known."""
+    """Return the address from which pip installs this kprof: a repository with a commit; ``None`` if not known."""
     url, commit = installed_from()
     return f"git+{url}@{commit}" if commit and url.startswith(("https://", "ssh://")) else None
 
@@ -160,7 +160,7 @@ def _assigns_kernel(tree: ast.Module) -> bool:
 
 
 def _runs(tree: ast.Module) -> bool:
-    """Whether the file does something when it is run: a call at its top level, or under ``if __name__ == ...``."""
+    """Return whether running the file has an effect: a top-level call, or an ``if __name__ == ...`` block."""
     statements = [node for node in tree.body if isinstance(node, ast.Expr | ast.For | ast.With | ast.While)]
     guards = [node for node in tree.body if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)]
     return bool(guards) or any(isinstance(each, ast.Call) for node in statements for each in ast.walk(node))

@@ -1,4 +1,4 @@
-"""From analysed kernels to the verdict: what fails, what is known or allowed, what cannot be determined."""
+"""Judge analysed kernels: what fails, what is known or allowed, and what cannot be determined."""
 
 import datetime as dt
 from collections import Counter
@@ -30,17 +30,17 @@ from kprof_analyzers.suppressions import UNNEEDED
 from kprof_analyzers.verdict import jobs_of
 
 _OWN = frozenset({*(rule.id for rule in GATE_RULES), UNNEEDED})
-"""Rules that are judged here for every kernel."""
+"""Rules that the gate itself checks for every kernel."""
 
 
 @dataclass(frozen=True)
 class _Against:
-    """What a kernel is compared with.
+    """Baseline entry that a kernel is compared with.
 
     Attributes:
         state: an entry of the baseline, the reason why there is none, or ``None`` without a baseline.
-        change: knobs that the entry has otherwise; empty when it is the kernel's own.
-        specialization: the entry's, where it is not the kernel's own.
+        change: knobs whose values differ from the entry's; empty when the entry is the kernel's own.
+        specialization: specialisation of the entry, if it is not the kernel's own.
     """
 
     state: BaselineEntry | str | None
@@ -50,15 +50,15 @@ class _Against:
 
 @dataclass(frozen=True)
 class Gate:
-    """What kernels are judged by.
+    """Configuration and baseline by which kernels are judged.
 
     Attributes:
         config: budgets, rules and allowances.
         baseline: the accepted state; ``None`` when none is used.
-        today: decides which allowances still hold.
-        root: the repository's root, which paths are given from.
-        rules: identifier of a rule to its name.
-        found_above: the configuration, where it was found in a folder above the current one.
+        today: date that decides which allowances are still valid.
+        root: the repository's root, which paths are relative to.
+        rules: rule identifier to the rule's name.
+        found_above: path of the configuration, if it was found in a folder above the current one.
     """
 
     config: Config
@@ -69,7 +69,7 @@ class Gate:
     found_above: str = ""
 
     def judge(self, subjects: Sequence[CheckSubject], notes: Sequence[str] = ()) -> Report:
-        """The document of a run: findings that fail are errors; those that are known or allowed are suppressed."""
+        """Return the document of a run: failing findings become errors; known and allowed ones are suppressed."""
         used: set[int] = set()
         held = self._held(subjects)
         excused = _excused_launches(subjects, held)
@@ -110,7 +110,7 @@ class Gate:
         )
 
     def _missing(self, subjects: Sequence[CheckSubject], held: "Sequence[_Against]") -> list[str]:
-        """Specialisations that the baseline has of kernels that are there, and that nothing is compared with now."""
+        """Return baseline specialisations of existing kernels that no current kernel is compared with."""
         if self.baseline is None:
             return []
         compared = {
@@ -123,7 +123,7 @@ class Gate:
         ]
 
     def _held(self, subjects: Sequence[CheckSubject]) -> "list[_Against]":
-        """What each kernel is compared with: its entry in the baseline, else the nearest that no other kernel takes."""
+        """Return for each kernel its own entry in the baseline, or else the nearest entry that no other kernel uses."""
         baseline = self.baseline
         if baseline is None:
             return [_Against(None)] * len(subjects)
@@ -152,7 +152,7 @@ class Gate:
                     msgspec.structs.replace(one, evidence={**one.evidence, BLOCK: subject.block}) for one in findings
                 ]
         else:
-            # What was not seen explains why something cannot be compared, and comes first.
+            # Parts that could not be analysed come first, because they explain why something cannot be compared.
             findings = [*self._blind(subject), *self._metrics(subject, against, skip)]
             for finding in self._findings(subject, against.state):
                 if finding.evidence.get(MARK) == KNOWN:
@@ -165,10 +165,10 @@ class Gate:
         judged = msgspec.structs.replace(
             report,
             findings=sorted(relocated(kept, self.root), key=_order),
-            # They name positions of the analyzers' findings, which have others here.
+            # Causes refer to positions of the analyzers' findings, which differ from the positions in this list.
             causes=[],
             suppressed=[*allowed, *silenced],
-            # How long a compile took and whether it was cached differs from run to run, the verdict must not.
+            # Compile time and cache use differ from run to run; the verdict must not.
             compile_seconds=UNSET,
             cached=UNSET,
         )
@@ -188,7 +188,7 @@ class Gate:
         return found
 
     def _blind(self, subject: CheckSubject) -> list[Finding]:
-        """What was not looked at and must have been."""
+        """Return a finding for each part that had to be analysed or checked but was not."""
         unseen = subject.report.unseen
         found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
         failed = [] if subject.report.rules is UNSET else subject.report.rules.failed
@@ -202,7 +202,7 @@ class Gate:
         return found
 
     def _unanswered(self, report: KernelReport, named: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Rules among those named that say nothing of this kernel, as they were named, and why."""
+        """Yield the required or forbidden rules that could not check this kernel, with the reason."""
         ids = {name: id_ for id_, name in self.rules.items()}
         lost = unchecked(report)
         coverage = None if report.rules is UNSET else report.rules
@@ -217,14 +217,14 @@ class Gate:
                 yield name, "it is no rule of compiled kernels, or its analyzer failed"
 
     def _findings(self, subject: CheckSubject, state: BaselineEntry | str | None) -> list[Finding]:
-        """The analyzers' findings, marked: failing, known, or neither."""
+        """Return the analyzers' findings, marked as failing or known if they are."""
         report, config = subject.report, self.config
         forbidden = {*config.forbid, *subject.entry.forbid}
         unfounded = [s.finding for s in report.suppressed if not s.reason]
         findings = [*report.findings, *unfounded]
         new = news(findings, state.findings) if isinstance(state, BaselineEntry) else [True] * len(findings)
         comparable = not isinstance(state, str)
-        # They find what says that the kernel cannot be launched, and fail with it.
+        # Findings of these rules mean that the kernel cannot be launched, so they always fail.
         fatal = launch_rules()
         result = []
         for finding, is_new in zip(findings, new, strict=True):
@@ -245,7 +245,7 @@ class Gate:
     def _allow(
         self, subject: CheckSubject, findings: Sequence[Finding], used: set[int]
     ) -> tuple[list[Finding], list[Suppressed]]:
-        """Findings that fail nevertheless, and those that an allowance in force covers."""
+        """Split findings into those that are kept and those covered by a valid allowance."""
         counts = Counter(f.rule for f in findings)
         kept: list[Finding] = []
         allowed: list[Suppressed] = []
@@ -268,7 +268,7 @@ class Gate:
 
 
 def _excused_launches(subjects: Sequence[CheckSubject], held: Sequence[_Against]) -> set[int]:
-    """Return the positions of launches whose whole call is not slower.
+    """Return the positions of launches whose call as a whole is not slower.
 
     Such a launch may be slower itself, because work can move from one launch of a call to another.
     """
@@ -307,7 +307,7 @@ _COST_WORDS = {
 
 
 def _costs_compared(subjects: Sequence[CheckSubject], held: Sequence[_Against]) -> Iterator[str]:
-    """Yield in how many checks each cost was compared, in words for the verdict's line."""
+    """Yield for each cost metric in how many checks it was compared, as a phrase for the verdict."""
     counts: Counter[str] = Counter()
     for subject, against in zip(subjects, held, strict=True):
         if isinstance(against.state, BaselineEntry) and subject.problem is None:
@@ -344,7 +344,7 @@ def _covers(allowance: Allowance, subject: CheckSubject, finding: Finding, count
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Without what is worse than the baseline where the same metric fails by its budget already."""
+    """Drop "worse than the baseline" findings of metrics that already exceed their budget."""
     over = {f.evidence["metric"] for f in findings if f.rule == OVER_BUDGET.id}
     return [f for f in findings if f.rule != WORSE.id or f.evidence.get("metric") not in over]
 

@@ -1,4 +1,4 @@
-"""The kernels of one recording against a budget: what a test is told."""
+"""Check the kernels of one recording against a budget, for tests."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def budget_of(limits: Mapping[str, Any]) -> Budget:
-    """A budget from the names of metrics: ``vgpr_spills=0``, ``waves_per_simd=2``.
+    """Return a budget from limits by metric name: ``vgpr_spills=0``, ``waves_per_simd=2``.
 
     Raises:
-        KprofError: a name that is no metric, or a value that is no number.
+        KprofError: an unknown metric, or a value that is not a valid number.
     """
     chosen: dict[str, Any] = {}
     for name, value in limits.items():
@@ -37,7 +37,7 @@ def budget_of(limits: Mapping[str, Any]) -> Budget:
 
 
 def reports(capture: "Capture") -> "list[KernelReport]":
-    """What kprof says of each kernel that was launched.
+    """Return the report of each launched kernel.
 
     Raises:
         KprofError: a kernel did not compile.
@@ -49,7 +49,7 @@ def reports(capture: "Capture") -> "list[KernelReport]":
 
 
 def broken(capture: "Capture", budget: Budget) -> Iterator[str]:
-    """What is wrong with the kernels that were launched, a sentence each: over budget, over a limit, not known."""
+    """Yield one sentence per problem of the launched kernels: over budget, over a hardware limit, or not known."""
     from kprof.targets.captured import loaded
     from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
@@ -63,7 +63,7 @@ def broken(capture: "Capture", budget: Budget) -> Iterator[str]:
         where = f"{kernel.name} on {kernel.arch}"
         try:
             code = loaded(kernel)
-            # A prediction takes longer than all that is read: only where its time has a limit.
+            # A prediction takes longer than the rest of the analysis, so it is made only if the time is limited.
             report = analyze(code) if budget.max_time_us is None else with_time(analyze(code), code)
         except KprofError as error:
             yield f"{where}: {error}"

@@ -1,4 +1,4 @@
-"""Metrics against budgets and against the baseline."""
+"""Compare metrics with budgets and with the baseline."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -32,7 +32,7 @@ from kprof_analyzers.rules import known_rules
 
 
 def over_budget(subject: CheckSubject, budget: Budget) -> Iterator[Finding]:
-    """A finding for each limit that is broken, and one for each that cannot be checked."""
+    """Yield a finding for each limit that is exceeded, and for each that cannot be checked."""
     metrics = subject.metrics()
     for limit_name in budget.__struct_fields__:
         limit = getattr(budget, limit_name)
@@ -48,11 +48,11 @@ def over_budget(subject: CheckSubject, budget: Budget) -> Iterator[Finding]:
 
 
 def cannot_launch(subject: CheckSubject, state: BaselineEntry | None = None, change: str = "") -> Iterator[Finding]:
-    """A finding for each limit of the hardware that every launch breaks.
+    """Yield a finding for each hardware limit that prevents every launch.
 
     Args:
-        subject: the kernel now.
-        state: the kernel in the baseline, or its nearest entry there.
+        subject: the current kernel.
+        state: the kernel's entry in the baseline, or the nearest entry.
         change: the knobs that differ from that entry.
     """
     resources = subject.report.resources
@@ -76,7 +76,7 @@ def cannot_launch(subject: CheckSubject, state: BaselineEntry | None = None, cha
 
 
 def refused(subject: CheckSubject, reason: str) -> Finding:
-    """The finding that says that the compiler refuses a kernel."""
+    """Return the finding for a kernel that the compiler rejects."""
     return Finding(
         rule=DOES_NOT_COMPILE.id,
         name=DOES_NOT_COMPILE.name,
@@ -90,13 +90,13 @@ def refused(subject: CheckSubject, reason: str) -> Finding:
 def worse(
     subject: CheckSubject, state: BaselineEntry, watch: Sequence[str], skip: Collection[str], change: str = ""
 ) -> Iterator[Finding]:
-    """A finding for each watched metric that is worse than in the baseline, and for each that cannot be compared.
+    """Yield a finding for each watched metric that is worse than in the baseline or cannot be compared.
 
     Args:
-        subject: the kernel now.
-        state: the kernel in the baseline, or its nearest entry there.
+        subject: the current kernel.
+        state: the kernel's entry in the baseline, or the nearest entry.
         watch: metrics to compare.
-        skip: metrics that say nothing here.
+        skip: metrics that must not be compared here.
         change: the knobs that differ from that entry.
     """
     if "time_us" in watch and "time_us" not in skip:
@@ -114,9 +114,9 @@ def worse(
 
 
 def compared_cost(subject: CheckSubject, state: BaselineEntry) -> tuple[str, float, float] | None:
-    """Return the best cost that both sides have, its value now and in the baseline; None if they have none in common.
+    """Return the best cost that both sides have, as metric, current and baseline value; ``None`` if there is none.
 
-    Times of two products are not comparable; what a wavefront executes is.
+    Times of two products are not comparable; the instructions that a wavefront executes are.
     """
     metrics = subject.metrics()
     same_product = state.product == product_of(subject)
@@ -128,7 +128,7 @@ def compared_cost(subject: CheckSubject, state: BaselineEntry) -> tuple[str, flo
 
 
 def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Iterator[Finding]:
-    """A finding if the launch costs more than in the baseline, by more than the model's error."""
+    """Yield a finding if the launch costs more than in the baseline, by more than the model's error."""
     found = compared_cost(subject, state)
     if found is None:
         had = [metric for metric in COSTS if state.metrics.get(metric)]
@@ -136,7 +136,8 @@ def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Ite
         if had:
             yield cannot_tell(subject, f"{had[0]} is not known now, so it cannot be compared", what=had[0])
         elif has:
-            # A baseline of a kprof that did not record times, or of a kernel that had none: a slowdown would pass.
+            # The baseline has no cost, for example from an older kprof. Without a finding, a slowdown would go
+            # unnoticed.
             reason = f"{has[0]} is not known in the baseline, so it cannot be compared"
             yield cannot_tell(subject, f"{reason} (kprof check --update-baseline)", what=has[0])
         return
@@ -151,7 +152,7 @@ def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Ite
 
 
 def cannot_tell(subject: CheckSubject, reason: str, what: str = "") -> Finding:
-    """The finding that says what is not known and why."""
+    """Return the finding for something that cannot be determined, with the reason."""
     rule = STALE if subject.stale else CANNOT_TELL
     return Finding(
         rule=rule.id,
@@ -164,7 +165,7 @@ def cannot_tell(subject: CheckSubject, reason: str, what: str = "") -> Finding:
 
 
 def place_of(subject: CheckSubject, metric: str) -> Location | UnsetType:
-    """The line that a metric is best explained at, else the kernel's own."""
+    """Return the source line that explains a metric best, else the line of the kernel."""
     report = subject.report
     known = [*report.findings, *(silent.finding for silent in report.suppressed)]
     explaining = _explaining(metric)
@@ -173,12 +174,12 @@ def place_of(subject: CheckSubject, metric: str) -> Location | UnsetType:
 
 
 def _explaining(metric: str) -> set[str]:
-    """Rules whose findings tell where the line of a metric is."""
+    """Return the rules whose findings locate the source line of a metric."""
     return {rule.id for rule in known_rules() if metric in rule.explains}
 
 
 def _worse(subject: CheckSubject, metric: str, now: float, before: float, change: str) -> Finding:
-    """The finding of a metric that is worse than before; the knobs that differ from what it is compared with first."""
+    """Return the finding for a worse metric; knobs that differ from the compared entry come first in its message."""
     text = f"{in_words(metric, now)}, the baseline has {number_of(metric, before)}"
     if metric in (*COSTS, *WORK):
         text = f"{text}: {now / before:.3g} times as much"

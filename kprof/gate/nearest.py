@@ -1,4 +1,4 @@
-"""The entry of the baseline that a kernel with other knobs is best compared with."""
+"""Find the baseline entry that a kernel with changed knobs is best compared with."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ class Near:
     Attributes:
         state: the entry.
         change: the knobs that differ: ``BK 32 → 256, num_warps 4 → 8``.
-        specialization: the specialisation that the entry belongs to.
+        specialization: specialisation of the entry.
     """
 
     state: BaselineEntry
@@ -25,14 +25,14 @@ class Near:
 
 
 def nearest(baseline: Baseline, subject: CheckSubject, taken: Collection[str] = ()) -> Near | None:
-    """The entry with the fewest and smallest differences of knobs; ``None`` when there is none to compare with.
+    """Return the entry with the fewest and smallest differences of knobs; ``None`` if no entry is comparable.
 
     Only entries of the same kernel, architecture, compiler and argument types are comparable.
 
     Args:
         baseline: the accepted state.
-        subject: the kernel as it is now.
-        taken: specialisations of this kernel that are still there and are compared with themselves.
+        subject: the current kernel.
+        taken: specialisations of this kernel that still exist and are compared with their own entries.
     """
     knobs, found = subject.knobs, []
     for specialization, archs in baseline.kernels.get(subject.kernel, {}).items():
@@ -47,14 +47,14 @@ def nearest(baseline: Baseline, subject: CheckSubject, taken: Collection[str] = 
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Knobs with other values, the old and the new one; ``None`` where a side has none."""
+    """Return the knobs with different values, as old and new value; ``None`` if a side does not have the knob."""
     names = [*after, *(name for name in before if name not in after)]
     pairs = {name: (before.get(name), after.get(name)) for name in names}
     return {name: (old, new) for name, (old, new) in pairs.items() if old != new}
 
 
 def _distance(before: Any, after: Any) -> float:
-    """How far apart two values of a knob are: doublings between numbers, much for anything else."""
+    """Return the distance of two values of a knob: number of doublings between numbers, a large value otherwise."""
     if all(isinstance(value, int | float) and value > 0 for value in (before, after)):
         return abs(math.log2(after / before))
     return 8.0

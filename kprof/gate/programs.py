@@ -1,4 +1,4 @@
-"""``[[tool.kprof.program]]``: programs that the check itself records, again only when a file of theirs has changed."""
+"""Programs of ``[[tool.kprof.program]]``: the check records them, and again only if one of their files has changed."""
 
 import os
 import re
@@ -24,40 +24,41 @@ from kprof.hardware.machine import load_gpu
 
 _STDERR = 2
 _CONTENT = ".content"
-"""Besides what a capture has: what stands for the content of its files."""
+"""File beside a capture in the cache, with the hash of the capture's content."""
 
 _OF_THE_RUN = re.compile(
     r"(GITHUB|CI|GITLAB|RUNNER|ACTIONS|AGENT|JENKINS|KPROF|PRE_COMMIT|PYTEST|SSH|XDG|DBUS|LC|LESS|TERM)_\w*"
-    # Jenkins and Azure have these; what a program is told by BUILD_TYPE is not among them.
+    # Variables of Jenkins and Azure; BUILD_TYPE is not listed, because it may configure the program.
     r"|BUILD_(ID|NUMBER|URL|TAG|DISPLAY_NAME|(BUILD|SOURCE|REPOSITORY|REASON|REQUESTED|QUEUED|DEFINITION|STAGING)\w*)"
     r"|CI|_|HOSTNAME|LANG|LS_COLORS|OLDPWD|PWD|SHLVL|TERM|COLUMNS|LINES|TMPDIR|INVOCATION_ID|JOURNAL_STREAM|NO_COLOR"
 )
-"""Variables that differ between two jobs of the same work, or that only say how to print."""
+"""Variables that differ between two jobs with the same work, or that only affect printing."""
 
 _DISTRIBUTIONS = ("triton", "torch", "pytorch-triton-rocm")
 
 
 def recorded(program: GateProgram, gpus: Sequence[str], folder: Path, jobs: int = 0) -> Iterator[CheckSubject]:
-    """Every kernel that a program launches, for each architecture; one that goes wrong is a *cannot tell*.
+    """Yield a check for every kernel that a program launches on each GPU; failures become *cannot tell*.
 
     Args:
-        program: what to run.
+        program: the program to run.
         gpus: architectures or products.
-        folder: the configuration's, in which it runs.
-        jobs: compiles at a time, 0 for one a core.
+        folder: the configuration's folder, in which the program runs.
+        jobs: number of parallel compiles, 0 for one per core.
     """
     entry = program.entry()
     for gpu in gpus:
         try:
             for one in captured(entry, str(capture_of(program, gpu, folder, jobs)), [gpu]):
-                # What a capture cannot compare, since it may be moved, is compared before this one is used again.
+                # Inputs that a movable capture cannot compare are compared here before the cached capture is used
+                # again.
                 yield replace(one, left_out="")
         except KprofError as error:
             yield failed(entry, load_gpu(gpu)[0].name, str(error), None)
 
 
 def capture_of(program: GateProgram, gpu: str, folder: Path, jobs: int = 0) -> Path:
-    """A capture of a program as it is now: the last one when none of its files has changed since, else a new one.
+    """Return a capture of the program: the last one if none of the program's files has changed since, else a new one.
 
     Raises:
         KprofError: the program cannot be run or fails, or launches no Triton kernel.
@@ -83,7 +84,7 @@ def _record(program: GateProgram, gpu: str, folder: Path, jobs: int, output: Pat
     first, *others = program.command
     command = [sys.executable if first in {"python", "python3"} else first, *others]
     options = RecordOptions(gpu, output, jobs=jobs, execute=False, folder=folder)
-    # What the program prints must not get into a document on standard output.
+    # The program's output must not get into a document on standard output.
     ended = run(prepare(options, command), command, folder=folder, stdout=_STDERR)
     ended.obey()
     name = program.entry().target
@@ -97,7 +98,7 @@ def _record(program: GateProgram, gpu: str, folder: Path, jobs: int, output: Pat
 
 
 def _fresh(place: Path, root: Path) -> bool:
-    """Whether there is a whole capture there, as it was recorded, whose program's files have not changed."""
+    """Return whether a complete and unmodified capture exists whose program's files have not changed."""
     try:
         if not is_capture(place) or not location.trusted(place.stat()):
             return False
@@ -106,25 +107,25 @@ def _fresh(place: Path, root: Path) -> bool:
         capture = read(place)
     except (KprofError, OSError, UnicodeDecodeError):
         return False
-    # Its names start in the work tree: it was recorded into the cache.
+    # Source paths are relative to the work tree, because the capture was recorded into the cache.
     known = capture.complete and capture.sources is not None and not uncompared(capture)
     return known and not capture.changes(root, follow=True)
 
 
 def _key(program: GateProgram, gpu: str, folder: Path) -> str:
-    """What decides a recording besides the program's own files."""
+    """Return a hash of everything that a recording depends on besides the program's own files."""
     root = root_of(folder)
     where = [str(root), folder.relative_to(root).as_posix()]
     return derived_key(program.command, gpu, where, _versions(), _installed(), _environment(os.environ))[:32]
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """What a program may be told by its environment, without what says where and when it runs."""
+    """Return the environment variables that may affect a program, without those that describe the job or terminal."""
     return {name: value for name, value in sorted(variables.items()) if not _OF_THE_RUN.fullmatch(name)}
 
 
 def _installed() -> list[list[str]]:
-    """Every installed distribution with a hash of the list of its files, which has their hashes."""
+    """Return every installed distribution with the hash of its RECORD file, which contains its files' hashes."""
     places = dict.fromkeys(path for path in sys.path if path.endswith("-packages"))
     lists = sorted(path for place in places for path in Path(place).glob("*.dist-info/RECORD"))
     return [[path.parent.name, digest(path) or ""] for path in lists]

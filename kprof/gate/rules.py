@@ -1,4 +1,4 @@
-"""What the gate itself reports, besides the findings of the analyzers."""
+"""Rules of the gate itself, besides those of the analyzers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,10 +7,10 @@ from kprof.findings import Finding, Severity
 from kprof.output.quantities import duration, three_digits
 
 MARK = "gate"
-"""Key in a finding's evidence that says what the gate made of it; see the values below."""
+"""Key in a finding's evidence for the gate's decision: one of the values below."""
 
 BLOCK = "block"
-"""Key in a finding's evidence: lines of the configuration that would make the check possible."""
+"""Key in a finding's evidence for configuration lines that would make the check possible."""
 
 FAILS = "fails"
 ALLOWED = "allowance"
@@ -20,7 +20,7 @@ UNKNOWN = "cannot tell"
 
 @dataclass(frozen=True)
 class GateRule:
-    """Identity and explanation of one of the gate's own messages."""
+    """Identity and explanation of one of the gate's own rules."""
 
     id: str
     name: str
@@ -77,16 +77,16 @@ STALE = GateRule(
 )
 GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE, STALE)
 FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})
-"""What is true without a baseline; shown first."""
+"""Rules that fail regardless of the baseline; shown first."""
 
 Metric = Literal[
     "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd",
     "time_us", "cycles_per_element", "executed_instructions", "executed_bytes", "executed_matrix", "code_instructions",
 ]  # fmt: skip
 COSTS: tuple[Metric, ...] = ("time_us", "cycles_per_element", "executed_instructions")
-"""Metrics that stand for the cost of a launch, the best one first; the first that both sides have is compared."""
+"""Metrics for the cost of a launch, the best one first; the first one that both sides have is compared."""
 WORK: tuple[Metric, ...] = ("executed_instructions", "executed_bytes", "executed_matrix")
-"""What a wavefront does: all of them are compared where no time is known."""
+"""Work of a wavefront; if no time is known, all of these metrics are compared."""
 
 METRIC_WORDS = {
     "time_us": "predicted",
@@ -103,23 +103,23 @@ METRIC_WORDS = {
     "waves_per_simd": "waves per SIMD",
     "code_instructions": "instructions of code",
 }
-"""Words behind the number of a metric that a budget or a baseline limits; what counts most first."""
+"""Words that follow the number of a metric in messages; the most important metric first."""
 
 
 def number_of(metric: str, value: float) -> str:
-    """Return the value of a metric with its unit, where it has one that a number is read with."""
+    """Return the value of a metric as text, with a unit for times."""
     if metric == "time_us":
         return duration(value)
     return three_digits(value) if metric in (*COSTS, *WORK) else f"{value:,g}"
 
 
 def in_words(metric: str, value: float) -> str:
-    """``49 VGPRs spilled``, ``1.81 ms predicted``."""
+    """Return a metric's value in words: ``49 VGPRs spilled``, ``1.81 ms predicted``."""
     return f"{number_of(metric, value)} {METRIC_WORDS[metric]}"
 
 
 def step_of(finding: Finding) -> str:
-    """``VGPRs spilled 0 → 49`` of a metric that is worse than in the baseline or over its budget; else nothing."""
+    """Return ``VGPRs spilled 0 → 49`` for a metric that is worse than the baseline or over budget, else ""."""
     metric = finding.evidence.get("metric")
     if metric not in METRIC_WORDS or "value" not in finding.evidence:
         return ""

@@ -1,4 +1,4 @@
-"""What the gate judges: one compiled kernel of one configuration entry, or the reason why there is none."""
+"""A check of the gate: one compiled kernel of one configuration entry, or the reason why it is missing."""
 
 import hashlib
 import json
@@ -17,30 +17,30 @@ from kprof.gate.config import METRICS, KernelEntry
 from kprof.gate.rules import COSTS, WORK
 
 COMPILER_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
-"""What the compiler makes: a failure in one of them is its own."""
+"""Stages of the compiler: a failure in one of them is the compiler's own error."""
 _LABEL = 120
 _HASHED = re.compile(r"[0-9a-f]{32}|[A-Z2-7]{32}|[a-z2-7]{32}")
-"""Folders of a compiler's cache: of another program they have another name."""
+"""Names of folders in a compiler's cache, which are hashes that change with the program."""
 
 
 @dataclass(frozen=True)
 class CheckSubject:
-    """One check.
+    """One check of the gate.
 
     Attributes:
-        entry: the configuration entry that asks for it.
+        entry: the configuration entry that requests the check.
         report: the analysed kernel; without facts when ``problem`` is set.
         case: the kernel's case, when one was named.
         problem: why the kernel could not be compiled or read.
-        refused: ``problem`` is the compiler's own refusal: it is so on every machine.
-        stale: ``problem`` is that the sources have changed since the recording.
-        optional: one configuration of several that an autotuner passes over when it cannot be launched.
-        file: which one of several that are called and specialised the same: the file of a directory that holds it.
-            What was compiled elsewhere does not say for which constexprs.
-        number: which one where files tell nothing either, the best first.
-        recorded: what names it where it is a capture's, ``DIR::ID``.
-        block: lines of the configuration that would make this check possible; empty where none are known.
-        left_out: what else the same target holds that is not checked or cannot be distinguished, in words.
+        refused: True if ``problem`` is an error of the compiler itself, which occurs on every machine.
+        stale: True if ``problem`` is that the sources have changed since the recording.
+        optional: True for one of several configurations of an autotuner, which skips those that cannot be launched.
+        file: file in a directory that contains the kernel, to distinguish kernels of the same name and specialisation.
+            Code that was compiled elsewhere does not contain its constexprs.
+        number: position among kernels that the file does not distinguish either, the best first.
+        recorded: ``DIR::ID`` of a kernel of a capture; else empty.
+        block: configuration lines that would make this check possible; empty if not known.
+        left_out: description of other content of the target that is not checked or cannot be distinguished.
     """
 
     entry: KernelEntry
@@ -58,7 +58,7 @@ class CheckSubject:
 
     @property
     def kernel(self) -> str:
-        """The kernel as the baseline names it: ``softmax``, ``mine.py::add``, ``k.amdgcn::add``."""
+        """Name of the kernel in the baseline: ``softmax``, ``mine.py::add``, ``k.amdgcn::add``."""
         target = self.entry.target
         if self.report.name.startswith(f"{target}::"):
             return self.report.name
@@ -67,7 +67,7 @@ class CheckSubject:
 
     @property
     def specialization(self) -> str:
-        """The knobs for people, and eight digits that stand for everything that was compiled."""
+        """Readable list of the knobs, and an eight-digit hash of everything that was compiled."""
         spec = self.report.specialization
         also = (f" in {self.file}" if self.file else "") + (f" ({self.number})" if self.number > 1 else "")
         if spec is UNSET:
@@ -81,13 +81,13 @@ class CheckSubject:
 
     @property
     def types(self) -> dict[str, str]:
-        """Argument to its type, as compiled."""
+        """Argument name to its type, as compiled."""
         spec = self.report.specialization
         return {} if spec is UNSET else dict(spec.signature)
 
     @property
     def knobs(self) -> dict[str, Any]:
-        """Everything that was chosen: constexprs, options and environment switches that are set, as JSON values."""
+        """Constexprs, options and environment switches that are set, as JSON values."""
         spec = self.report.specialization
         if spec is UNSET:
             return {}
@@ -97,14 +97,14 @@ class CheckSubject:
 
     @property
     def compiler(self) -> str:
-        """What compiled it: Triton's version, or another compiler's identification."""
+        """Compiler of the kernel: Triton's version, or another compiler's identification."""
         report = self.report
         if report.triton is not UNSET:
             return f"Triton {report.triton}"
         return report.compiler if report.compiler is not UNSET else "unknown compiler"
 
     def _costs(self) -> dict[str, float | None]:
-        """What a launch costs, as far as the model knows it."""
+        """Return the cost of a launch by metric; ``None`` for costs that the model does not know."""
         from kprof_analyzers.model.executed import executed_bytes, executed_instructions, executed_matrix
         from kprof_analyzers.model.per_element import element_cost
 
@@ -121,7 +121,7 @@ class CheckSubject:
         }
 
     def metrics(self) -> dict[str, float | None]:
-        """Metric to value; ``None`` when it is not known."""
+        """Return metrics to their values; ``None`` if not known."""
         found: dict[str, float | None] = {}
         resources, occupancy = self.report.resources, self.report.occupancy
         costs = self._costs()
@@ -140,11 +140,11 @@ class CheckSubject:
 
 
 def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
-    """Kernels of one entry, those of the same name and specialisation told apart, in the order given.
+    """Distinguish kernels of one entry that have the same name and specialisation; the order is kept.
 
-    Files say neither their constexprs nor their types, so that the file's name has to do. A compiler's cache names
-    folders by a hash of what it compiled: of kernels there, the n-th best is compared with the n-th best, so that none
-    can hide behind another, and it is said.
+    Compiled files contain neither constexprs nor types, so the file's name has to distinguish them. A compiler's cache
+    names folders by a hash of the compiled program. For kernels there, the n-th best is compared with the n-th best, so
+    that none can hide behind another; a remark in ``left_out`` says so.
     """
     found = list(subjects)
     for group in _of_one_name(found):
@@ -162,7 +162,7 @@ def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
 
 
 def _of_one_name(subjects: Sequence[CheckSubject]) -> list[list[int]]:
-    """Positions of kernels that say the same of themselves, where there are several."""
+    """Return the positions of kernels that have the same name, specialisation, architecture and compiler."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, one in enumerate(subjects):
         if one.problem is None:
@@ -171,7 +171,7 @@ def _of_one_name(subjects: Sequence[CheckSubject]) -> list[list[int]]:
 
 
 def _badness(subject: CheckSubject) -> tuple[list[float], list[str]]:
-    """What orders kernels of one name: metrics, fewer wavefronts being worse, then findings."""
+    """Return a sort key for kernels of the same name: metrics (fewer wavefronts are worse), then findings."""
     metrics = subject.metrics()
     values = [(-1.0 if name in FEWER_IS_WORSE else 1.0) * (value or 0.0) for name, value in metrics.items()]
     return values, sorted(f.rule for f in subject.report.findings)
@@ -180,17 +180,17 @@ def _badness(subject: CheckSubject) -> tuple[list[float], list[str]]:
 def failed(
     entry: KernelEntry, arch: str, why: str, source: Location | None, *, case: str | None = None
 ) -> CheckSubject:
-    """A check that could not be made.
+    """Return a check that could not be made.
 
     Args:
-        entry: what asks for it.
-        arch: for which architecture.
+        entry: the configuration entry that requests the check.
+        arch: architecture of the check.
         why: the reason.
-        source: the line that it is about, where there is one.
+        source: source line that the reason is about, if known.
         case: the kernel's case, when one was named.
     """
     name = entry.target if case is None else f"{entry.target} {case}"
-    # An error's hint stands on a line of its own.
+    # An error's hint is on a separate line.
     first, *hints = [" ".join(line.split()) for line in why.splitlines() if line.strip()] or [""]
     reason = " ".join([first, *([f"({' '.join(hints).rstrip('.')})"] if hints else [])])
     return CheckSubject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)

@@ -1,4 +1,4 @@
-"""From the gate's configuration to analysed kernels; what goes wrong with one of them ends none of the others."""
+"""Compile and analyse the kernels of the gate's configuration; an error in one kernel does not stop the others."""
 
 import json
 import re
@@ -39,7 +39,7 @@ _LINE = re.compile(r"line (\d+)")
 
 @dataclass(frozen=True)
 class _Planned:
-    """A compile of one configuration entry."""
+    """A planned compile of one configuration entry."""
 
     entry: KernelEntry
     case: str | None
@@ -48,13 +48,13 @@ class _Planned:
 
 
 def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = ()) -> list[CheckSubject]:
-    """Compile, read and analyse everything that a configuration names, in its order.
+    """Compile, read and analyse all kernels of a configuration, in its order.
 
     Args:
         config: the configuration.
-        folder: where its relative paths start.
-        jobs: worker processes, 0 for one a core.
-        archs: only these architectures; all that the configuration names when empty.
+        folder: folder that its paths are relative to.
+        jobs: number of worker processes, 0 for one per core.
+        archs: architectures to check; empty for all that the configuration names.
 
     Raises:
         KprofError: an architecture is not known.
@@ -68,7 +68,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     planned: list[tuple[int, _Planned]] = []
 
     def compiles() -> Iterator[TargetJob]:
-        """What is to be compiled, found out entry by entry while the workers are busy with what came before."""
+        """Yield the compiles entry by entry; later entries are planned while workers compile the earlier ones."""
         for entry, gpus in chosen:
             for step in _steps(entry, gpus, folder) if gpus else ():
                 if isinstance(step, _Planned):
@@ -95,7 +95,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
 
 
 def none_of_them(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
-    """The same; where an autotuner would find no configuration to launch, none may be passed over."""
+    """Return the checks; if every configuration of an autotuner is unusable, none of them stays optional."""
     groups: dict[tuple[int, str | None, str], list[bool]] = {}
     for one in subjects:
         unusable = one.refused or any(cannot_launch(replace(one, optional=False)))
@@ -107,7 +107,7 @@ def none_of_them(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
 
 
 def vanished(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
-    """A check that cannot be determined for each kernel that the baseline has and this run has not met at all."""
+    """Return an undetermined check for each kernel that is in the baseline but absent from this run."""
     here = {(subject.kernel, subject.report.arch) for subject in subjects}
     why = "the baseline has this kernel, and it is gone; where that is meant: kprof check --update-baseline"
     lost = dict.fromkeys((kernel, arch) for kernel, _, arch in gone(baseline, subjects) if (kernel, arch) not in here)
@@ -115,7 +115,7 @@ def vanished(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[Check
 
 
 def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) -> Iterator[CheckSubject]:
-    """The kernels of the programs that are recorded now."""
+    """Yield the checks of programs that are recorded during the check."""
     if not config.program:
         return
     from kprof.gate.programs import recorded
@@ -126,10 +126,10 @@ def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) ->
 
 
 def _gpus(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """Each architecture once, by its product where one is named; only those that are wanted, all when none is.
+    """Return each requested architecture once, by its product if one is named.
 
     Raises:
-        KprofError: two products of one architecture: their code and so their checks would be the same.
+        KprofError: two products of one architecture are named; their code and therefore their checks would be the same.
     """
     found: dict[str, str] = {}
     for name in names:
@@ -162,14 +162,14 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
             except KprofError as error:
                 yield failed(entry, machine.name, str(error), _source(target, error), case=case)
                 continue
-            # An autotuner passes over a configuration that cannot be launched; a call needs each of its launches.
+            # An autotuner skips a configuration that cannot be launched, but a call needs each of its launches.
             several = entry.all_configs and len(found) > 1
             for job in found:
                 yield _step(_Planned(entry, case, replace(job, product=product), optional=several))
 
 
 def _step(planned: _Planned) -> CheckSubject | _Planned:
-    """The compile; of an autotuned function the check of the configuration that stands for it."""
+    """Return the planned compile, or for an autotuned function the check of its modelled best configuration."""
     from kprof_analyzers.report_cache import judged_listed
 
     if not planned.job.listed:
@@ -181,8 +181,8 @@ def _step(planned: _Planned) -> CheckSubject | _Planned:
 
 
 def _without_launch(entry: KernelEntry, arch: str, error: UnknownLaunchError, folder: Path) -> CheckSubject:
-    """The check of a function of which nothing says how it is launched, with what to write in the configuration."""
-    # pyproject.toml has everything below tool.kprof.
+    """Return the check of a function without launch information, with lines for the configuration."""
+    # In pyproject.toml all tables are below tool.kprof.
     plain = (folder / "kprof.toml").exists()
     table = "" if plain else "tool.kprof."
     file = "kprof.toml" if plain else "pyproject.toml"
@@ -206,7 +206,7 @@ def _without_launch(entry: KernelEntry, arch: str, error: UnknownLaunchError, fo
 
 
 def entry_options(entry: KernelEntry, case: str | None) -> CompileOptions:
-    """What an entry says of the compile."""
+    """Return the compile options of an entry."""
     return CompileOptions(
         config=entry.config,
         shape=[entry.shape],
@@ -220,7 +220,7 @@ def entry_options(entry: KernelEntry, case: str | None) -> CompileOptions:
 
 
 def located(target: str, folder: Path) -> str:
-    """A target with its file looked for from the configuration's folder."""
+    """Return a target with its file relative to the configuration's folder."""
     file, colons, function = target.partition("::")
     path = folder / file
     is_file = path.exists() or Path(file).suffix or "/" in file
@@ -228,7 +228,7 @@ def located(target: str, folder: Path) -> str:
 
 
 def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
-    """Kernels that are compiled already; an architecture that is asked for and not there cannot be determined."""
+    """Yield checks of already compiled kernels; requested architectures that are missing cannot be determined."""
     place = Location(file=target, line=1)
     missing = {load_gpu(name)[0].name: None for name in gpus}
     first = next(iter(missing))
@@ -250,7 +250,7 @@ def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Chec
 
 
 def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
-    """Every kernel of a file or a directory; the last one says what was left out."""
+    """Yield every kernel of a file or a directory; the last one carries the remark about what was skipped."""
     from kprof_analyzers.pipeline import analyze
 
     others: list[str] = []
@@ -260,7 +260,7 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
             yield last
         report = analyze(kernel)
         if report.source is UNSET:
-            # Of a folder it is one file's finding.
+            # Each finding of a folder refers to one file in it.
             file = target if kernel.file is None else str(Path(target) / kernel.file)
             report = msgspec.structs.replace(report, source=Location(file=file, line=1))
         last = CheckSubject(entry, report)
@@ -274,12 +274,12 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
 
 
 def _lost(step: _Planned, outcome: "CompileOutcome") -> CheckSubject:
-    """What did not compile, or could not be judged."""
+    """Return the check of a kernel that did not compile or could not be analysed."""
     job = step.job
     error = KprofError(outcome.error or outcome.status, path=outcome.path, place=outcome.place, hint=outcome.hint)
     refused = outcome.status == "failed" and outcome.stage in COMPILER_STAGES
     source = _source(job.request.path, error)
-    # The line of a refusal is the finding's place.
+    # The line of a compile error is the location of the finding, so it is not repeated in the text.
     why = str(KprofError(error.message, hint=error.hint)) if refused and source is not None else str(error)
     subject = failed(step.entry, job.machine.name, why, source, case=step.case)
     report = msgspec.structs.replace(subject.report, name=job.name, specialization=specialization_of(job.request))
@@ -287,7 +287,7 @@ def _lost(step: _Planned, outcome: "CompileOutcome") -> CheckSubject:
 
 
 def _source(target: str, error: KprofError) -> Location | None:
-    """The line that an error names, else the first one of the target's file."""
+    """Return the line that an error names, else the first line of the target's file."""
     file = target.partition("::")[0]
     if error.path and Path(error.path).suffix == ".py":
         file = error.path

@@ -1,4 +1,4 @@
-"""On which line of a TOML text a key stands: neither Python's reader nor tomlkit says."""
+"""Find the line of a key in a TOML text, which neither Python's parser nor tomlkit reports."""
 
 import re
 from collections import Counter
@@ -8,14 +8,14 @@ _KEY = re.compile(r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]
 _TOKEN = re.compile(
     r"""\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[\[\]{}=\n]""", re.DOTALL
 )
-"""Strings and comments whole, so that what is in them does not count, and what begins and ends a value."""
+"""Matches whole strings and comments, so that their content is ignored, and the delimiters of values."""
 _PART = re.compile(r"""["']([^"']*)["']|([A-Za-z0-9_-]+)""")
 
 Keys = tuple[str | int, ...]
 
 
 def line_of(text: str, keys: Keys) -> int | None:
-    """The 1-based line of a key, or of the nearest table above it that has a line; ``None`` when there is neither.
+    """Return the 1-based line of a key, or of its nearest parent table that has a line; ``None`` if neither exists.
 
     Args:
         text: the TOML text.
@@ -44,7 +44,7 @@ def line_of(text: str, keys: Keys) -> int | None:
 
 
 def _continued(text: str) -> set[int]:
-    """Lines that begin inside a value: a long string, an array or an inline table."""
+    """Return the lines that begin inside a value: a multi-line string, an array or an inline table."""
     found: set[int] = set()
     number, depth, value = 1, 0, False
     for token in _TOKEN.finditer(text):
@@ -66,7 +66,7 @@ def _names(text: str) -> list[str]:
 
 
 def _numbered(names: list[str], seen: Counter[Keys], *, array: bool) -> Keys:
-    """A header's names with the index of the array element that each stands in."""
+    """Return a header's names with the index of the current element after each array of tables."""
     result: Keys = ()
     for position, name in enumerate(names):
         result = (*result, name)

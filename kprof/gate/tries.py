@@ -1,4 +1,4 @@
-"""Other knobs for a kernel that fails, compiled: a way for each kind of check."""
+"""Compile a failing kernel with other knobs, in a way that depends on the kind of check."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -26,16 +26,16 @@ Found = tuple[Mapping[str, Any], KernelReport]
 
 @dataclass
 class Tries:
-    """What is compiled, as far as it is asked for.
+    """Compiled changes of a kernel's knobs, produced on demand.
 
     Attributes:
-        found: changes with the kernel after them, the best or the smallest first.
-        tried: how many were compiled so far.
-        left: how many were not.
-        files: where the lines that set the knobs may be.
-        how: what could be tried of a recorded kernel, in words; known once something is.
-        last_us: predicted time of the latest of ``found``, microseconds; ``None`` where there is none.
-        start_us: asks for the predicted time of the kernel as it fails, microseconds; ``None`` where there is none.
+        found: changes with the kernel's report after them, the best or the smallest change first.
+        tried: number of changes compiled so far.
+        left: number of changes not compiled yet.
+        files: files that may contain the lines that set the knobs.
+        how: which changes a recorded kernel allows, in words; set once the first change was tried.
+        last_us: predicted time of the latest change in ``found``, in microseconds; ``None`` if not known.
+        start_us: returns the predicted time of the failing kernel in microseconds; ``None`` if not known.
     """
 
     found: Iterable[Found] = ()
@@ -47,23 +47,23 @@ class Tries:
     start_us: Callable[[], float | None] = lambda: None
 
     def close(self) -> None:
-        """Ask for no more: what compiles or runs for it ends."""
+        """Stop the search: end its compiles and programs."""
         if isinstance(self.found, Generator):
             self.found.close()
 
 
 def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0) -> Tries:
-    """Try knobs around those of a check.
+    """Compile other knobs for a check's kernel.
 
-    A kernel with cases is searched by predicted time. One with a signature gets changes of its tiles and options; so
-    does a recorded one whose program is here and makes the launch again, others of the compiler's options only, since
-    the tiles are in the TTIR. The smallest change is first.
+    A kernel with cases is searched by predicted time. For a kernel with a signature, tiles and compiler options are
+    changed, the smallest change first. The same applies to a recorded kernel whose program is available and repeats the
+    launch. For other recorded kernels only compiler options can change, because the tiles are fixed in the TTIR.
 
     Args:
-        subject: the kernel that fails.
-        folder: the configuration's.
-        deadline: no compile is begun after it.
-        jobs: worker processes, 0 for one a core.
+        subject: the failing kernel.
+        folder: the configuration's folder.
+        deadline: no compile is started after it.
+        jobs: number of worker processes, 0 for one per core.
 
     Raises:
         KprofError: nothing can be compiled, or the kernel cannot be found again.
@@ -93,7 +93,7 @@ def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0
 
 
 def _configuration(subject: CheckSubject, spec: "Kernel") -> dict[str, Any]:
-    """The knobs that the entry sets; of several configurations those of this check."""
+    """Return the knobs that the entry sets; with several configurations, those of this check."""
     from kprof.importing.functions import unwrap
 
     entry = subject.entry
@@ -139,7 +139,7 @@ def _changed(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", d
     known = {name: value for name, value in subject.knobs.items() if name in {"num_warps", "num_stages"}}
     waiting = list(neighbours(spec, {}, {**known, **chosen}, machine, _rules(subject), version=installed().numbers))
     made = Tries(left=len(waiting))
-    # Its constexprs are knobs here: given as constexprs, too, they would stay as they are.
+    # Constexprs are varied as knobs here; if they were also passed as constexprs, they would stay fixed.
     own = replace(options, constexpr={})
     made.found = _counted(compile_changes(spec, machine, own, chosen, waiting, deadline=deadline, in_order=True), made)
     return made
@@ -159,7 +159,7 @@ def _recorded(subject: CheckSubject, deadline: Deadline, workers: int) -> Tries:
 def _launched_again(
     each: "RecompilableKernel", made: Tries, rules: set[str], deadline: Deadline, workers: int
 ) -> Iterator[Found]:
-    """Changes of the compiler's options, and of tiles as far as the program makes its launch with them."""
+    """Yield changes of compiler options, and of tiles if the program can launch the kernel with them."""
     from kprof.tuning.recorded.advise import opened
     from kprof.tuning.recorded.knobs import changes_of
     from kprof.tuning.trials.analysed import analysed_each
@@ -176,7 +176,7 @@ def _launched_again(
                 try:
                     (job,) = own.jobs(own.problems[0], config)
                 except KprofError:
-                    # The program cannot launch it with these: it is no cure, and nothing is compiled.
+                    # The program cannot launch the kernel with this change, so it is skipped without a compile.
                     made.tried, made.left = made.tried + 1, made.left - 1
                     continue
                 yield change, config, replace(job, product=each.kernel.product)
@@ -185,7 +185,7 @@ def _launched_again(
 
 
 def _counted(trials: "Generator[Evaluation, None, None]", made: Tries) -> Iterator[Found]:
-    """Each change that compiles, in the order given, as long as the caller asks for more."""
+    """Yield each change that compiles, in order, until the caller stops."""
     with closing(trials):
         for trial in trials:
             made.tried, made.left = made.tried + 1, made.left - 1

@@ -1,4 +1,4 @@
-"""What a check that passes did not look at, in words for the verdict's line."""
+"""Describe what a passing check did not cover, for the verdict."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -22,14 +22,14 @@ def unlooked(
     kernels: Sequence[KernelReport],
     unused: int,
 ) -> Iterator[str]:
-    """Yield what the verdict does not cover, and the baseline's architectures that were not checked, in words.
+    """Yield phrases about what the verdict does not cover, including architectures of the baseline without checks.
 
     Args:
         config: the configuration.
         baseline: the accepted state, or None.
         subjects: the checked kernels.
-        kernels: the reports of the checked kernels, with their judgement.
-        unused: number of allowances that are not needed.
+        kernels: the judged reports of the checked kernels.
+        unused: number of unused allowances.
     """
     entries = [*config.kernel, *(program.entry() for program in config.program)]
     if not config.arch and any(not entry.arch for entry in entries):
@@ -52,12 +52,12 @@ def unlooked(
 
 
 def ignored(compared: Iterable[tuple[CheckSubject, BaselineEntry | None]]) -> list[str]:
-    """The number of comments in the source that silence a finding, and how many of them the baseline does not have.
+    """Return a phrase with the number of ignore comments that silence findings, and how many are new.
 
     Args:
-        compared: each check with its entry in the baseline, None where it has none.
+        compared: each check with its entry in the baseline, or None without an entry.
     """
-    # One comment silences the finding of every configuration and architecture.
+    # The same comment silences the finding in every configuration and architecture.
     places: dict[object, bool] = {}
     unrecorded = False
     for subject, state in compared:
@@ -80,7 +80,7 @@ def ignored(compared: Iterable[tuple[CheckSubject, BaselineEntry | None]]) -> li
 
 
 def _other_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iterator[str]:
-    """Architectures of the baseline that this run has not looked at; and compilers, of those that it has looked at."""
+    """Yield a phrase about architectures and compilers of the baseline that this run did not check."""
     here = {subject.report.arch for subject in subjects}
     states = [state for specs in baseline.kernels.values() for archs in specs.values() for state in archs.items()]
     others = {arch for arch, _ in states} - here
@@ -91,7 +91,7 @@ def _other_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iter
 
 
 def _not_asked_for(entries: Sequence[KernelEntry], config: Config, subjects: Sequence[CheckSubject]) -> Iterator[str]:
-    """Architectures that the configuration names and this run was not asked for."""
+    """Yield a phrase about architectures of the configuration that this run was not asked to check."""
     named = set().union(*(_names(entry.arch or config.arch or [DEFAULT_GPU]) for entry in entries))
     left = named - {subject.report.arch for subject in subjects}
     if left:
@@ -99,7 +99,7 @@ def _not_asked_for(entries: Sequence[KernelEntry], config: Config, subjects: Seq
 
 
 def _idle_budgets(config: Config) -> Iterator[str]:
-    """Budgets for architectures that no kernel they could limit is checked on."""
+    """Yield a phrase about budgets for architectures on which their kernels are not checked."""
     entries = [*config.kernel, *(program.entry() for program in config.program)]
     checked = [_names(entry.arch or config.arch or [DEFAULT_GPU]) for entry in entries]
     idle = [name for name in config.arch_budget if not any(_names([name]) <= archs for archs in checked)]
@@ -114,9 +114,9 @@ def _names(archs: Sequence[str]) -> set[str]:
 
 
 def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
-    """Compiler switches of this process: the baseline does not identify kernels by them."""
+    """Yield a phrase about compiler switches of this process, which the baseline does not record."""
     here = environment.relevant({})
-    # What was compiled elsewhere does not see them, and a recording is made again where they change.
+    # Switches do not affect code that was compiled elsewhere, and programs are recorded again when switches change.
     compiled = [s for s in subjects if s.report.specialization is not UNSET and not s.recorded]
     names = sorted({name for s in compiled for name in here if name not in s.entry.env})
     if names:
@@ -124,7 +124,7 @@ def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
 
 
 def unknown(config: Config, baseline: Baseline | None, subjects: Sequence[CheckSubject]) -> list[str]:
-    """Watched metrics that neither the baseline nor this run knows, in words; nothing where each can be compared."""
+    """Return a phrase about watched metrics that neither the baseline nor this run knows; empty if there are none."""
     if baseline is None:
         return []
     lost: set[str] = set()
@@ -134,6 +134,6 @@ def unknown(config: Config, baseline: Baseline | None, subjects: Sequence[CheckS
             lost |= {
                 name for name, value in subject.metrics().items() if value is None and state.metrics.get(name) is None
             }
-    # Which cost was compared has words of its own.
+    # The compared cost metric is described separately.
     names = [metric for metric in config.watch if metric in lost and metric not in COSTS]
     return [f"known neither here nor in the baseline: {', '.join(names)}"] if names else []

@@ -1,4 +1,4 @@
-"""The verdict's line: what fails or cannot be determined, the first of it in words, and what could not be looked at."""
+"""The verdict line: what fails or cannot be determined, with the first reason, and what was not checked."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ from kprof.gate.rules import FAILS, FATAL, MARK, STALE, UNKNOWN
 from kprof.output.quantities import plural
 
 _REASON = 300
-"""Characters of a reason in the verdict, which is one line."""
+"""Maximum length of a reason in the verdict, which is one line."""
 
 
 def verdict(
     kernels: Sequence[KernelReport], *, compared: bool, nearest: int = 0, left_out: Sequence[str] = ()
 ) -> Verdict:
-    """The result of a check.
+    """Return the verdict of a check.
 
     Args:
-        kernels: as judged.
+        kernels: the judged reports.
         compared: whether there is a baseline.
-        nearest: how many were compared with an entry of other knobs.
-        left_out: what was not looked at because it was not asked for, in words.
+        nearest: number of kernels compared with a baseline entry of other knobs.
+        left_out: phrases about what was not checked because it was not requested.
     """
     marks = [{f.evidence.get(MARK) for f in kernel.findings} for kernel in kernels]
     total = plural(len(kernels), "check")
@@ -48,7 +48,7 @@ def verdict(
 
 
 def not_run(kernels: Sequence[KernelReport]) -> list[str]:
-    """A note for each reason why rules could not run, with the rules and the number of checks."""
+    """Return a note for each reason why rules could not run, with the rules and the number of checks."""
     reasons: dict[str, dict[str, None]] = {}
     checks: Counter[str] = Counter()
     for kernel in kernels:
@@ -63,7 +63,7 @@ def not_run(kernels: Sequence[KernelReport]) -> list[str]:
 
 
 def _why(kernels: Sequence[KernelReport], mark: str) -> str:
-    """The gravest reason, and which kernel it is of."""
+    """Return the most severe reason and its kernel."""
     found = [
         (kernel, finding) for kernel in kernels for finding in kernel.findings if finding.evidence.get(MARK) == mark
     ]
@@ -76,7 +76,7 @@ def _why(kernels: Sequence[KernelReport], mark: str) -> str:
 
 def _rank(finding: Finding) -> tuple[bool, int, int]:
     metric = finding.evidence.get("metric")
-    # That the kernel was not seen, or not compared, explains that a metric is not known.
+    # A kernel that was not analysed or compared explains unknown metrics, so it ranks before them.
     other = -1 if finding.evidence.get(MARK) == UNKNOWN else len(METRICS)
     place = METRICS.index(metric) if metric in METRICS else other
     return finding.rule not in FATAL and finding.rule != STALE.id, -finding.severity.rank, place

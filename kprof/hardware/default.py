@@ -1,7 +1,7 @@
-"""The GPUs that are meant where none is named."""
+"""Default GPUs, used when the user names none."""
 
 DEFAULT_GPU = "MI300X"
 DEFAULT_ARCH = "gfx942"
-"""Its architecture: for answers that are of no product."""
+"""Architecture of the default GPU, for answers that do not depend on the product."""
 USUAL_ARCHS = "gfx90a,gfx942,gfx950,gfx1100,gfx1201"
-"""One architecture of each generation that Triton compiles for: to say of a kernel where it can run."""
+"""One architecture of each generation that Triton compiles for, to show where a kernel can run."""

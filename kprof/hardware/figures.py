@@ -1,4 +1,4 @@
-"""Every single figure of an architecture, with its unit and whether a verdict may rest on it."""
+"""List every figure of an architecture, with its unit and whether its source is reliable enough for a verdict."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 from kprof.hardware.model import Architecture
 
-# First match wins. Words such as names and scopes have no unit.
+# The first matching pattern applies. Words such as names and scopes have no unit.
 _UNITS = (
     ("wavefront_size*", "lanes"),
     ("occupancy.max_waves_per_simd", "wavefronts"),
@@ -74,14 +74,14 @@ _NOT_FIGURES = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure.
+    """One figure of an architecture.
 
     Attributes:
         key: path in the TOML file.
-        value: as in the file.
-        unit: what it counts; ``None`` for yes-or-no facts.
-        sources: ids of its sources.
-        firm: whether a verdict may rest on it.
+        value: value as in the file.
+        unit: unit of the value; ``None`` for yes-or-no facts.
+        sources: identifiers of its sources.
+        firm: whether a verdict may be based on it.
     """
 
     key: str
@@ -92,14 +92,14 @@ class Figure:
 
 
 def figures(arch: Architecture) -> Iterator[Figure]:
-    """All figures in the order of the file."""
+    """Return all figures in the order of the file."""
     for key, value in _leaves(arch.data, ""):
         unit = None if isinstance(value, bool) else unit_of(key)
         yield Figure(key, value, unit, arch.source_of(key), arch.is_sourced(key))
 
 
 def unit_of(key: str) -> str | None:
-    """Unit of a figure by its path, ``None`` when the key is not known."""
+    """Return the unit of a figure by its path; ``None`` when the key is not known."""
     return next((unit for pattern, unit in _UNITS if fnmatchcase(key, pattern)), None)
 
 

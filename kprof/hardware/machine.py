@@ -49,19 +49,19 @@ _FOLDER = Path(__file__).parent
 
 @cache
 def architectures() -> tuple[str, ...]:
-    """Names of all architectures, older before newer: ``("gfx908", "gfx90a", ...)``."""
+    """Return the names of all architectures, older before newer: ``("gfx908", "gfx90a", ...)``."""
     names = (p.stem for p in _FOLDER.glob("gfx*.toml"))
     return tuple(sorted(names, key=lambda n: (len(n), n)))
 
 
 @cache
 def products() -> dict[str, str]:
-    """Product name to architecture name.
+    """Return product names mapped to architecture names.
 
     Only the headings of the files are read, so that looking up one product does not parse every architecture.
 
     Raises:
-        HardwareError: two files have a product of one name, which could not be told apart.
+        HardwareError: two files contain a product of the same name.
     """
     found: dict[str, str] = {}
     spelled: dict[str, str] = {}
@@ -80,7 +80,7 @@ def products() -> dict[str, str]:
 
 @cache
 def elf_machines() -> dict[int, str]:
-    """``EF_AMDGPU_MACH`` value of a code object to the architecture's name. Only that line of each file is read."""
+    """Return ``EF_AMDGPU_MACH`` values mapped to architecture names. Reads only that line of each file."""
     found = {}
     for arch in architectures():
         for line in (_FOLDER / f"{arch}.toml").read_text(encoding="utf-8").splitlines():
@@ -90,14 +90,14 @@ def elf_machines() -> dict[int, str]:
 
 
 def load(name: str) -> Architecture:
-    """The architecture called ``name``.
+    """Return the architecture called ``name``.
 
     Args:
-        name: ``gfx942``, with or without features (``gfx942:sramecc+:xnack-``), or a product (``MI300X``,
-            ``AMD Instinct MI300X``); upper and lower case are the same.
+        name: ``gfx942``, with or without features (``gfx942:sramecc+:xnack-``), or a product (``MI300X``, ``AMD
+            Instinct MI300X``); case does not matter.
 
     Raises:
-        KprofError: nothing is called so; the message names near matches.
+        KprofError: unknown name; the message contains similar names.
     """
     arch = name.strip().lower().partition(":")[0]
     if arch in architectures():
@@ -109,7 +109,7 @@ def load(name: str) -> Architecture:
 
 
 def load_gpu(name: str) -> tuple[Architecture, Product | None]:
-    """The architecture called ``name``, and the product where it is a product's name.
+    """Return the architecture called ``name``, and the product if ``name`` is a product.
 
     Raises:
         KprofError: as :func:`load`.
@@ -118,25 +118,25 @@ def load_gpu(name: str) -> tuple[Architecture, Product | None]:
 
 
 def find_product(name: str) -> Product | None:
-    """The product called ``name``, spelled in any way that :func:`load` takes; ``None`` when there is none."""
+    """Return the product called ``name``, in any spelling that :func:`load` accepts; ``None`` if there is none."""
     product = _product_name(name)
     return None if product is None else _load(products()[product]).products[product]
 
 
 def product_in(text: str) -> str | None:
-    """The product in a device's name, ``None`` without one.
+    """Return the product in a device's name, or ``None``.
 
     >>> product_in("AMD Instinct MI300X VF"), product_in("MI300X_A1"), product_in("AMD Radeon RX 7900 XTX")
     ('MI300X', 'MI300X', 'RX7900XTX')
     """
     words = re.split(r"[^A-Za-z0-9]+", text)
-    # The longest first: an RX 7600 XT is no RX 7600.
+    # The longest match first: an RX 7600 XT is not an RX 7600.
     candidates = ["".join(words[i : i + count]) for count in (3, 2, 1) for i in range(len(words) - count + 1)]
     return next((word for word in candidates if word and find_product(word) is not None), None)
 
 
 def usual_model() -> dict[str, float]:
-    """What the performance model takes for an architecture whose own file says nothing else; units: model.toml."""
+    """Return the performance model's default parameters for architectures without own ones; units: model.toml."""
     from kprof.hardware.reader import common_model
 
     return common_model(_FOLDER / "model.toml")
@@ -155,7 +155,7 @@ def _product_name(name: str) -> str | None:
 
 
 def _plain(name: str) -> str:
-    """``AMD Instinct MI300X`` and ``mi300x`` compare equal, so do ``MI250X GCD`` and ``MI250X_GCD``."""
+    """Normalise a product's name: ``AMD Instinct MI300X`` equals ``mi300x``, ``MI250X GCD`` equals ``MI250X_GCD``."""
     words = name.upper().replace("_", " ").replace("-", " ").split()
     return "".join(w for w in words if w not in {"AMD", "INSTINCT", "RADEON", "TM", "(TM)", "GRAPHICS"})
 

@@ -1,4 +1,4 @@
-"""Turn an architecture's TOML file into the records of :mod:`kprof.hardware.model`."""
+"""Read an architecture's TOML file into the records of :mod:`kprof.hardware.model`."""
 
 import sys
 from collections.abc import Mapping
@@ -31,10 +31,10 @@ def read(path: Path, sources: Path, common: Path | None = None) -> Architecture:
     Args:
         path: the architecture's file.
         sources: the file with the citations.
-        common: the file with what holds for every architecture whose own file says nothing else.
+        common: the file with default model parameters, for those that the architecture's file does not set.
 
     Raises:
-        KprofError: a file is missing or is not TOML, or a figure is missing or not of its kind.
+        KprofError: a file is missing or is not TOML, or a figure is missing or has a wrong type.
     """
     data = _toml(path)
     try:
@@ -76,12 +76,12 @@ def _architecture(data: Table, sources: Mapping[str, FigureSource]) -> Architect
 
 
 def common_model(path: Path) -> dict[str, float]:
-    """Figures of the file with what the performance model takes where an architecture's own says nothing else."""
+    """Return the default parameters of the performance model from their file."""
     return _figures(_toml(path)["model"])
 
 
 def _over(common: Table, own: Table) -> dict[str, Any]:
-    """A table of common figures with an architecture's own in their places; each keeps its source."""
+    """Return the common figures overridden by an architecture's own; each figure keeps its source."""
     cited = dict.fromkeys(_figures(common), common["source"]) | common.get("sources", {})
     source = own.get("source", common["source"])
     cited |= dict.fromkeys(_figures(own), source) | own.get("sources", {})
@@ -105,7 +105,7 @@ def _lds(table: Table) -> LdsRules:
 
 
 def _lanes(text: str) -> Lanes:
-    """``"0-3,20-23"`` as lane numbers."""
+    """Parse lane numbers such as ``"0-3,20-23"``."""
     lanes: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")

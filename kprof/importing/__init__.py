@@ -1,1 +1,1 @@
-"""Importing a user's Python files: one way for all who need one, and what decides whether the result still holds."""
+"""Import users' Python files, and determine the files that the result depends on."""

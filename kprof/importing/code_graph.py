@@ -1,7 +1,8 @@
-"""How the definitions of a repository use each other, by names alone: what a kernel is made of and what launches it.
+"""Find how the definitions of a repository use each other, by names alone: what a kernel uses and what launches it.
 
-Nothing is imported. Names are followed through imports, star imports and packages; a chain such as ``torch.ops.a.f``
-stands for every function ``f`` of the repository. What is chosen at run time (``getattr``, names in texts) is not seen.
+Nothing is imported. Names are followed through imports, star imports and packages. A chain such as ``torch.ops.a.f`` is
+resolved to every function ``f`` of the repository. Names chosen at run time (``getattr``, names in strings) are not
+seen.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from pathlib import PurePosixPath
 from kprof.importing.definitions import Definition, FileDefinitions, Import, Text
 
 Key = tuple[str, str]
-"""A definition: the path of its file and its name."""
+"""Key of a definition: the path of its file and its name."""
 
 _TOP = frozenset({"", "src", "python"})
 _OF_OTHERS = frozenset({"triton", "torch", "numpy"})
@@ -23,7 +24,7 @@ _DEEPEST = 40
 
 @cache
 def is_test(path: str) -> bool:
-    """Return whether a file holds tests, as pytest finds them, or what they share."""
+    """Return whether a file contains tests by pytest's rules, or is shared by tests."""
     name = PurePosixPath(path).name
     return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
@@ -34,10 +35,10 @@ def _is_benchmark(path: str) -> bool:
 
 
 class CodeGraph:
-    """The definitions of all files of a repository.
+    """Graph of the definitions in all files of a repository.
 
     Args:
-        files: by path from the repository's root.
+        files: definitions by path relative to the repository's root.
     """
 
     def __init__(self, files: Mapping[str, FileDefinitions]) -> None:
@@ -63,7 +64,7 @@ class CodeGraph:
 
     @cached_property
     def kernels(self) -> list[Key]:
-        """Triton functions, and functions that make some, except helpers that only other Triton functions use."""
+        """Triton functions, and functions that create them, except helpers used only by other Triton functions."""
         found = [
             (path, name)
             for path, file in self._files.items()
@@ -78,7 +79,7 @@ class CodeGraph:
 
     @cached_property
     def _used_by_host(self) -> dict[Key, list[Key]]:
-        """Definitions to the functions, classes and constants outside of kernels that name them."""
+        """Definitions mapped to the functions, classes and constants outside of kernels that name them."""
         users: dict[Key, list[Key]] = defaultdict(list)
         names = self._names_that_lead_to_kernels()
         for key, each in self._definitions():
@@ -88,9 +89,9 @@ class CodeGraph:
         return dict(users)
 
     def _names_that_lead_to_kernels(self) -> set[str]:
-        """Return the names through which a kernel may be used; without one of them a definition uses none.
+        """Return the names through which a kernel may be used; a definition without any of them uses no kernel.
 
-        Names are not followed for this, so that the many definitions without kernels cost little.
+        Names are not resolved here, which keeps the many definitions without kernels cheap.
         """
         leads: dict[str, set[str]] = defaultdict(set)
         for file in self._files.values():
@@ -127,15 +128,15 @@ class CodeGraph:
                 yield (path, name), each
 
     def source(self, kernel: Key) -> str:
-        """Return a digest of everything that a Triton function's code is made of for given arguments.
+        """Return a digest of everything that determines a Triton function's code for given arguments.
 
-        It is its text, and that of all functions and constants which it uses, directly or through others. Names of
-        files and of the function itself do not count.
+        The digest covers the function's text and that of all functions and constants that it uses, directly or
+        indirectly. Names of files and of the function itself do not matter.
         """
         return self._digest(kernel, {})
 
     def source_parts(self, kernel: Key) -> dict[Key, str]:
-        """Return the definitions that :meth:`source` is about, with a digest of each."""
+        """Return the definitions that :meth:`source` covers, with a digest of each."""
         parts: dict[Key, str] = {}
         self._digest(kernel, parts)
         return parts
@@ -162,11 +163,11 @@ class CodeGraph:
 
     @cached_property
     def _reaching(self) -> set[Key]:
-        """Definitions outside of kernels that lead to one."""
+        """Definitions outside of kernels that lead to a kernel."""
         return self._users_of(self.kernels)
 
     def _users_of(self, keys: Iterable[Key]) -> set[Key]:
-        """Return the definitions that name one of these, or another one that does."""
+        """Return the definitions that use one of the given ones, directly or indirectly."""
         found: set[Key] = set()
         waiting = list(keys)
         while waiting:
@@ -177,14 +178,14 @@ class CodeGraph:
         return found
 
     def users(self, kernel: Key) -> set[Key]:
-        """Return the definitions through which a kernel is launched, tests and benchmarks among them."""
+        """Return the definitions through which a kernel is launched, including tests and benchmarks."""
         return self._users_of([kernel]) | ({kernel} if self.definition(kernel).code is None else set())
 
     def launch_parts(self, kernel: Key) -> dict[Key, str]:
-        """Return what decides how a kernel is launched, with a digest of each: its decorators, and what leads to it.
+        """Return the definitions that affect how a kernel is launched, with a digest of each.
 
-        Functions that launch other kernels only because a caller of both names them are theirs. Tests and benchmarks
-        do not count.
+        These are the kernel's decorators and the code that leads to it. A function that launches other kernels and only
+        has a caller in common with this kernel is not included. Tests and benchmarks are not included either.
         """
         own = self.definition(kernel)
         found: dict[Key, str] = {}
@@ -206,7 +207,7 @@ class CodeGraph:
         return {word for key in keys for word in self.definition(key).words}
 
     def public(self, keys: Iterable[Key]) -> list[Key]:
-        """Return the functions and classes among definitions that others may call: no tests, no leading underscore."""
+        """Return the public functions and classes among definitions: no tests, no leading underscore."""
         return sorted(
             key
             for key in keys
@@ -217,7 +218,7 @@ class CodeGraph:
         )
 
     def tests(self, keys: Iterable[Key]) -> list[str]:
-        """Return the tests among definitions as pytest names them, ``tests/test_a.py::test_b``."""
+        """Return the tests among definitions in pytest's notation, ``tests/test_a.py::test_b``."""
         found = []
         for path, name in keys:
             if is_test(path) and self.definition((path, name)).is_callable and name.startswith(("test", "Test")):
@@ -225,7 +226,7 @@ class CodeGraph:
         return sorted(found)
 
     def _linked(self, key: Key, text: Text) -> str:
-        """Return a digest of a text with what the names in it stand for."""
+        """Return a digest of a text together with the definitions that its names resolve to."""
         if (key, text.digest) not in self._links:
             told = [(chain, [used[1] for used in self._resolve(key, chain)[0]]) for chain in text.uses]
             digest = hashlib.sha256(f"{text.digest} {told}".encode(errors="surrogatepass")).hexdigest()
@@ -245,7 +246,7 @@ class CodeGraph:
         return [used for used in dict.fromkeys(found) if used != key]
 
     def _fixtures(self, path: str, parameters: Iterable[str]) -> Iterator[Key]:
-        """Yield the fixtures of pytest that a test's parameters may stand for."""
+        """Yield the pytest fixtures that a test's parameters may refer to."""
         folders = PurePosixPath(path).parents
         places = [path, *(str(folder / "conftest.py") for folder in folders)]
         for place in places:
@@ -255,7 +256,7 @@ class CodeGraph:
                     yield place, name
 
     def _resolve(self, key: Key, chain: str) -> tuple[tuple[Key, ...], str]:
-        """Return what a name in a definition stands for: definitions, and the name of what is defined elsewhere."""
+        """Resolve a name in a definition to definitions of the repository, and to the name of one elsewhere."""
         where = (*key, chain)
         known = self._targets.get(where)
         if known is None:
@@ -272,7 +273,7 @@ class CodeGraph:
         return keys, " ".join(each for each in found if isinstance(each, str))
 
     def _named(self, path: str, name: str, rest: list[str], depth: int) -> list[Key | str]:
-        """Return what a name of a file stands for; nothing for a name that it does not know, such as ``len``."""
+        """Resolve a name in a file; the result is empty for a name that the file does not define, such as ``len``."""
         file = self._files[path]
         found: list[Key | str] = [(path, name)] if name in file.definitions else []
         if depth > _DEEPEST:
@@ -291,7 +292,7 @@ class CodeGraph:
 
     def _imported(self, path: str, what: Import, rest: list[str], depth: int) -> list[Key | str]:
         if not what.name:
-            # The longest part of a.b.c.f that is a module.
+            # Try the longest prefix of a.b.c.f that is a module.
             for end in range(len(rest), -1, -1):
                 module = self._module(path, ".".join((what.module, *rest[:end])), what.level)
                 if module is not None:
@@ -315,7 +316,7 @@ class CodeGraph:
         return next((place for place in places if place in self._files), None)
 
     def _module(self, path: str, module: str, level: int) -> str | None:
-        """Return the file of a module as a file imports it; None where it is not of this repository."""
+        """Return the file of an imported module; None if the module is not in this repository."""
         asked = (path.rpartition("/")[0], module, level)
         if asked not in self._modules:
             self._modules[asked] = self._relative(*asked) if level else self._absolute(asked[0], module)
@@ -347,7 +348,7 @@ class CodeGraph:
 
 
 def _components(definition: Definition) -> set[str]:
-    """Return the parts of the names that a definition uses, fixtures of a test among them."""
+    """Return the components of all names that a definition uses, including fixtures of a test."""
     found = {part for chain in definition.text.uses for part in chain.split(".")}
     found.update(definition.parameters, (what.name for what in definition.imports.values()))
     return found

@@ -1,7 +1,7 @@
-"""The definitions of a Python file, read from its text: what each says and which names it uses. Nothing is imported.
+"""Read the definitions of a Python file from its text, with the names that each one uses. Nothing is imported.
 
-Comments, docstrings and line numbers do not count. What is inside ``if``, ``try``, ``with`` and loops of a file's top
-level is a definition too, together with their conditions.
+Comments, docstrings and line numbers are ignored. Statements inside top-level ``if``, ``try``, ``with`` and loop blocks
+are definitions too; they include the conditions around them.
 """
 
 import ast
@@ -20,12 +20,12 @@ _OF_LAUNCHES = frozenset({"do_not_specialize", "do_not_specialize_on_alignment",
 
 @dataclass(frozen=True)
 class Import:
-    """What a name stands for that a file imports.
+    """An imported name.
 
     Attributes:
-        module: as written, ``a.b``; empty for ``from . import x``.
-        name: what is taken from the module; empty where the name is the module itself.
-        level: number of dots.
+        module: module as written, ``a.b``; empty for ``from . import x``.
+        name: name imported from the module; empty if the module itself is imported.
+        level: number of leading dots.
     """
 
     module: str
@@ -35,11 +35,11 @@ class Import:
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of a file.
+    """A piece of a file's syntax.
 
     Attributes:
-        digest: of its syntax.
-        uses: names and attribute chains (``tl.load``) that it reads from outside of itself, in order.
+        digest: digest of the syntax.
+        uses: names and attribute chains (``tl.load``) that it reads from outside itself, in order.
     """
 
     digest: str
@@ -51,16 +51,16 @@ class Definition:
     """One name that a file defines.
 
     Attributes:
-        name: as the file calls it.
-        line: where it begins.
-        text: all of it.
-        code: of a Triton function what the compiler reads: parameters, body and options of ``jit``.
-        launch: of a Triton function what says how it is launched: the other decorators.
-        kernels: names of Triton functions inside it, for a function or class that is none itself.
-        is_callable: whether it is a function or a class.
+        name: the name in the file.
+        line: first line.
+        text: the whole definition.
+        code: for a Triton function, the parts that the compiler reads: parameters, body and options of ``jit``.
+        launch: for a Triton function, the parts that describe its launch: the other decorators.
+        kernels: names of Triton functions inside it, for a function or class that is not a Triton function itself.
+        is_callable: True for a function or a class.
         parameters: names of a function's parameters.
         imports: names that are imported inside it.
-        words: string literals in it.
+        words: string literals in the definition.
     """
 
     name: str
@@ -77,13 +77,13 @@ class Definition:
 
 @dataclass(frozen=True)
 class FileDefinitions:
-    """A file's names.
+    """Names that a file defines and imports.
 
     Attributes:
-        path: from the root of the repository.
-        definitions: by name.
+        path: path relative to the root of the repository.
+        definitions: definitions by name.
         imports: names that are imported at its top level.
-        stars: modules of which it imports all names.
+        stars: modules from which it imports all names.
     """
 
     path: str
@@ -96,9 +96,9 @@ def read_definitions(path: str, text: str) -> FileDefinitions:
     """Read the definitions of a file.
 
     Raises:
-        SyntaxError: it is not Python.
-        ValueError: it is not Python either: it holds a null byte.
-        RecursionError: it is nested too deep.
+        SyntaxError: the text is not Python.
+        ValueError: the text contains a null byte.
+        RecursionError: the code is nested too deeply.
     """
     tree = ast.parse(text)
     names: dict[str, list[tuple[ast.stmt, tuple[ast.expr, ...]]]] = {}
@@ -118,7 +118,7 @@ def read_definitions(path: str, text: str) -> FileDefinitions:
 def _statements(
     body: Iterable[ast.stmt], conditions: tuple[ast.expr, ...]
 ) -> Iterator[tuple[ast.stmt, tuple[ast.expr, ...]]]:
-    """Yield the statements of a file's top level, each with the conditions around it."""
+    """Yield the top-level statements of a file, each with the conditions around it."""
     for statement in body:
         if not isinstance(statement, _BLOCKS):
             yield statement, conditions
@@ -133,7 +133,7 @@ def _statements(
 
 
 def _names_of(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement of the top level defines, or changes the value of."""
+    """Yield the names that a top-level statement defines or modifies."""
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             yield statement.name
@@ -148,7 +148,7 @@ def _names_of(statement: ast.stmt) -> Iterator[str]:
                 (*_roots(statement.target), *(name for each in changed for name in _names_of(each)))
             )
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
-            # A list that is filled by calls of its methods.
+            # A method call such as ``names.append(x)`` modifies the object.
             yield from _roots(called)
 
 
@@ -188,7 +188,7 @@ def _definition(name: str, parts: list[tuple[ast.stmt, tuple[ast.expr, ...]]]) -
 def _inner_kernels(
     statements: list[ast.stmt], functions: list[ast.FunctionDef | ast.AsyncFunctionDef]
 ) -> Iterator[str]:
-    """Yield names of Triton functions that a definition makes: inside a function, or by ``triton.jit(function)``."""
+    """Yield names of Triton functions that a definition creates: nested functions, or ``triton.jit(function)``."""
     yield from (each.name for each in functions if _jit_of(each) is not None)
     for statement in statements:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
@@ -198,13 +198,13 @@ def _inner_kernels(
 
 
 def _is_jit(node: ast.expr) -> bool:
-    """Return whether this is ``triton.jit``, ``gluon.jit`` or ``jit``."""
+    """Return whether an expression is ``triton.jit``, ``gluon.jit`` or ``jit``."""
     chain = _chain(node).split(".")
     return chain[-1] == "jit" and chain[0] not in _OTHER_COMPILERS
 
 
 def _jit_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
-    """Return the decorator that makes a function one of Triton's."""
+    """Return the decorator that makes a function a Triton function, or None."""
     called = ((each.func if isinstance(each, ast.Call) else each, each) for each in function.decorator_list)
     return next((decorator for name, decorator in called if _is_jit(name)), None)
 
@@ -214,7 +214,7 @@ def _options(decorator: ast.expr | None) -> list[ast.keyword]:
 
 
 def _compiled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Text:
-    """Return what Triton compiles of a function; its own name and the text of ``repr`` only name it."""
+    """Return the parts of a function that Triton compiles; its name and the ``repr`` option only label it."""
     options = [each for each in _options(_jit_of(function)) if each.arg not in _ONLY_NAMES | _OF_LAUNCHES]
     bare = ast.FunctionDef(
         name="kernel",
@@ -235,11 +235,11 @@ def _launched(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Text:
 
 
 class _Reader:
-    """Reads syntax once: what it says, which names it uses, what it imports.
+    """Reader of syntax, which collects a normalised text, used names and imports in one pass.
 
     Attributes:
-        imports: statements that import.
-        functions: functions inside.
+        imports: import statements.
+        functions: nested functions.
         words: string literals.
     """
 
@@ -250,11 +250,11 @@ class _Reader:
         self._said: list[str] = []
 
     def text(self, nodes: Iterable[ast.AST], own: str = "") -> Text:
-        """Return a digest of syntax and the names that are used.
+        """Return a digest of syntax, with the names that it uses.
 
         Args:
             nodes: the syntax.
-            own: a function's name, which may be another one as long as the function does not use it.
+            own: name of the function itself, which does not count as used, so that a function can be renamed.
         """
         uses: list[str] = []
         for node in nodes:
@@ -263,7 +263,7 @@ class _Reader:
         return Text(digest, tuple(dict.fromkeys(each for each in uses if each != own)))
 
     def _read(self, node: ast.AST, uses: list[str], bound: set[str]) -> None:
-        """Read one node; ``uses`` gets the names that it reads, ``bound`` those that it makes local."""
+        """Read one node; append the names that it reads to ``uses``, and add its local names to ``bound``."""
         self._said.append(type(node).__name__)
         match node:
             case ast.Name():
@@ -306,7 +306,7 @@ class _Reader:
             self._fields(node, uses, bound)
 
     def _scope(self, scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, uses: list[str]) -> None:
-        """Read a function: what is evaluated where it is defined, then its body with names of its own."""
+        """Read a function: first the parts evaluated at its definition, then its body with local names."""
         inner: list[str] = []
         local = {each.arg for each in _arguments(scope.args)}
         self._said.append(getattr(scope, "name", ""))
@@ -321,7 +321,7 @@ class _Reader:
         uses += (each for each in inner if each.partition(".")[0] not in local)
 
     def _statement(self, node: ast.AST, uses: list[str], bound: set[str]) -> None:
-        """Read a statement; a text that stands alone is a docstring or a comment."""
+        """Read a statement; skip a string statement, which is a docstring or a comment."""
         if not (isinstance(node, ast.Expr) and _is_string(node.value)):
             self._read(node, uses, bound)
 
@@ -347,7 +347,7 @@ def _text(nodes: Iterable[ast.AST], own: str = "") -> Text:
 
 
 def _outside(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.AST]:
-    """Return the parts of a function that are evaluated where it is defined."""
+    """Return the parts of a function that are evaluated at its definition."""
     arguments = scope.args
     found: list[ast.AST] = [*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)]
     found += [each.annotation for each in _arguments(arguments) if each.annotation is not None]
@@ -366,7 +366,7 @@ def _arguments(arguments: ast.arguments) -> list[ast.arg]:
 
 
 def _chain(node: ast.expr) -> str:
-    """Return ``a.b.c`` of an attribute of a name, or the name; empty for anything else."""
+    """Return ``a.b.c`` for an attribute chain, the name for a name, else ""."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.insert(0, node.attr)

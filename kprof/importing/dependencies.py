@@ -1,4 +1,4 @@
-"""Which files decide what a user's module defines, so that a cached result can be told from a stale one."""
+"""Determine the files that a user's module depends on, to detect stale cached results."""
 
 import ast
 import hashlib
@@ -12,24 +12,24 @@ from types import ModuleType
 from typing import Any
 
 LIMIT = 400
-"""With more files than this, hashing them at every start takes too long."""
+"""Maximum number of files; hashing more of them at every start would take too long."""
 
-# Packages that hold no kernels of the user and are either pinned otherwise (Triton) or never decide a kernel's source.
+# Packages without user kernels that are either pinned in another way (Triton) or never affect a kernel's source.
 _FOREIGN = frozenset({"triton", "torch", "numpy", "kprof"})
 
-# A module that does these may define something else the next time, with the same files.
+# A module that uses one of these may define something else the next time, with the same files.
 _DYNAMIC = (b"environ", b"getenv", b"import_module", b"__import__", b"open(", b"read_text", b"read_bytes", b"exec(")
 
 
 @dataclass
 class Dependencies:
-    """Files that a module was made from.
+    """Files that a module depends on.
 
     Attributes:
         files: path to the SHA-256 of its content.
-        complete: whether these files alone decide what the module defines. Where not, a result may still be kept
-            under a hash of the values themselves.
-        values: names of the modules' plain constants with their values, as text.
+        complete: True if only these files determine what the module defines. If not, a result may still be cached under
+            a hash of the values themselves.
+        values: plain constants of the modules with their values, as text.
     """
 
     files: dict[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Dependencies:
 
 
 def dependencies(module: ModuleType) -> Dependencies:
-    """The module's file and those of the modules that it imports, except the standard library, Triton and torch."""
+    """Return the module's file and those of the modules that it imports, without standard library, Triton and torch."""
     found = Dependencies()
     todo, seen = [module], {module.__name__}
     while todo:
@@ -65,7 +65,7 @@ def dependencies(module: ModuleType) -> Dependencies:
 
 
 def unchanged(files: Mapping[str, str]) -> bool:
-    """Whether every file still has the content of this SHA-256."""
+    """Return whether every file still has the given SHA-256."""
     for path, digest in files.items():
         content = _read(path)
         if content is None or hashlib.sha256(content).hexdigest() != digest:
@@ -74,17 +74,17 @@ def unchanged(files: Mapping[str, str]) -> bool:
 
 
 Stamp = tuple[int, int]
-"""Size and time of last change of a file, in ns."""
+"""Size of a file in bytes and time of its last change in nanoseconds."""
 GONE: Stamp = (0, 0)
 
 
 def stamps(files: Iterable[str]) -> dict[str, Stamp]:
-    """Files with their stamps; :data:`GONE` for one that is not there."""
+    """Return the stamps of files; :data:`GONE` for a missing file."""
     return {path: _stamp(path) for path in files}
 
 
 def stale(known: Mapping[str, Stamp]) -> bool:
-    """Whether one of the files has changed since its stamp was taken."""
+    """Return whether a file has changed since its stamp was taken."""
     return any(_stamp(path) != stamp for path, stamp in known.items())
 
 
@@ -104,7 +104,7 @@ def _read(path: str | None) -> bytes | None:
 
 
 def is_own(module: ModuleType) -> bool:
-    """Whether the module may be the user's: not built in, not of the standard library, not one of the big ones."""
+    """Return whether a module may be the user's: not built in, and not of the standard library or a large package."""
     if module.__name__.partition(".")[0] in _FOREIGN or module.__name__ in sys.stdlib_module_names:
         return False
     file = getattr(module, "__file__", None)
@@ -119,7 +119,7 @@ def _standard_library() -> tuple[str, ...]:
 
 
 def _imports(content: bytes, module: ModuleType) -> Iterator[tuple[str, bool]]:
-    """Names of imported modules, and whether each is needed: imported when the module itself is."""
+    """Yield names of imported modules, and whether importing the module also imports them."""
     package = module.__package__ or ""
     try:
         tree = ast.parse(content)
@@ -132,7 +132,7 @@ def _imports(content: bytes, module: ModuleType) -> Iterator[tuple[str, bool]]:
         else:
             base = _absolute(node, package)
             yield from ((name, needed) for name in _prefixes(base))
-            # What is imported from a package may be a module or something else; it is there only in the first case.
+            # The name may be a submodule or any other object; only a submodule is in sys.modules.
             yield from ((f"{base}.{alias.name}", False) for alias in node.names)
 
 
@@ -154,7 +154,7 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
 
 
 def _prefixes(name: str) -> Iterator[str]:
-    """``a.b.c`` imports ``a`` and ``a.b`` too."""
+    """Yield a module and its parent packages: ``a.b.c`` also imports ``a`` and ``a.b``."""
     parts = name.split(".") if name else []
     for end in range(1, len(parts) + 1):
         yield ".".join(parts[:end])

@@ -1,4 +1,4 @@
-"""Finding a Triton function in a user's file. This imports, and so runs, that file."""
+"""Find a Triton function in a user's file. This imports the file, and therefore runs it."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,17 @@ from kprof.importing.wrappers import configs_of, heuristics_of, jit_function, ke
 
 @dataclass(frozen=True)
 class Function:
-    """A Triton function with what its decorators say.
+    """A Triton function with the information from its decorators.
 
     Attributes:
-        path: the file from which another process can load it.
-        name: its name there, see :func:`load_function`.
+        path: file from which another process can load it.
+        name: name in that file, see :func:`load_function`.
         jit: the ``@triton.jit`` function, decorators unwrapped.
-        configs: configurations of ``@triton.autotune``: knob to value, options such as ``num_warps`` included.
-        heuristics: names of the arguments that ``@triton.heuristics`` fills in.
+        configs: configurations of ``@triton.autotune``: knob to value, including options such as ``num_warps``.
+        heuristics: names of the arguments that ``@triton.heuristics`` computes.
         module: the imported file.
-        in_memory: names for which the file was written from memory, because its own gives something else.
+        in_memory: names whose values in memory differ from those in the original file, so that a file was written from
+            memory.
     """
 
     path: Path
@@ -38,13 +39,13 @@ class Function:
 
     @cached_property
     def dependencies(self) -> Dependencies:
-        """Files that decide what the function is."""
+        """Files that determine the function."""
         module = self.module or sys.modules.get(getattr(self.jit.fn, "__module__", ""))
         return dependencies_of(module) if module is not None else Dependencies(complete=False)
 
     @property
     def line(self) -> int | None:
-        """Line of the function in its file, decorators included; ``None`` where it was made by another file."""
+        """First line of the function in its file, including decorators; ``None`` if another file defines it."""
         line = getattr(self.jit, "starting_line_number", None)
         code = getattr(getattr(self.jit, "fn", None), "__code__", None)
         elsewhere = code is not None and not _same_file(code.co_filename, self.path)
@@ -52,7 +53,7 @@ class Function:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Names of its arguments in order."""
+        """Names of its arguments, in order."""
         return tuple(parameter.name for parameter in self.jit.params)
 
     @property
@@ -66,11 +67,11 @@ def load_function(path: str | Path, name: str) -> Function:
 
     Args:
         path: a Python file.
-        name: a name in the file, dotted for one inside a class, or the function's own where the file holds it under
-            another: after ``fast = triton.jit(slow)`` both ``fast`` and ``slow`` are found.
+        name: a name in the file, dotted for a function in a class. The function's own name works too: after ``fast =
+            triton.jit(slow)`` both ``fast`` and ``slow`` are found.
 
     Raises:
-        KprofError: as :func:`~kprof.importing.loading.load_module`; or there is no such name; or it is no Triton
+        KprofError: as :func:`~kprof.importing.loading.load_module`; or the name does not exist or is not a Triton
             function.
     """
     module = load_module(path)
@@ -82,10 +83,10 @@ def load_function(path: str | Path, name: str) -> Function:
 
 
 def find_entry(module: ModuleType, path: str | Path, name: str) -> Any:
-    """What a module holds under a name, with everything that is wrapped around the Triton function.
+    """Return the object with this name in a module, with all wrappers around the Triton function.
 
     Raises:
-        KprofError: there is no such name, or it is no Triton function; the hint names those that there are.
+        KprofError: the name does not exist or is not a Triton function; the hint lists the existing ones.
     """
     value = _value_of(module, name)
     if kernel_function(value) is not None:
@@ -105,9 +106,9 @@ def find_entry(module: ModuleType, path: str | Path, name: str) -> Any:
 
 
 def triton_functions(module: ModuleType) -> tuple[str, ...]:
-    """Names of the Triton functions that a module defines itself, in the order of its lines.
+    """Return the names of the Triton functions that a module defines itself, in the order of its lines.
 
-    Each of them can be given to :func:`load_function`. What the module only imports is not among them.
+    Each of them can be passed to :func:`load_function`. Functions that the module only imports are not included.
     """
     found = {}
     for name, value in vars(module).items():
@@ -118,12 +119,12 @@ def triton_functions(module: ModuleType) -> tuple[str, ...]:
 
 
 def unwrap(entry: Any, *, path: Path | None = None, name: str | None = None, module: Any = None) -> Function | None:
-    """Look through autotuners, heuristics and other wrappers; ``None`` when there is no Triton function inside.
+    """Return the Triton function inside autotuners, heuristics and other wrappers; ``None`` if there is none.
 
     Args:
         entry: any object.
-        path: the file that it was loaded from, by default the one where it can be found again.
-        name: its name there.
+        path: file that it was loaded from; by default the file in which it can be found again.
+        name: its name in that file.
         module: the imported file.
     """
     jit = jit_function(entry)
@@ -138,20 +139,20 @@ _PLACES: dict[int, tuple[Any, Path, str]] = {}
 
 
 def set_place(jit: Any, path: Path, name: str) -> None:
-    """Say where other processes find a function that they could not import from where it was defined."""
-    # Triton's hash of a function is that of its source: its identity is what is meant here.
+    """Set the file and name under which other processes can load a function that its original file does not provide."""
+    # Triton's hash of a function depends only on its source, so the key is the object's identity.
     _PLACES[id(jit)] = jit, path, name
 
 
 def forget_place(jit: Any) -> None:
-    """Forget what :func:`set_place` said: what the function refers to may have changed since then."""
+    """Undo :func:`set_place`, because the values that the function refers to may have changed since then."""
     _PLACES.pop(id(jit), None)
 
 
 def place_of(jit: Any) -> tuple[Path, str]:
-    """The file and the name by which :func:`load_function` finds a function again.
+    """Return the file and the name with which :func:`load_function` can find a function again.
 
-    The name may still have ``<locals>`` in it: then there is none, and only this process has the function.
+    A name with ``<locals>`` means that no such file exists and only this process has the function.
     """
     known = _PLACES.get(id(jit))
     if known is not None:
@@ -173,7 +174,7 @@ def place_of(jit: Any) -> tuple[Path, str]:
 
 
 def _name_in(module: ModuleType, jit: Any) -> str | None:
-    """A name by which a module's file gives this function: its own where that leads to it, else any."""
+    """Return a name of the function in a module: its own name if that works, else any."""
     own = jit.fn.__qualname__
     if jit_function(_value_of(module, own)) is jit:
         return str(own)
@@ -188,7 +189,7 @@ def _value_of(module: ModuleType, name: str) -> Any:
 
 
 def _by_own_name(module: ModuleType, name: str) -> Any:
-    """A function that the module holds under another name than its own: ``fast = triton.jit(slow)``."""
+    """Return a function that the module stores under another name than its own: ``fast = triton.jit(slow)``."""
     for value in vars(module).values():
         function = kernel_function(value)
         if function is not None and name in {function.fn.__qualname__, function.fn.__name__}:

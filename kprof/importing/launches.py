@@ -1,4 +1,4 @@
-"""Whether a Python file launches Triton functions, read from its text without running it."""
+"""Detect whether a Python file launches Triton functions, from its text and without running it."""
 
 import ast
 from pathlib import Path
@@ -8,9 +8,9 @@ from kprof.inputs import boundary
 
 
 def launches_kernels(path: Path) -> bool:
-    """Return whether the file calls something as a Triton function is launched: ``name[grid](...)``.
+    """Return whether the file contains a call in the form of a Triton launch: ``name[grid](...)``.
 
-    A file that cannot be read, or is not Python, launches nothing.
+    A file that cannot be read, or is not Python, contains no launch.
     """
     try:
         tree = ast.parse(boundary.read_text(path))

@@ -1,4 +1,4 @@
-"""Importing a Python file under a name of kprof's own. This runs the file, as any import does."""
+"""Import a Python file under a module name chosen by kprof. This runs the file, as any import does."""
 
 import hashlib
 import importlib
@@ -26,14 +26,14 @@ _INTERPRET = "TRITON_INTERPRET"
 
 @dataclass(frozen=True)
 class _Loaded:
-    """An imported file, with everything that the import depended on.
+    """An imported file with everything that the import depended on.
 
     Attributes:
         module: the file's module.
-        dependencies: files that decide what the module defines.
+        dependencies: files that determine what the module defines.
         environment: environment variables at the time of the import.
-        interpreted: whether Triton's interpreter was on.
-        siblings: modules of the same package that were imported with it.
+        interpreted: True if Triton's interpreter was enabled.
+        siblings: modules of the same folder that were imported with it.
         missing: parts of the import that needed a GPU.
         gpu: architecture or product of the simulated GPU that the import saw.
     """
@@ -48,7 +48,7 @@ class _Loaded:
 
     @property
     def current(self) -> bool:
-        """Whether importing it again would give the same."""
+        """Whether importing the file again would give the same module."""
         if self.missing.asked and self.gpu != simulated_gpu():
             return False
         if not self.dependencies.complete and self.environment != dict(os.environ):
@@ -60,18 +60,19 @@ _LOADED: dict[tuple[Path, bool], _Loaded] = {}
 
 
 def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
-    """Import a Python file; a second call gives the same module unless a file that it depends on has changed.
+    """Import a Python file; repeated calls return the same module unless a file that it depends on has changed.
 
-    Files next to it can be imported from it, as when it is run. They are not left in ``sys.modules``, where those of
-    another folder may have the same name. A file inside a package keeps its relative imports. No byte code is written.
+    Files in the same folder can be imported from it, as when it is run. They are removed from ``sys.modules``
+    afterwards, because files of another folder may have the same names. A file inside a package keeps its relative
+    imports. No byte code is written.
 
     Args:
         path: the file.
-        interpret: leave ``TRITON_INTERPRET`` as it is set, for kernels that are to run. Otherwise it is off while
-            the file is imported: a function that Triton interprets cannot be compiled.
+        interpret: keep ``TRITON_INTERPRET`` as it is, for kernels that will be run. By default it is off during the
+            import, because a function that Triton interprets cannot be compiled.
 
     Raises:
-        KprofError: the file is missing, no Python, or raises when imported; or code of others may not run here.
+        KprofError: the file is missing, is not Python, or raises when imported; or running users' code is forbidden.
     """
     file = Path(path).absolute()
     require(file, "imported as Python")
@@ -88,7 +89,7 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
     for sibling in known.siblings if known is not None else ():
         sys.modules.pop(sibling, None)
     before = sys.modules.get(name)
-    # Triton, inspect and dataclasses look the module up by name; its source may be remembered from before.
+    # Triton, inspect and dataclasses look the module up by name; linecache may still contain its old source.
     sys.modules[name] = module
     linecache.checkcache()
     missing = Missing()
@@ -97,7 +98,7 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
             with answering(missing):
                 execute(spec.loader, module, str(file), missing)
             found = dependencies(module)
-            # Which GPU there is stands in no file.
+            # The simulated GPU is an input that no file contains.
             found.complete = found.complete and not missing.asked
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
@@ -113,12 +114,12 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
 
 
 def loaded_modules() -> list[ModuleType]:
-    """The modules that :func:`load_module` gave so far."""
+    """Return the modules that :func:`load_module` has imported so far."""
     return [known.module for known in _LOADED.values()]
 
 
 def left_out(module: ModuleType) -> str | None:
-    """What of a file was not run because there is no GPU, in words; ``None`` when all of it was."""
+    """Return which statements of a file were skipped because there is no GPU, in words; ``None`` if none were."""
     for known in _LOADED.values():
         if known.module is module and known.missing.lines:
             lines = known.missing.lines
@@ -129,7 +130,7 @@ def left_out(module: ModuleType) -> str | None:
 
 
 def dependencies_of(module: ModuleType) -> Dependencies:
-    """Files that decide what a module defines, as they were when it was imported."""
+    """Return the files that determine a module's definitions, as they were at its import."""
     for known in _LOADED.values():
         if known.module is module:
             return known.dependencies
@@ -150,7 +151,7 @@ def _check(path: str | Path, file: Path) -> None:
 
 
 def _place(file: Path, *, interpreted: bool) -> tuple[str, Path]:
-    """A module name, and the folder to import from: a file inside a package keeps its own name, for its imports."""
+    """Return a module name and the folder to import from. A file in a package keeps its name, for its imports."""
     real = file.resolve()
     if not (real.parent / "__init__.py").is_file():
         mode = "interpreted_" if interpreted else ""
@@ -164,10 +165,10 @@ def _place(file: Path, *, interpreted: bool) -> tuple[str, Path]:
 
 @contextmanager
 def _importing(folder: Path, *, package: bool, interpret: bool) -> Iterator[set[str]]:
-    """The folder can be imported from, no byte code is left in it, and Triton does not interpret unless it may.
+    """Make a folder importable, disable byte code, and disable Triton's interpreter unless ``interpret`` is set.
 
-    Gives the modules of the folder that were imported meanwhile. Those of a package stay, because what is imported
-    when a function runs finds them by their full names; others are forgotten.
+    Yields the set of the folder's modules, which is filled at the end. Modules of a package stay in ``sys.modules``,
+    because imports inside functions find them by their full names later; other modules are removed.
     """
     entry = str(folder)
     interpreter = None if interpret else os.environ.pop(_INTERPRET, None)
@@ -191,7 +192,7 @@ def _importing(folder: Path, *, package: bool, interpret: bool) -> Iterator[set[
 
 
 def _is_sibling(module: ModuleType, folder: Path) -> bool:
-    """Whether a module lies below the folder, but not in an environment that was installed there."""
+    """Return whether a module is below the folder, but not in a virtual environment there."""
     file = getattr(module, "__file__", None)
     if not file or not is_own(module) or not Path(file).is_relative_to(folder):
         return False
@@ -199,7 +200,7 @@ def _is_sibling(module: ModuleType, folder: Path) -> bool:
 
 
 def _misses(error: ModuleNotFoundError, package: str) -> bool:
-    """Whether an import failed because a package is not there, rather than a part of it."""
+    """Return whether an import failed because a whole package is missing, rather than a part of it."""
     return (error.name or "").partition(".")[0] == package and find_spec(package) is None
 
 

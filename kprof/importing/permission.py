@@ -1,7 +1,7 @@
-"""The one decision about what may run: asked before a file is imported, a program started or a compiler called.
+"""Decide whether users' code may run; checked before a file is imported, a program started or a compiler called.
 
-A server for agents forbids it for its own process and, through the environment, for every process that it starts. So a
-door that forgets to ask is refused where the code would run.
+A server for agents forbids it for its own process and, through the environment, for every process that it starts. A
+code path that forgets the check is therefore stopped where the code would run.
 """
 
 import os
@@ -12,19 +12,19 @@ from pathlib import Path
 from kprof.errors import TargetError
 
 VARIABLE = "KPROF_ALLOW_RUN"
-"""Environment variable: anything but ``1`` refuses to run code of others, in this process and its children."""
+"""Environment variable: any value that is not affirmative forbids users' code in this process and its children."""
 
 
 def forbid() -> None:
-    """Refuse to run code of others from now on, in this process and in those that it starts."""
+    """Forbid users' code from now on, in this process and in those that it starts."""
     os.environ[VARIABLE] = "0"
 
 
 def distrust(folders: Sequence[Path]) -> None:
-    """Take folders, and what is below them, off the import path of this process and of those that it starts.
+    """Remove folders, and everything below them, from the import path of this process and its children.
 
-    A file there that is named like a library would be imported in its place. The folder of kprof itself stays, and
-    what ``PYTHONPATH`` names: somebody has chosen that.
+    Otherwise a file there with the name of a library would be imported in the library's place. kprof's own folder and
+    the entries of ``PYTHONPATH``, which somebody has set on purpose, are kept.
     """
     own = Path(__file__).resolve().parents[2]
     named = {Path(entry).resolve() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}
@@ -42,24 +42,24 @@ def distrust(folders: Sequence[Path]) -> None:
 
 
 def _is_installed(place: Path) -> bool:
-    """Return whether a folder belongs to this Python's installation, which may lie below any folder."""
+    """Return whether a folder belongs to this Python's installation, which may be below any folder."""
     return any(place.is_relative_to(Path(prefix).resolve()) for prefix in {sys.prefix, sys.base_prefix})
 
 
 def is_allowed() -> bool:
-    """Return whether code of others may run here; a value that is no clear yes forbids it."""
+    """Return whether users' code may run; any value that is not clearly affirmative forbids it."""
     return os.environ.get(VARIABLE, "1").lower() in {"1", "on", "yes", "true"}
 
 
 def require(path: "str | os.PathLike[str]", would: str) -> None:
-    """Refuse to run code of others where that is forbidden.
+    """Raise an error if users' code must not run.
 
     Args:
         path: the file or program.
         would: what kprof would do with it, as in ``imported as Python``.
 
     Raises:
-        TargetError: running code is forbidden, and this is none of kprof's own kernels.
+        TargetError: running code is forbidden, and the file is not one of kprof's own kernels.
     """
     if is_allowed() or is_own(path):
         return
@@ -84,7 +84,7 @@ def own_folder() -> Path:
 
 
 def is_own(path: "str | os.PathLike[str]") -> bool:
-    """Return whether a file is one of kprof's own kernels, with symbolic links followed."""
+    """Return whether a file is one of kprof's own kernels, after following symbolic links."""
     try:
         return Path(path).resolve().parent == own_folder().resolve()
     except (OSError, RuntimeError, ValueError, TargetError):

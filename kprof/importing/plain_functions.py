@@ -1,7 +1,7 @@
-"""Whether a file holds Triton functions and nothing else, so that importing and interpreting it runs no other Python.
+"""Check that a file contains only Triton functions, so that importing and interpreting it runs no other Python.
 
-Triton's compiler evaluates whatever Python a function names, and its interpreter runs the whole function as Python. A
-file that passes names only what :mod:`triton.language` offers.
+Triton's compiler evaluates any Python that a function names, and its interpreter runs the whole function as Python. A
+file that passes the check uses only names from :mod:`triton.language`.
 """
 
 import ast
@@ -16,9 +16,9 @@ from typing import Any
 from kprof.errors import TargetError
 
 CONFIG = "CONFIG"
-"""The constant that may hold knobs: ``CONFIG = {"BLOCK": 1024, "num_warps": 8}``."""
+"""Name of the constant that may contain knobs: ``CONFIG = {"BLOCK": 1024, "num_warps": 8}``."""
 
-# Neither isinstance nor str: a loop's variable is a number in the interpreter and a tensor in the compiler.
+# isinstance and str are missing: a loop variable is a number in the interpreter but a tensor in the compiler.
 _BUILTINS = frozenset({"range", "len", "min", "max", "abs", "int", "float", "bool", "tuple", "sum"})
 _OF_TRITON = frozenset({"cdiv", "next_power_of_2", "jit"})
 _SPACES = frozenset({"triton.language", "triton.language.math"})
@@ -44,14 +44,14 @@ _FORBIDDEN: Mapping[type[ast.AST], str] = {
 
 
 class FormError(TargetError):
-    """A file holds something else than Triton functions."""
+    """A file contains something other than Triton functions."""
 
 
 def knobs_of(tree: ast.Module) -> dict[str, Any]:
-    """What ``CONFIG`` holds, read without running anything; nothing where there is none.
+    """Return the content of ``CONFIG``, read without running anything; empty if it is not defined.
 
     Raises:
-        TargetError: it is no dictionary of literals.
+        TargetError: ``CONFIG`` is not a dictionary of literals.
     """
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and [ast.unparse(one) for one in statement.targets] == [CONFIG]:
@@ -66,15 +66,15 @@ def knobs_of(tree: ast.Module) -> dict[str, Any]:
 
 
 def parsed(text: str) -> ast.Module:
-    """A file's syntax.
+    """Parse a file.
 
     Raises:
-        TargetError: it is not Python.
+        TargetError: the text is not Python.
     """
     try:
         return ast.parse(text)
     except SyntaxError as error:
-        # A null byte is on no line.
+        # The error for a null byte has no line.
         place = f"line {error.lineno}" if error.lineno else None
         raise TargetError(f"is not valid Python: {error.msg}", place=place) from None
     except (ValueError, RecursionError, MemoryError) as error:
@@ -82,16 +82,16 @@ def parsed(text: str) -> ast.Module:
 
 
 def check_plain(tree: ast.Module) -> None:
-    """See that a file holds imports of Triton, constants and ``@triton.jit`` functions. Imports Triton.
+    """Check that a file contains only imports of Triton, constants and ``@triton.jit`` functions. Imports Triton.
 
     Raises:
-        FormError: what else it holds, with the line.
+        FormError: the file contains something else; the error names it and its line.
     """
     _File(tree).check()
 
 
 class _File:
-    """A file that is looked through; ``modules`` are its names for modules and what it takes from them."""
+    """Checker of one file, which keeps track of its imported names and its own top-level names."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
@@ -141,14 +141,15 @@ class _File:
         owner = _triton(name)
         for each in statement.names:
             whole = f"{name}.{each.name}"
-            # A package has its modules as members only once they are imported: triton.language.extra has libdevice so.
+            # A package has a submodule as attribute only after its import; libdevice of triton.language.extra is an
+            # example.
             if _is_space(whole) and not hasattr(owner, each.name) and hasattr(owner, "__path__") and find_spec(whole):
                 _triton(whole)
             found = self._member(owner, each.name, statement)
             self._imported[each.asname or each.name] = found
 
     def _constant(self, value: ast.AST) -> None:
-        """A literal, also inside ``tl.constexpr``, or arithmetic of literals."""
+        """Check that a value is a literal, possibly inside ``tl.constexpr``, or arithmetic on literals."""
         match value:
             case ast.Constant() | ast.Name():
                 pass
@@ -214,7 +215,7 @@ class _File:
                 raise _refused(node, f"the name {node.id}")
 
     def _attribute(self, node: ast.Attribute) -> None:
-        """Of a module it must be something for kernels, of a value something that tensors and their types have."""
+        """Check an attribute: a module's must be meant for kernels, a value's must exist on tensors or their types."""
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -232,7 +233,7 @@ class _File:
         raise _refused(node, ast.unparse(node))
 
     def _member(self, owner: Any, name: str, node: ast.AST) -> Any:
-        """A member of a module, or of something that a module has, which kernels may use."""
+        """Return a member of a module, or of an object in a module, that kernels may use."""
         words = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
         found = None if name.startswith("_") else getattr(owner, name, None)
         if found is None:
@@ -251,9 +252,9 @@ class _File:
 
 
 def _compares_identities(node: ast.Compare) -> bool:
-    """Return whether objects are compared by identity: what an object is differs between interpreter and compiler.
+    """Return whether objects are compared by identity, which differs between interpreter and compiler.
 
-    Whether there is one, as in ``x is None``, does not.
+    Comparisons with ``None``, such as ``x is None``, are allowed.
     """
     sides = (node.left, *node.comparators)
     by_identity = any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops)
@@ -265,16 +266,16 @@ def _is_constexpr(annotation: ast.expr | None) -> bool:
 
 
 def _values_of_logic(nodes: list[ast.AST], constants: set[str]) -> Iterator[ast.BoolOp]:
-    """Yield each ``and`` and ``or`` of numbers that is no condition: Python gives an operand, the compiler 0 or 1.
+    """Yield each ``and`` and ``or`` whose value is used: Python returns an operand, the compiler 0 or 1.
 
-    Of constants both give an operand.
+    For constants both return an operand.
     """
 
     def is_the_same(node: ast.expr) -> bool:
         return isinstance(node, _LOGICAL | ast.Constant) or (isinstance(node, ast.Name) and node.id in constants)
 
     conditions = {id(node.test) for node in nodes if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert)}
-    # Outer nodes come before those in them.
+    # Outer nodes come before the nodes inside them.
     for node in nodes:
         if isinstance(node, ast.BoolOp):
             if id(node) in conditions:
@@ -317,7 +318,7 @@ def _triton(name: str) -> Any:
 
 @cache
 def _of_values() -> frozenset[str]:
-    """Public names that tensors, their types and what kernels are given have."""
+    """Return the public attribute names of tensors, their types and other kernel arguments."""
     core = _triton("triton.language.core")
     kinds = (
         "tensor",

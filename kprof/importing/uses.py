@@ -1,7 +1,7 @@
-"""What a Triton function uses from outside it, so that the one in memory can be compared with the one of its file.
+"""Describe what a Triton function uses from outside it, to compare the function in memory with that of its file.
 
-A global, a helper or a function of Triton itself may be another one in memory than the file gives to a process that
-imports it. :func:`uses_of` describes all of them by text that does not depend on the process.
+A global, a helper or a function of Triton itself may differ between this process and one that imports the file.
+:func:`uses_of` describes all of them by text that does not depend on the process.
 """
 
 import ast
@@ -26,13 +26,13 @@ _DEEPEST = 8
 
 @dataclass(frozen=True)
 class InMemory:
-    """A Triton function as it is in the process that asks for a compile.
+    """A Triton function as it exists in the process that requests a compile.
 
     Attributes:
-        uses: what it uses, see :func:`uses_of`.
-        text: the function with what it uses as a file of Python; empty where it cannot be written as one.
-        stem: the name of that file, without its suffix.
-        reason: why it cannot be written.
+        uses: descriptions of everything that it uses, see :func:`uses_of`.
+        text: Python file with the function and everything it uses; empty if it cannot be written.
+        stem: name of that file, without its suffix.
+        reason: why the file cannot be written.
     """
 
     uses: Mapping[str, str]
@@ -45,17 +45,17 @@ _IN_MEMORY: dict[int, tuple[Any, InMemory]] = {}
 
 
 def set_in_memory(jit: Any, memory: InMemory) -> None:
-    """Keep what a function uses now, for the requests that are made of it."""
+    """Store what a function uses now, for later compile requests of the function."""
     _IN_MEMORY[id(jit)] = jit, memory
 
 
 def forget_in_memory(jit: Any) -> None:
-    """Undo :func:`set_in_memory`: from here on the function is the one of its file."""
+    """Undo :func:`set_in_memory`: from now on the function is compiled from its file."""
     _IN_MEMORY.pop(id(jit), None)
 
 
 def in_memory(jit: Any) -> InMemory | None:
-    """What was kept by :func:`set_in_memory`; None for a function that kprof imported from its file itself."""
+    """Return the data of :func:`set_in_memory`; None for a function that kprof itself imported from its file."""
     known = _IN_MEMORY.get(id(jit))
     return known[1] if known is not None else None
 
@@ -64,9 +64,9 @@ def uses_of(jit: Any) -> dict[str, str]:
     """Describe a Triton function and everything that it uses from outside it.
 
     Returns:
-        Names to texts: the function's own name, its globals and closure variables (``UNROLL``), attributes of modules
-        (``helper.SCALE``), and what its helpers use (``helper: SCALE``). Functions are described by a digest of their
-        source, which is the same in every process.
+        Names mapped to texts: the function's own name, its globals and closure variables (``UNROLL``), attributes of
+        modules (``helper.SCALE``), and what its helpers use (``helper: SCALE``). Functions are described by a digest of
+        their source, which is the same in every process.
     """
     found: dict[str, str] = {}
     _describe(jit, jit.fn.__name__, "", found, set())
@@ -74,16 +74,16 @@ def uses_of(jit: Any) -> dict[str, str]:
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Return names that stand for something else on both sides, sorted, those that only one side has among them.
+    """Return the sorted names whose descriptions differ, including names that only one side has.
 
-    What a helper uses is left out where the helper itself is another one.
+    If a helper itself differs, the names that it uses are left out.
     """
     names = {name for name in {*one, *other} if one.get(name) != other.get(name)}
     return sorted(name for name in names if name.rpartition(": ")[0] not in names)
 
 
 def _describe(function: Any, label: str, prefix: str, found: dict[str, str], seen: set[int]) -> None:
-    """Add a function under its label, and what it uses with the prefix before it."""
+    """Add a function's description under ``label``, and descriptions of what it uses with the prefix."""
     found[label] = _of_source(function)
     if id(function) in seen:
         return
@@ -100,9 +100,9 @@ def _describe(function: Any, label: str, prefix: str, found: dict[str, str], see
 
 
 def references(function: Any) -> Iterator[tuple[str, Any]]:
-    """Yield names in a Triton function that stand for something outside it, each with its value now.
+    """Yield the names in a Triton function that refer to something outside it, each with its current value.
 
-    Attributes of modules and classes are names of their own: ``tl.load``.
+    Attributes of modules and classes count as names of their own: ``tl.load``.
     """
     source = source_of(function)
     free = free_names(source)
@@ -122,7 +122,7 @@ def references(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _chain(node: ast.AST, known: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield a name, or a name and its attributes as far as each is of a module or a class."""
+    """Yield a name with its value, or an attribute chain as long as each part is a module or a class."""
     if isinstance(node, ast.Name) and node.id in known:
         yield node.id, known[node.id]
     if not isinstance(node, ast.Attribute):
@@ -143,12 +143,12 @@ def _chain(node: ast.AST, known: Mapping[str, Any]) -> Iterator[tuple[str, Any]]
 
 
 def source_of(function: Any) -> str:
-    """The source of a Triton function from ``def`` on, without decorators."""
+    """Return the source of a Triton function from ``def`` on, without decorators."""
     return textwrap.dedent(str(function.src))
 
 
 def free_names(source: str) -> set[str]:
-    """Names that a function takes from outside it; annotations and defaults of its head are among them."""
+    """Return the names that a function takes from outside it, including those in its annotations and defaults."""
     found: set[str] = set()
     waiting = [symtable.symtable(source, "<kernel>", "exec")]
     while waiting:
@@ -166,7 +166,7 @@ def _of_source(function: Any) -> str:
 
 
 def _text(value: Any, depth: int = 0) -> str:
-    """A value as text that is the same in every process."""
+    """Return a value as text that is the same in every process."""
     if type(value) in _PLAIN:
         return repr(value)
     if depth > _DEEPEST:
@@ -197,7 +197,7 @@ def _text(value: Any, depth: int = 0) -> str:
 
 
 def _shown(value: Any) -> str:
-    """An object of a class of the user's by its own words, unless they are only its address."""
+    """Return the ``repr`` of a user-defined object, or its type if the ``repr`` contains a memory address."""
     try:
         shown = repr(value)
     except Exception:  # noqa: BLE001 - a class of the user's may raise anything
@@ -206,7 +206,7 @@ def _shown(value: Any) -> str:
 
 
 def _of_code(function: Any, depth: int) -> str:
-    """What a Python function does, without its place: instructions, constants, names and what it encloses."""
+    """Return a description of a Python function without its location: instructions, constants, names and closure."""
     if not isinstance(function, FunctionType):
         return repr(type(function))
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
@@ -223,7 +223,7 @@ def _instructions(code: CodeType) -> str:
 
 
 def is_tritons_own(value: Any) -> bool:
-    """Whether this is a function or class of Triton itself, by where its code is and not only by its name."""
+    """Return whether a function or class belongs to Triton itself, by where its code is, not only its name."""
     module = str(getattr(value, "__module__", ""))
     if module != "triton" and not module.startswith("triton."):
         return False

@@ -1,8 +1,8 @@
-"""Importing a file that asks for a GPU, on a machine that has none, to find the kernels that it defines.
+"""Import a file that needs a GPU on a machine without one, to find the kernels that it defines.
 
-Triton and torch answer as if the GPU that is analysed were there: which one it is, how many compute units it has.
-Nothing can be computed on it. A statement at the top level of the file that tries, with a tensor or a launch, is left
-out, and so is what depends on it; functions that are defined further down are still found.
+Triton and torch answer as if the analysed GPU were present: its name, its number of compute units. Nothing can be
+computed on it. A top-level statement that tries to, with a tensor or a launch, is skipped, and so are statements that
+depend on it; functions that are defined further down are still found.
 """
 
 import __future__
@@ -23,17 +23,17 @@ from kprof.simulation.patches import Patches
 
 
 class NoGpuError(RuntimeError):
-    """Something would have to be computed on the GPU."""
+    """A computation would need a GPU."""
 
 
 @dataclass
 class Missing:
-    """What an import would have needed a GPU for.
+    """Parts of an import that needed a GPU.
 
     Attributes:
-        asked: whether the file asked which GPU there is: for another one it may define something else.
-        lines: first lines of statements that were left out.
-        reason: why the first of them was.
+        asked: True if the file queried the GPU, so that it may define something else for another GPU.
+        lines: first lines of statements that were skipped.
+        reason: why the first of them was skipped.
     """
 
     asked: bool = False
@@ -45,13 +45,13 @@ _GPU = [DEFAULT_GPU]
 
 
 def simulated_gpu() -> str:
-    """The architecture or product that imported files see."""
+    """Return the architecture or product that imported files see."""
     return _GPU[-1]
 
 
 @contextmanager
 def simulating(name: str) -> Iterator[None]:
-    """Tell files that are imported inside of this GPU, where there is none."""
+    """Set the GPU that files imported inside the block see, on a machine without a GPU."""
     _GPU.append(name)
     try:
         yield
@@ -61,7 +61,7 @@ def simulating(name: str) -> Iterator[None]:
 
 @contextmanager
 def answering(missing: Missing) -> Iterator[None]:
-    """Let Triton and torch answer for the GPU while a file is imported, unless there is one."""
+    """Let Triton and torch answer GPU queries during the import of a file, unless there is a real GPU."""
     patches = Patches()
     hooks = AfterImport({"torch": lambda: _torch(patches, missing), "triton": lambda: _triton(patches, missing)})
     hooks.install()
@@ -73,10 +73,10 @@ def answering(missing: Missing) -> Iterator[None]:
 
 
 def execute(loader: SourceFileLoader, module: ModuleType, path: str, missing: Missing) -> None:
-    """Run a module as its loader does; statements that need a GPU, and those that then fail, are left out.
+    """Run a module like its loader does, but skip statements that need a GPU and later ones that fail.
 
     Raises:
-        BaseException: whatever the file raises before it needs a GPU.
+        BaseException: any exception that the file raises before it needs a GPU.
     """
     try:
         loader.exec_module(module)
@@ -93,7 +93,7 @@ def execute(loader: SourceFileLoader, module: ModuleType, path: str, missing: Mi
 
 
 def _cause(error: BaseException | None) -> NoGpuError | None:
-    """The missing GPU behind an error, which a library may have wrapped in an error of its own."""
+    """Return the missing-GPU error behind an error, which a library may have wrapped in its own."""
     while error is not None and not isinstance(error, NoGpuError):
         error = error.__cause__ or error.__context__
     return error
@@ -107,7 +107,7 @@ def _statements(module: ModuleType, statements: list[ast.stmt], path: str, missi
     flags = 0
     for node in statements:
         code = compile(ast.Module([node], []), path, "exec", flags=flags, dont_inherit=True)
-        # Futures hold for what follows them.
+        # A ``from __future__`` import also applies to the statements after it.
         flags |= code.co_flags & __future__.annotations.compiler_flag
         try:
             exec(code, module.__dict__)  # noqa: S102  # the file is imported, statement by statement
@@ -116,7 +116,7 @@ def _statements(module: ModuleType, statements: list[ast.stmt], path: str, missi
 
 
 def _top_line(error: BaseException, path: str) -> int:
-    """The line of the file's own top level that was run when the error was raised."""
+    """Return the line of the file's top-level code that was running when the error was raised."""
     trace, line = error.__traceback__, 1
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == path and trace.tb_frame.f_code.co_name == "<module>":
@@ -129,7 +129,7 @@ def _torch(patches: Patches, missing: Missing) -> None:
     import torch
 
     cuda = getattr(torch, "cuda", None)
-    # A module that stands for torch has none.
+    # A stub module in place of torch has no ``cuda``.
     if cuda is None or cuda.is_available():
         return
     gpu = gpu_of(simulated_gpu())
@@ -145,7 +145,8 @@ def _torch(patches: Patches, missing: Missing) -> None:
         torch.cuda,
         {
             "_lazy_init": _refusing(missing, "a tensor on the GPU"),
-            # Wherever kprof imports the file: a file that asks no more may be remembered.
+            # This answer is the same in every import of kprof, so it does not set ``asked``, and the import can be
+            # cached.
             "is_available": lambda: True,
             "current_device": answer(0),
             "device_count": answer(1),
@@ -169,7 +170,7 @@ def _refusing(missing: Missing, what: str) -> Callable[..., Any]:
 def _triton(patches: Patches, missing: Missing) -> None:
     import triton.runtime
 
-    # The name of this module is that of an object of its package, too.
+    # The package also has an attribute with this module's name, so a plain import would return the attribute.
     module = sys.modules["triton.runtime.driver"]
     original: Callable[[], Any] = module._create_driver  # noqa: SLF001
 
@@ -186,7 +187,7 @@ def _triton(patches: Patches, missing: Missing) -> None:
         for name in ("_default", "_active"):
             patches.set(config, name, getattr(config, name))
     else:
-        # Up to 3.4 the attributes themselves are made on first use.
+        # Until 3.4, the attributes themselves create the driver on first use.
         for name in ("default", "active"):
             patches.set(config, name, type(config.default)(create))
 

@@ -1,6 +1,6 @@
-"""Looking through what is wrapped around a Triton function: autotuners, heuristics, and a user's own classes.
+"""Unwrap Triton functions: autotuners, heuristics, and user-defined wrapper classes.
 
-Nothing of Triton is imported here: where a value is a Triton function, Triton is loaded already.
+This module does not import Triton: if a value is a Triton function, Triton is already loaded.
 """
 
 import sys
@@ -13,9 +13,9 @@ _INSIDE = ("fn", "__wrapped__")
 
 
 def layers(value: Any) -> Iterator[Any]:
-    """The value and what it is wrapped around, outermost first, down to the Triton function where there is one.
+    """Yield the value and the objects that it wraps, outermost first, down to a Triton function if there is one.
 
-    A wrapper is anything with ``fn`` or ``__wrapped__``: Triton's autotuner and heuristics, a function made with
+    A wrapper is any object with ``fn`` or ``__wrapped__``: Triton's autotuner and heuristics, a function made with
     ``functools.wraps``, a class of the user's.
     """
     for _ in range(_DEPTH):
@@ -28,19 +28,19 @@ def layers(value: Any) -> Iterator[Any]:
 
 
 def kernel_function(value: Any) -> Any:
-    """The Triton function inside, compiled or interpreted; ``None`` when there is none."""
+    """Return the Triton function inside a value, compiled or interpreted; ``None`` if there is none."""
     return next((layer for layer in layers(value) if is_jit(layer) or is_interpreted(layer)), None)
 
 
 def jit_function(value: Any) -> Any:
-    """The ``@triton.jit`` function inside, of Gluon too; ``None`` for an interpreted one, which nothing compiles."""
+    """Return the ``@triton.jit`` function inside, also of Gluon; ``None`` for an interpreted one."""
     return next((layer for layer in layers(value) if is_jit(layer)), None)
 
 
 def source_function(value: Any) -> Any:
-    """The function inside that Triton compiles or evaluates from its source; None where there is none.
+    """Return the function inside that Triton compiles or evaluates from its source; None if there is none.
 
-    Besides ``@triton.jit`` it is a ``@triton.constexpr_function``, which has source and no parameters of a launch.
+    This is a ``@triton.jit`` or a ``@triton.constexpr_function``; the latter has source but no launch parameters.
     """
     jit = jit_function(value)
     if jit is not None:
@@ -50,19 +50,19 @@ def source_function(value: Any) -> Any:
 
 
 def is_jit(value: Any) -> bool:
-    """Whether this is a Triton function itself, by its attributes: subclasses and stand-ins of libraries count."""
-    # Not cache_key: that is computed, and may raise. The types are checked for objects that answer to any name.
+    """Return whether a value itself is a Triton function, by its attributes, so that subclasses and stubs count."""
+    # cache_key is not read, since computing it may raise. Types are checked because some objects have every attribute.
     return isinstance(_attribute(value, "params"), list) and isinstance(_attribute(value, "starting_line_number"), int)
 
 
 def is_interpreted(value: Any) -> bool:
-    """Whether this is a function that Triton's interpreter would run, as under ``TRITON_INTERPRET=1``."""
+    """Return whether a value is a function for Triton's interpreter, as created under ``TRITON_INTERPRET=1``."""
     interpreter = sys.modules.get("triton.runtime.interpreter")
     return interpreter is not None and isinstance(value, getattr(interpreter, "InterpretedFunction", ()))
 
 
 def configs_of(value: Any) -> list[dict[str, Any]]:
-    """Configurations of the autotuners around a function, as knobs."""
+    """Return the configurations of the autotuners around a function, as knobs."""
     found: list[dict[str, Any]] = []
     for layer in layers(value):
         configs = _attribute(layer, "configs")
@@ -72,7 +72,7 @@ def configs_of(value: Any) -> list[dict[str, Any]]:
 
 
 def heuristics_of(value: Any) -> Iterator[tuple[str, Any]]:
-    """Arguments that ``@triton.heuristics`` fills in, each with its function of all other arguments."""
+    """Yield the arguments that ``@triton.heuristics`` computes, each with its function of all other arguments."""
     for layer in layers(value):
         values = _attribute(layer, "values")
         if isinstance(values, Mapping):
@@ -80,7 +80,7 @@ def heuristics_of(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _knobs(config: Any) -> dict[str, Any]:
-    """A ``triton.Config`` as knobs."""
+    """Convert a ``triton.Config`` to knobs."""
     knobs = dict(config.kwargs)
     for option in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
         value = getattr(config, option, None)
@@ -90,7 +90,7 @@ def _knobs(config: Any) -> dict[str, Any]:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """An attribute, ``None`` where there is none: a user's object may raise anything when it is asked."""
+    """Return an attribute, or ``None`` if it is missing or reading it raises, as user-defined objects may."""
     try:
         return getattr(value, name, None)
     except Exception:  # noqa: BLE001 - see above

@@ -1,7 +1,7 @@
-"""A file's Triton functions written down as a file of nothing else, whatever Python made them.
+"""Write a file's Triton functions to a file that contains nothing else, however Python created them.
 
-The functions' own text is taken, with what it names: helpers, constants and members of Triton. Lines stay where they
-are.
+The functions' own source is used, together with the helpers, constants and members of Triton that it names. Lines keep
+their numbers.
 """
 
 import ast
@@ -24,11 +24,11 @@ def text_of(module: ModuleType, name: str) -> str:
 
     Args:
         module: the imported file.
-        name: of the function.
+        name: name of the function.
 
     Raises:
-        FormError: a function uses something that is no part of Triton, no constant and no Triton function.
-        TargetError: a function's own text cannot be had.
+        FormError: a function uses something that is not part of Triton, a constant or a Triton function.
+        TargetError: a function's source is not available.
     """
     file = _File()
     file.add_function(name, kernel_function(getattr(module, name)))
@@ -39,7 +39,7 @@ def text_of(module: ModuleType, name: str) -> str:
 
 
 class _File:
-    """A file that is written: its first line, and its functions at their lines."""
+    """A file being written: its first line, and its functions at their line numbers."""
 
     def __init__(self) -> None:
         self._head = ["import triton", f"import triton.language as {_LANGUAGE}"]
@@ -48,7 +48,7 @@ class _File:
 
     @property
     def text(self) -> str:
-        """The file; a function begins at the line where it began."""
+        """Text of the file; each function keeps its original line number."""
         lines = ["; ".join(self._head)]
         for line, text in sorted(self._functions):
             lines += [""] * (line - 1 - len(lines))
@@ -56,7 +56,7 @@ class _File:
         return "\n".join(lines) + "\n"
 
     def add_function(self, name: str, function: Any) -> None:
-        """Add a Triton function and what it names."""
+        """Add a Triton function and everything that it uses."""
         self._names[name] = function
         source, line = _source(function)
         tree = ast.parse(source)
@@ -70,7 +70,7 @@ class _File:
             self._add(used, function)
 
     def add_constant(self, name: str, value: Any) -> None:
-        """Add a literal."""
+        """Add a constant whose value is a literal."""
         if not _is_literal(value):
             raise FormError(f"{name} is no literal: {type(value).__name__}")
         self._head.append(f"{name} = {value!r}")
@@ -103,11 +103,11 @@ class _File:
 
 
 class _Missing:
-    """A name that a function's file does not define."""
+    """Marker for a name that a function's file does not define."""
 
 
 def _source(function: Any) -> tuple[str, int]:
-    """Return a function's own text from ``def`` on, and the line of its ``def``."""
+    """Return a function's source from ``def`` on, and the line of its ``def``."""
     text = getattr(function, "src", None)
     if not isinstance(text, str):
         raise TargetError("the text of a function cannot be had")
@@ -117,7 +117,7 @@ def _source(function: Any) -> tuple[str, int]:
 
 
 def _raw_lines(function: Any) -> list[str]:
-    """Return the lines of a function with its decorators, which Triton before 3.5 does not keep."""
+    """Return the lines of a function with its decorators, which Triton before 3.5 does not store."""
     try:
         return inspect.getsourcelines(function.fn)[0]
     except (OSError, TypeError):
@@ -134,7 +134,7 @@ def _decorator_arguments(function: Any) -> str:
 
 
 def _free_names(definition: ast.FunctionDef) -> Iterator[str]:
-    """Yield names that a function's text reads and does not assign."""
+    """Yield the names that a function's source reads and does not assign."""
     names = [node for node in ast.walk(definition) if isinstance(node, ast.Name)]
     own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     own |= {node.arg for node in ast.walk(definition) if isinstance(node, ast.arg)}
@@ -153,7 +153,7 @@ def _value_of(function: Any, name: str) -> Any:
 
 
 def _is_annotated(function: Any, name: str) -> bool:
-    """Return whether a global is declared as ``NAME: tl.constexpr``, which Triton takes for a constant."""
+    """Return whether a global is declared as ``NAME: tl.constexpr``, which makes it a constant for Triton."""
     annotation = function.fn.__globals__.get("__annotations__", {}).get(name, "")
     return "constexpr" in str(annotation)
 
@@ -184,10 +184,10 @@ def _is_of_triton(function: Any) -> bool:
 
 
 def _member_of_triton(value: Any, name: str) -> str:
-    """Return the line that takes something from Triton's language.
+    """Return an import line for a member of Triton's language.
 
     Raises:
-        FormError: Triton has no such thing.
+        FormError: the value is not a member of Triton.
     """
     from importlib import import_module
 

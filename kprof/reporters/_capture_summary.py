@@ -1,4 +1,4 @@
-"""A capture's content as JSON: ``kprof.capture.summary/1``."""
+"""Summarise a capture as JSON: ``kprof.capture.summary/1``."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ SCHEMA = "kprof.capture.summary/1"
 
 
 def summary(capture: Capture, status: int = 0) -> dict[str, Any]:
-    """One object: kernels with their launches, autotuners, reads of unknown values, notes.
+    """Return the summary: kernels with their launches, autotuners, reads of unknown values, notes.
 
     Args:
-        capture: what was recorded.
+        capture: the capture.
         status: exit status of the program.
     """
     return {

@@ -1,4 +1,4 @@
-"""What the formats for continuous integration share: order, names, identity of findings, escaping."""
+"""Shared parts of the formats for continuous integration: order, names and fingerprints of findings, escaping."""
 
 import hashlib
 import json
@@ -16,19 +16,19 @@ from kprof.reporters._plain_words import said
 from kprof.reporters.answer import CauseText, cause_text, costing, proposals, sentences, steps
 
 MARK = "gate"
-"""Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""
+"""Key in a finding's evidence for the gate's decision: ``fails`` and others."""
 
 _LABEL = 100
 
 
 @dataclass(frozen=True)
 class RuleHelp:
-    """What a format shows for a rule.
+    """Description of a rule in a report.
 
     Attributes:
-        id: ``KP301``.
-        name: ``spill-in-loop``.
-        severity: the usual one.
+        id: identifier such as ``KP301``.
+        name: name such as ``spill-in-loop``.
+        severity: default severity.
         help: Markdown; its first paragraph is the summary.
     """
 
@@ -39,20 +39,20 @@ class RuleHelp:
 
     @property
     def summary(self) -> str:
-        """First paragraph, on one line."""
+        """First paragraph of the help, on one line."""
         return " ".join(self.help.strip().split("\n\n", 1)[0].split())
 
 
 @dataclass(frozen=True)
 class GateFinding:
-    """A finding with the kernel that it is of.
+    """A finding with its kernel.
 
     Attributes:
         kernel: the kernel.
         finding: the finding.
-        fingerprint: the same for the same rule, kernel, specialisation and architecture, whatever the line.
-        suppressed: why it is silenced, ``None`` when it is not.
-        cause: the cause that the finding names, in words; ``None`` where it follows from another finding's cause.
+        fingerprint: identifies the finding by rule, kernel, specialisation and architecture, independent of the line.
+        suppressed: reason why it is silenced, or ``None``.
+        cause: the cause that the finding names, in words; ``None`` if the finding follows from another cause.
     """
 
     kernel: KernelReport
@@ -63,19 +63,19 @@ class GateFinding:
 
     @property
     def advice(self) -> str:
-        """What to do: the compiled fix, else knobs to try; then what to change in the code."""
+        """What to do: a compiled fix, else knobs to try; then the change in the code."""
         if self.cause is not None and not ("try" in self.cause.todo and verified(self.finding)):
             return self.cause.advice
         return sentences(steps(self.finding, verified(self.finding)))
 
     @property
     def text(self) -> str:
-        """The message in plain words, and the cost of the cause where it is known."""
+        """The message in plain words, and the cost of the cause if known."""
         return costing(self.message, "" if self.cause is None else self.cause.cost)
 
     @property
     def location(self) -> Location | None:
-        """The finding's line, else the kernel's."""
+        """Location of the finding, else of the kernel, else ``None``."""
         for place in (self.finding.location, self.kernel.source):
             if place is not UNSET:
                 return place
@@ -83,7 +83,7 @@ class GateFinding:
 
     @property
     def message(self) -> str:
-        """The finding in plain words: loops by their lines, no names of instructions."""
+        """The message in plain words: loops by their lines, without instruction names."""
         return said(self.finding.message, self.kernel)
 
     @property
@@ -94,7 +94,7 @@ class GateFinding:
 
 
 def items(report: Report, *, suppressed: bool = False) -> list[GateFinding]:
-    """All findings: by what they cost where the model says it, else the worst first, then by file and line."""
+    """Return all findings, sorted by predicted cost or else by severity, then by file and line."""
     found: list[GateFinding] = []
     seen: Counter[tuple[str, ...]] = Counter()
     for kernel in report.kernels:
@@ -110,17 +110,17 @@ def items(report: Report, *, suppressed: bool = False) -> list[GateFinding]:
 
 
 def fails(finding: Finding) -> bool:
-    """Whether the gate fails because of it."""
+    """Return whether the finding makes the gate fail."""
     return finding.evidence.get(MARK) == "fails"
 
 
 def unknown(finding: Finding) -> bool:
-    """Whether it says that something could not be determined."""
+    """Return whether the finding reports something that could not be determined."""
     return finding.evidence.get(MARK) == "cannot tell"
 
 
 def identity(kernel: KernelReport) -> str:
-    """Eight digits that stand for everything that was compiled."""
+    """Return eight hexadecimal digits of a hash over everything that was compiled."""
     if kernel.specialization is UNSET:
         return ""
     text = json.dumps(msgspec.to_builtins(kernel.specialization, enc_hook=str), sort_keys=True, default=str)
@@ -128,7 +128,7 @@ def identity(kernel: KernelReport) -> str:
 
 
 def label(kernel: KernelReport) -> str:
-    """``softmax [BLOCK=1024 num_warps=4 #1a2b3c4d]``."""
+    """Return a label such as ``softmax [BLOCK=1024 num_warps=4 #1a2b3c4d]``."""
     if kernel.specialization is UNSET:
         return kernel.name
     spec = kernel.specialization
@@ -138,7 +138,7 @@ def label(kernel: KernelReport) -> str:
 
 
 def verified(finding: Finding) -> str:
-    """Return changes of knobs and what they were found to do; nothing where nobody compiled them."""
+    """Return the changes of knobs and their compiled effect; empty if they were not compiled."""
     first = next(iter(finding.advice), None)
     if first is None or first.verified is UNSET or not first.verified:
         return ""
@@ -148,7 +148,7 @@ def verified(finding: Finding) -> str:
 
 
 def cure(finding: Finding) -> list[Edit]:
-    """The changes of lines that make a verified fix; empty unless the whole of it is changes of lines."""
+    """Return the line edits of a verified fix; empty unless edits cover the whole fix."""
     if not finding.advice or not all(a.verified for a in finding.advice):
         return []
     found = [advice.edit for advice in finding.advice]
@@ -156,12 +156,12 @@ def cure(finding: Finding) -> list[Edit]:
 
 
 def archs(report: Report) -> list[str]:
-    """Architectures in the order in which they first appear."""
+    """Return the architectures in order of first appearance."""
     return list(dict.fromkeys(kernel.arch for kernel in report.kernels))
 
 
 def counted(found: Iterable[GateFinding]) -> Counter[Severity]:
-    """How many of each severity."""
+    """Return the number of findings by severity."""
     return Counter(item.finding.severity for item in found)
 
 

@@ -1,4 +1,4 @@
-"""Source lines shown beside findings. On a terminal only: reports and comments may be seen by others."""
+"""Source lines shown beside findings, on a terminal only, because others may read reports and comments."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -14,9 +14,9 @@ _WIDEST = 120
 
 
 def code_at(location: Location | UnsetType) -> str:
-    """Return a line of Python as a location names it: ``12  x = tl.load(ptr)``.
+    """Return the Python source line at a location: ``12  x = tl.load(ptr)``.
 
-    Nothing where there is no such file or line, or where the line has more than 120 characters.
+    Empty if the file or line does not exist, or if the line is longer than 120 characters.
     """
     if location is UNSET or Path(location.file).suffix != ".py":
         return ""
@@ -29,6 +29,6 @@ def code_at(location: Location | UnsetType) -> str:
 
 
 @lru_cache(maxsize=16)
-def _lines(file: str, changed_ns: int) -> list[str]:  # noqa: ARG001 - a session sees a file again after it was edited
+def _lines(file: str, changed_ns: int) -> list[str]:  # noqa: ARG001 - an edited file gets another cache entry
     content = boundary.content_of(file, _MOST_BYTES)
     return [] if content is None else content.decode(errors="replace").splitlines()

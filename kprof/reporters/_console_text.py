@@ -1,4 +1,4 @@
-"""Small pieces of text for the terminal report."""
+"""Short texts for the terminal report."""
 
 import re
 
@@ -20,25 +20,25 @@ LIMITERS = {
     "workgroup_slots": "workgroup slots",
     "launch_bounds": "waves_per_eu",
 }
-"""Limiters of occupancy in words."""
+"""Names of occupancy limiters for people."""
 
 
 def waves(value: float) -> str:
-    """Wavefronts per SIMD: whole numbers without decimals."""
+    """Format wavefronts per SIMD; integral values without decimals."""
     return f"{value:.0f}" if value == int(value) else f"{value:.2f}".rstrip("0")
 
 
 def limiter(name: str, waves_per_simd: float = 1) -> str:
-    """A limiter of occupancy in words. Launch bounds that leave nothing are a workgroup that is too large."""
+    """Return the name of an occupancy limiter; launch bounds that allow no wavefront mean a too large workgroup."""
     return "workgroup size" if name == "launch_bounds" and not waves_per_simd else LIMITERS.get(name, name)
 
 
 def needs(step: NextStep, lds_bytes: int | UnsetType | None = None, option: str = "") -> str:
-    """What a step asks for: ``3 waves need 88 fewer VGPRs and LDS ≤ 21 KiB and waves_per_eu=3``.
+    """Describe what a step requires: ``3 waves need 88 fewer VGPRs and LDS ≤ 21 KiB and waves_per_eu=3``.
 
     Args:
         step: the step.
-        lds_bytes: LDS of a workgroup now; without it, LDS is shown as bytes to give up.
+        lds_bytes: current LDS of a workgroup; without it, the LDS reduction is shown in bytes.
         option: an option that must change too, from :func:`option_in_the_way`.
     """
     changes = {step.resource: step.reduce_by, **step.also}
@@ -60,9 +60,10 @@ def _need(resource: str, amount: int, lds_bytes: int | UnsetType | None) -> str:
 
 
 def option_in_the_way(kernel: KernelReport, wavefronts: float) -> str:
-    """``waves_per_eu=3`` where the option as it is would keep so many wavefronts from a SIMD, else nothing.
+    """Return ``waves_per_eu=3`` if the option's current value would prevent this number of wavefronts, else "".
 
-    Up to Triton 3.5 it is a minimum. From 3.6 on LLVM also takes it for the maximum, and pads registers to keep it.
+    Up to Triton 3.5 the option is a minimum. From 3.6 on, LLVM also uses it as the maximum, and pads registers to keep
+    it.
     """
     if kernel.specialization is UNSET or kernel.triton is UNSET:
         return ""
@@ -74,13 +75,13 @@ def option_in_the_way(kernel: KernelReport, wavefronts: float) -> str:
 
 
 def bar(share: float) -> str:
-    """A bar of eight cells; something is shown for any share above zero."""
+    """Return a bar of eight cells with at least one filled cell for any share above zero."""
     full = max(round(share * _BAR_CELLS), 1 if share > 0 else 0)
     return "█" * full + "░" * (_BAR_CELLS - full)
 
 
 def config_line(kernel: KernelReport) -> str:
-    """Return the knobs that were compiled, ``BLOCK_M=128 num_warps=4``, and how an autotuner's were chosen."""
+    """Return the compiled knobs, ``BLOCK_M=128 num_warps=4``, and how an autotuner's configuration was chosen."""
     if kernel.specialization is UNSET:
         return ""
     spec = kernel.specialization
@@ -90,9 +91,9 @@ def config_line(kernel: KernelReport) -> str:
 
 
 def origin_line(kernel: KernelReport) -> str:
-    """Return how the code came about: ``Triton 3.9.0   compiled in 2.1 s, no GPU used``.
+    """Return the origin of the code: ``Triton 3.9.0   compiled in 2.1 s, no GPU used``.
 
-    It begins with the architecture unless the headline of Triton's code names it.
+    The line begins with the architecture unless the headline already names it.
     """
     parts = [kernel.arch] if isinstance(kernel.product, str) or kernel.triton is UNSET else []
     if kernel.triton is not UNSET:
@@ -107,7 +108,7 @@ def origin_line(kernel: KernelReport) -> str:
 
 
 def loop_summary(loop: LoopFacts) -> str:
-    """What a loop does in one line: lines, matrix work, every memory instruction and wait by name, spills."""
+    """Summarise a loop in one line: lines, matrix instructions, memory instructions and waits by name, spills."""
     parts = []
     for file, (first, last) in list(loop.lines.items())[:1]:
         name = file.rsplit("/", 1)[-1]

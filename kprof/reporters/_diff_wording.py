@@ -1,4 +1,4 @@
-"""What the terminal and the Markdown form of a comparison share."""
+"""Wording of comparisons, shared by the terminal and the Markdown report."""
 
 from collections.abc import Sequence
 
@@ -22,10 +22,10 @@ FIGURES = {
     "vgpr_allocated": "VGPRs",
     "model_us": "µs (model)",
 }
-"""Figures of a trial's table, with their headings."""
+"""Figures in the table of trials, with their headings."""
 
 SHOWN_NOTES = 3
-# Small differences of these are not shown: no news is not the same number.
+# Small differences of these metrics are not shown, so a step without a change does not mean equal values.
 _ROUNDED = ("instructions", "loop_instructions", "width")
 _LABEL = 60
 
@@ -45,19 +45,19 @@ def stage_line(diff: Diff, found: Explanation) -> str:
 
 
 def number(value: float | None) -> str:
-    """Thousands separated, at most two decimals; ``?`` for what is not known."""
+    """Format a number with thousands separators and at most two decimals; ``?`` if it is not known."""
     if value is None:
         return "?"
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}".rstrip("0")
 
 
 def figure(metric: str, value: float | None) -> str:
-    """A figure as people read it: a predicted time with its unit, else a number."""
+    """Format a figure: a predicted time with its unit, else a number."""
     return duration(value) if metric == "model_us" and value is not None else number(value)
 
 
 def values(kernel: KernelDiff, step: DiffStep, change: Change, sides: int) -> str:
-    """``0 → 0 → 129``: the value on each side where they are known, else on the two sides of the step."""
+    """Return the values of a change on each side if known, ``0 → 0 → 129``, else on the two sides of its step."""
     figures = kernel.figures.get(change.metric)
     if sides > 2 and figures is not None and not change.where:
         return " → ".join("-" if value is None else figure(change.metric, value) for value in figures)
@@ -68,7 +68,7 @@ def values(kernel: KernelDiff, step: DiffStep, change: Change, sides: int) -> st
 
 
 def _along(kernel: KernelDiff, change: Change) -> dict[int, float | None]:
-    """What other steps know of the same metric; a step that does not tell of it saw no change."""
+    """Return the metric's values by side from all steps; for most metrics, a step without it keeps the value."""
     found: dict[int, float | None] = {}
     for step in kernel.steps:
         same = next((c for c in step.changes if (c.metric, c.hot) == (change.metric, change.hot)), None)
@@ -84,22 +84,22 @@ def _along(kernel: KernelDiff, change: Change) -> dict[int, float | None]:
 
 
 def kind(change: Change) -> str:
-    """``error``, ``warning``, ``note`` for what is worse; else what the change is."""
+    """Return ``error``, ``warning`` or ``note`` for a change for the worse, else the change's effect."""
     return change.severity.value if change.effect == "worse" else change.effect
 
 
 def what(change: Change, verbose: int = 0) -> str:
     """Return the text of a change, with its note if ``verbose``.
 
-    A note ``for ...`` is always shown. It names the work that a figure is for, without which *better* for 1 → 1 would
-    make no sense.
+    A note ``for ...`` is always shown. It names the amount of work that a figure refers to; without it, *better* for 1
+    → 1 would make no sense.
     """
     noted = change.note and (verbose or change.note.startswith("for "))
     return f"{change.text} ({change.note})" if noted else change.text
 
 
 def shown(step: DiffStep, verbose: int) -> tuple[list[Change], int]:
-    """The changes to show, and how many are left out."""
+    """Return the changes to show, and the number of others."""
     if verbose:
         return step.changes, 0
     metrics = {change.metric for change in step.changes}
@@ -118,7 +118,7 @@ def shown(step: DiffStep, verbose: int) -> tuple[list[Change], int]:
 
 
 def where(kernel: KernelDiff, change: Change) -> str:
-    """The place of a change: ``line 93-103, hot loop`` in the kernel's own file, else with the file's name."""
+    """Return the place of a change: ``line 93-103 hot`` in the kernel's own file, else with the file's name."""
     text = change.where
     file, colon, lines = text.rpartition(":")
     if colon and kernel.source is not UNSET and str(kernel.source).rpartition(":")[0] == file:
@@ -127,7 +127,7 @@ def where(kernel: KernelDiff, change: Change) -> str:
 
 
 def title(diff: Diff, kernel: KernelDiff) -> str:
-    """The kernel's name; with the grid where another entry of this name has another grid."""
+    """Return the kernel's name, with the grid if another kernel of this name has another grid."""
     others = [other.grid for other in diff.kernels if (other.name, other.arch) == (kernel.name, kernel.arch)]
     if kernel.grid is UNSET or all(other == kernel.grid for other in others):
         return kernel.name
@@ -135,7 +135,7 @@ def title(diff: Diff, kernel: KernelDiff) -> str:
 
 
 def predicted(kernel: KernelDiff) -> str:
-    """``predicted: 12.5 µs (likely 9.52 to 17.7 µs) → 341 µs (...)``; empty where no side has a time."""
+    """Return ``predicted: 12.5 µs (likely 9.52 to 17.7 µs) → 341 µs (...)``; empty if no side has a time."""
     times = kernel.figures.get("model_us", [])
     if all(time is None for time in times):
         return ""
@@ -150,20 +150,20 @@ def predicted(kernel: KernelDiff) -> str:
 
 
 def launch(kernel: KernelDiff) -> str:
-    """``M=4096 N=4096   grid 4096``: the launch that times are of; nothing where it is not known."""
+    """Return the launch that times refer to, ``M=4096 N=4096   grid 4096``; empty if not known."""
     sizes = assigned(kernel.problem, " ")
     grid = "" if kernel.grid is UNSET else f"grid {'x'.join(map(str, kernel.grid))}"
     return "   ".join(filter(None, (sizes, grid)))
 
 
 def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0, *, code: bool = False) -> list[str]:
-    """Lines below a kernel's changes: predicted times with their ranges, and the fixes of new findings.
+    """Return lines below a kernel's changes: predicted times with their ranges, and the fixes of new findings.
 
     Args:
         kernel: the kernel.
-        step: two of its sides.
-        verbose: as for the whole comparison.
-        code: with the line of source code that a fix is about.
+        step: the step between two of its sides.
+        verbose: verbosity of the whole comparison.
+        code: whether to include the source line that a fix refers to.
     """
     changes, _left = shown(step, verbose)
     times = kernel.figures.get("model_us") or [None]
@@ -180,7 +180,7 @@ def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0, *, code: bool 
 
 
 def _undone(kernel: KernelDiff, step: DiffStep, *, code: bool) -> list[str]:
-    """Return what taking the old lines back brings, where the code differs in one stretch and the new one is slower."""
+    """Return the gain from reverting a source change, if it is one range of lines and the new code is slower."""
     if step.source is UNSET:
         return []
     times = kernel.figures.get("model_us") or []
@@ -204,12 +204,12 @@ def _stretch(first: Location, count: int) -> str:
 
 
 def step_of(kernel: KernelDiff) -> DiffStep | None:
-    """The step to show."""
+    """Return the step to show."""
     return worst_step(kernel)
 
 
 def knobs(kernel: KernelDiff) -> str:
-    """What was compiled, as far as it tells kernels apart."""
+    """Return the compiled knobs, which distinguish kernels of the same name."""
     if kernel.specialization is UNSET:
         return ""
     spec = kernel.specialization
@@ -218,8 +218,8 @@ def knobs(kernel: KernelDiff) -> str:
 
 
 def differs(step: DiffStep) -> str:
-    """``num_warps 4 → 8``: where a pair is not the same specialisation."""
-    # Hints such as a pointer's range are each release's own: no difference in what the user asked for.
+    """Return the differing knobs of a pair of specialisations: ``num_warps 4 → 8``."""
+    # Hints such as a pointer's range depend on the Triton release, not on the user's choices.
     found = [(name, pair) for name, pair in step.differs.items() if not name.startswith("attributes of ")]
     shown = [f"{name} {_plain(old)} → {_plain(new)}" for name, (old, new) in found[:4]]
     more = len(found) - len(shown)
@@ -254,7 +254,7 @@ def since(diff: Diff, kernel: KernelDiff) -> str:
 
 
 def trial_rows(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[tuple[str, list[float | None], str]]:
-    """Both sides, then the causes and the cures: name, figures, price."""
+    """Return the rows of the trials' table: both sides, then causes and cures; each with name, figures and price."""
     old, new = (diff.sides[index].label for index in (found.old, found.new))
     rows: list[tuple[str, list[float | None], str]] = [
         (label, [kernel.figures[name][index] for name in FIGURES], "")
@@ -265,7 +265,7 @@ def trial_rows(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[tuple
 
 
 def cure_times(found: Explanation) -> list[str]:
-    """``num_stages=1: predicted 1.21 times as fast, certainty ...``: each cure compared with the new side as it is."""
+    """Return each cure's gain over the new side: ``num_stages=1: predicted 1.21 times as fast, certainty ...``."""
     return [
         f"{changed(cure)}: predicted {PredictedGain(cure.speedup, cure.certainty).words()}"
         for cure in found.cures
@@ -274,7 +274,7 @@ def cure_times(found: Explanation) -> list[str]:
 
 
 def changed(trial: TriedChange) -> str:
-    """``num_stages=1``."""
+    """Return the change of a trial, ``num_stages=1``."""
     return assigned(trial.change)
 
 
@@ -283,10 +283,10 @@ def _figures(kernel: KernelDiff, found: Explanation, trial: TriedChange) -> list
 
 
 def counts(diff: Diff) -> str:
-    """``1 worse, 3 same``."""
+    """Return the numbers of kernels by status, ``1 worse, 3 same``."""
     return ", ".join(f"{count} {status}" for status, count in diff.counts.items())
 
 
 def with_status(kernels: Sequence[KernelDiff], statuses: set[str]) -> list[KernelDiff]:
-    """Kernels of these statuses."""
+    """Return the kernels with one of these statuses."""
     return [kernel for kernel in kernels if kernel.status in statuses]

@@ -1,4 +1,4 @@
-"""What a person would say of a kernel: the verdict in a sentence, what a search has found, which rules were checked."""
+"""Sentences about a kernel: the verdict, the result of a search, and which rules were checked."""
 
 from collections.abc import Iterable, Mapping
 
@@ -23,7 +23,7 @@ GOES_TO = {
     "scratch": "on scratch accesses",
     "launch": "launching the kernel",
 }
-"""Causes to where time is spent because of them."""
+"""Causes mapped to phrases that say where the time goes."""
 
 
 def verdict(kernel: KernelReport) -> str:
@@ -34,7 +34,7 @@ def verdict(kernel: KernelReport) -> str:
 
 
 def _assumed(kernel: KernelReport) -> str:
-    """Return the GPU whose clock and bandwidth the time is for, where only an architecture was named."""
+    """Return the GPU whose clock and bandwidth the time assumes, if only an architecture was named."""
     known = [] if kernel.model is UNSET else kernel.model.assumptions
     found = next(filter(None, map(ASSUMED_PRODUCT.match, known)), None)
     return f" ({found[1]} assumed)" if found else ""
@@ -76,7 +76,7 @@ def _modelled(model: Prediction, kernel: KernelReport) -> str:
 
 
 def better(known: KnownAdvice) -> str:
-    """``better, compiled by kprof advise: BLOCK_N=32: 3.82 ms → 784 µs (model), 443 → 0 spilled VGPRs``."""
+    """Return ``better, compiled by kprof advise: BLOCK_N=32: 3.82 ms → 784 µs (model), 443 → 0 spilled VGPRs``."""
     old, new = known.start_spills, known.best_spills
     spills = f", {old:,} → {new:,} spilled VGPRs" if old and new is not None else ""
     times = f"{duration(known.start_us)} → {duration(known.best_us)} (model)"
@@ -84,9 +84,9 @@ def better(known: KnownAdvice) -> str:
 
 
 def coverage_line(kernel: KernelReport) -> str:
-    """``33 of 38 rules checked; not checked: KP404, KP405 (the launch's grid is not known)``; empty without rules.
+    """Return ``33 of 38 rules checked; not checked: KP404 (the launch's grid is not known)``; empty without rules.
 
-    Rules that do not apply do not count: they are named with the reason, too.
+    Rules that do not apply are listed with their reason as well.
     """
     if kernel.rules is UNSET:
         return ""
@@ -99,7 +99,7 @@ def coverage_line(kernel: KernelReport) -> str:
 
 
 def not_checked(kernel: KernelReport) -> int:
-    """Rules that gave no verdict though they apply."""
+    """Return the number of rules that apply but could not be checked."""
     return 0 if kernel.rules is UNSET else len(kernel.rules.not_checked)
 
 

@@ -1,4 +1,4 @@
-"""Text inside Markdown that stays text."""
+"""Escape text for Markdown."""
 
 import html
 import re
@@ -6,21 +6,21 @@ import re
 from kprof.output.sink import clean
 
 COMMENT_LIMIT = 65_536
-"""Characters that GitHub takes in a comment."""
+"""Maximum length of a comment on GitHub, in characters."""
 
 STATUS_ICON = {"ok": "✅", "regression": "❌", "cannot_tell": "❔"}
-"""Of a verdict."""
+"""Icons of verdicts."""
 
 
 def code(text: str) -> str:
-    """As code, or nothing for no text."""
-    # A backslash before it would be the one that is escaped, and the bar would end the cell.
+    """Format text as code; empty text stays empty."""
+    # Backslashes before a bar are doubled so that the bar stays escaped; an unescaped bar would end the cell.
     clean = re.sub(r"(\\*)\|", r"\1\1\\|", flat(text).replace("`", "'"))
     return f"`{clean}`" if clean else ""
 
 
 def cell(text: str) -> str:
-    """Text that stays text: no markup, no table cell of its own, no mention of anyone."""
+    """Escape text so that it contains no markup, no cell separator and no mention of a user."""
     escaped = html.escape(flat(text), quote=False)
     for character in "\\`*_[]|":
         escaped = escaped.replace(character, f"\\{character}")
@@ -28,5 +28,5 @@ def cell(text: str) -> str:
 
 
 def flat(text: str) -> str:
-    """On one line, without control characters."""
+    """Return text on one line, without control characters."""
     return " ".join(clean(text).split())

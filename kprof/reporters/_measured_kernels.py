@@ -1,4 +1,4 @@
-"""What tells measured kernels apart, in words: GPUs, runs, and where launches of one name differ."""
+"""Describe measured kernels: GPUs, runs, and how launches of the same name differ."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _WORDS = {"lds": "LDS", "vgprs": "VGPRs"}
 
 
 def heading(loaded: Chosen) -> list[str]:
-    """A line for each GPU, and one for each run when there are several."""
+    """Return one line per GPU, and one per run when there are several."""
     lines = [_gpu_line(loaded.gpu_at(index)) for index in sorted({one.gpu for one in loaded.kernels})]
     if len(loaded.used) > 1:
         lines += [f"run {run + 1}  {loaded.runs.labels[run]}" for run in loaded.used]
@@ -18,7 +18,7 @@ def heading(loaded: Chosen) -> list[str]:
 
 
 def remark(loaded: Chosen, kernel: KernelCounters, *, run: bool = True) -> str:
-    """Where the kernels of one name differ: ``(grid 4096, run 2)``; empty when no other has the name."""
+    """Return what distinguishes kernels of one name, ``(grid 4096, run 2)``; empty when the name is unique."""
     same = [one for one in loaded.kernels if one.name == kernel.name and (run or one.run == kernel.run)]
     mine = kernel.identities[0]
     words = []

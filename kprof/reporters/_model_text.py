@@ -1,4 +1,4 @@
-"""What the performance model says, on the terminal: the time, where it goes, and what more occupancy would gain."""
+"""Terminal text for the performance model's results: the time, where it goes, and the gain from higher occupancy."""
 
 import re
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ def _percent(share: float) -> str:
 
 
 def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True) -> list[tuple[str, "Text"]]:
-    """Label and text of each line about the model.
+    """Return label and text of each line about the model.
 
     Args:
         kernel: the kernel; without a prediction there are no lines.
-        full: every assumption instead of the first ones.
+        full: whether to list every assumption instead of the first ones.
         assumed: whether to list assumptions.
     """
     prediction = kernel.model
@@ -60,7 +60,7 @@ def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True
         causes.append(f"{_named(cause, prediction)}   ", style=_NEEDED.get(cause, "cyan"))
     causes.append(left, style="dim")
     rows.append(("  Time", causes))
-    # The figure is of the code before the cure, so it would contradict the cure.
+    # The occupancy gain refers to the code before the cure, so it would contradict the cure.
     cured = any(cause.cure is not UNSET for cause in kernel.causes)
     if not cured and (worth := _worth(prediction)) is not None:
         rows.append(("", worth))
@@ -70,14 +70,14 @@ def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True
 
 
 def _shown(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], str]:
-    """Return the causes that are worth a word with their shares, and ``4 % other`` for the rest."""
+    """Return the largest causes with their shares, and ``4 % other`` for the rest."""
     shown = [(cause, share) for cause, share in shares.items() if share >= 0.01][:_SHOWN]
     left = 1 - sum(share for _, share in shown)
     return shown, f"{_percent(left)} other" if left >= 0.01 else ""
 
 
 def time_words(shares: Mapping[str, float]) -> str:
-    """Return ``71 % matrix units   12 % LDS   4 % other``; nothing where the shares are not known."""
+    """Return ``71 % matrix units   12 % LDS   4 % other``; empty if the shares are not known."""
     shown, left = _shown(shares)
     return "   ".join(
         filter(None, [*(f"{_percent(share)} {_named(cause)}" for cause, share in shown), left * bool(shown)])
@@ -94,26 +94,26 @@ def _unknown_time(prediction: Prediction, kernel: KernelReport) -> "Text":
 
 
 def iteration(loop: LoopPrediction, name: str) -> str:
-    """What is known of a loop without the number of its iterations."""
+    """Describe a loop whose number of iterations is not known."""
     words = f"{loop.cycles_per_iteration:,.0f} cycles an iteration of {name}"
     each = loop.cycles_per_element
     return words if each is None else f"{words}, {each:,.3g} for each element of {axis(loop)}"
 
 
 def axis(loop: LoopPrediction) -> str:
-    """The axis of unknown extent: ``n``; ``lengths`` where its extent is what is in that tensor."""
+    """Return the axis of unknown extent: ``n``; ``lengths`` if the values in that tensor determine the extent."""
     return " and ".join(name.removeprefix(_VALUES) for name in loop.missing)
 
 
 def supplied(prediction: Prediction) -> str | None:
-    """The options that supply what is not known; ``None`` where no name is known for it."""
+    """Return the options that supply the missing values; ``None`` if no name of a value is known."""
     names = dict.fromkeys(name for loop in prediction.loops for name in loop.missing)
     given = (f"--value {n.removeprefix(_VALUES)}={'FILE.json' if n.startswith(_VALUES) else 'N'}" for n in names)
     return " ".join(given) + " supplies it" if names else None
 
 
 def missing_for_time(prediction: Prediction) -> str:
-    """Why there is no time."""
+    """Return why there is no predicted time."""
     if prediction.workgroups is None:
         return "the grid is not given"
     unknown = sum(not loop.trips_known for loop in prediction.loops)
@@ -128,9 +128,9 @@ def assumption_count(kernel: KernelReport) -> int:
 
 
 def _assumed(kernel: KernelReport, prediction: Prediction, *, full: bool) -> list[str]:
-    """What the time rests on that is not known."""
+    """Return lines about values that are not known and had to be assumed."""
     known = [without_labels(sentence, kernel) for sentence in prediction.assumptions]
-    # The headline names the assumed GPU.
+    # The headline already names the assumed GPU.
     known = [line for line in known if full or not ASSUMED_PRODUCT.match(line)]
     shown = known if full or len(known) <= _ASSUMPTIONS + 1 else known[:_ASSUMPTIONS]
     left = len(known) - len(shown)
@@ -145,7 +145,7 @@ def _named(cause: str, prediction: Prediction | None = None) -> str:
 
 
 def bandwidth_is_reached(prediction: Prediction) -> bool:
-    """Return whether a level comes near its peak while memory is what takes the time; true where a peak is not known.
+    """Return whether any memory level is near its peak while memory limits the kernel; True if a peak is not known.
 
     Narrow and scattered accesses keep the memory pipeline busy at a small part of any level's rate.
     """
@@ -173,7 +173,7 @@ def _worth(prediction: Prediction) -> "Text | None":
 
 
 def loop_lines(loop: LoopPrediction) -> list[str]:
-    """A loop in the detailed view: cycles an iteration, by cause, then the lines that take most of them."""
+    """Return the detailed lines for a loop: cycles per iteration, by cause, then the most expensive lines."""
     whole = sum(loop.causes.values()) or 1.0
     causes = ", ".join(
         f"{_percent(value / whole)} {_named(name)}" for name, value in list(loop.causes.items())[:_SHOWN]

@@ -1,4 +1,4 @@
-"""HTML that a notebook shows for a result: a sentence and small tables, without scripts, styles of a page or links."""
+"""HTML for results in a notebook: a sentence and small tables, without scripts, style sheets or links."""
 
 from collections.abc import Sequence
 from html import escape
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from kprof.tuning.trials import Trials
 
 ROWS = 30
-"""Rows of a table; what is left out is counted below it. The whole result is in the document and in the frame."""
+"""Maximum number of rows of a table; the number of further rows is shown below it."""
 
 _TABLE = "border-collapse:collapse;margin:.4em 0"
 _CELL = "padding:.15em .8em .15em 0;text-align:left;vertical-align:top;font-variant-numeric:tabular-nums"
 
 
 def fragment(summary: str, *tables: str, notes: Sequence[str] = ()) -> str:
-    """The whole output: the verdict first, then tables, then notes."""
+    """Return the whole output: the verdict first, then tables, then notes."""
     said = [f'<div style="opacity:.7">{escape(note)}</div>' for note in notes[:ROWS]]
     return f"<div><div><b>{escape(summary)}</b></div>{''.join(tables)}{''.join(said)}</div>"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table, or nothing when there is no row. ``None`` is shown as a question mark: not known."""
+    """Return a table, or "" without rows. ``None`` is shown as a question mark: not known."""
     if not rows:
         return ""
     head = "".join(f'<th style="{_CELL}">{escape(heading)}</th>' for heading in headings)
@@ -57,7 +57,7 @@ def _text(value: Any) -> str:
 
 
 def report(document: Report) -> str:
-    """What a notebook shows of a report: the verdict, a row a kernel, and the findings."""
+    """Return a report for a notebook: the verdict, one row per kernel, and the findings."""
     causes = [_cause(cause_text(kernel, cause), kernel) for kernel in document.kernels for cause in causes_of(kernel)]
     known = [(k.name, better(found), found.code) for k in document.kernels if (found := k.advised) is not UNSET]
     headings = ("kernel", "arch", "VGPRs", "spilled", "LDS bytes", "waves/SIMD", "limited by", "time", "bound")
@@ -72,7 +72,7 @@ def report(document: Report) -> str:
 
 
 def _cause(text: CauseText, kernel: KernelReport) -> tuple[str, ...]:
-    """Return a cause's row: its fix where one was compiled, else what to try, and what to change in the code."""
+    """Return a cause's row, with its compiled fix or else what to try, and the change in the code."""
     what = f"{text.message}; same cause: {text.followers}" if text.followers else text.message
     todo = [f"{kind}: {words}" for kind, words in text.todo.items()]
     rule = f"{text.finding.rule} {text.finding.name}"
@@ -96,7 +96,7 @@ def _kernel(kernel: KernelReport) -> tuple[Any, ...]:
 
 
 def comparison(document: Diff) -> str:
-    """What a notebook shows of a comparison: the verdict, and each change of the last step, the worst kernels first."""
+    """Return a comparison for a notebook: the verdict, and each change of the last step, the worst kernels first."""
     rows = [
         (kernel.name, kernel.arch, kernel.status, change.text, change.old, change.new, change.effect, change.where)
         for kernel in document.kernels
@@ -107,7 +107,7 @@ def comparison(document: Diff) -> str:
 
 
 def advice(summary: str, trials: "Trials | None", measured: "Measured | None") -> str:
-    """What a notebook shows of advice: what to try, and what measurements say of the findings."""
+    """Return advice for a notebook: what to try, and the verdicts of measurements on the findings."""
     rows: list[tuple[Any, ...]] = []
     for trial in () if trials is None else (trials.start, *trials.best):
         known = trial.measure
@@ -120,7 +120,7 @@ def advice(summary: str, trials: "Trials | None", measured: "Measured | None") -
 
 
 def tuning(summary: str, document: "TuneReport") -> str:
-    """What a notebook shows of a search: the short list of each problem."""
+    """Return a search for a notebook: the short list of each problem."""
     from kprof.reporters.tune_text import predicted
 
     rows = [
@@ -141,7 +141,7 @@ def tuning(summary: str, document: "TuneReport") -> str:
 
 
 def framed(summary: str, frame: "pd.DataFrame", notes: Sequence[str] = ()) -> str:
-    """What a notebook shows of a result that is one table: the summary, and its first rows."""
+    """Return a result with a single table for a notebook: the summary, and the first rows."""
     known = frame.head(ROWS).astype(object)
     rows = known.where(known.notna(), None).to_numpy().tolist()
     more = [f"and {len(frame) - ROWS:,} more"] if len(frame) > ROWS else []

@@ -1,6 +1,6 @@
-"""Messages without names of instructions, for who does not read assembly; with ``-v`` they are told as they are.
+"""Rephrase messages without instruction names, for readers who do not read assembly; ``-v`` shows the original.
 
-Loops are called by their lines, with what they do in kinds of instructions.
+Loops are named by their lines, and their content is described by kinds of instructions.
 """
 
 import re
@@ -34,44 +34,44 @@ _WORDS = (
 )
 _MESSAGES = [(re.compile(pattern), words) for pattern, words in _WORDS]
 _GLUE = "\ue000"
-"""Stands for a blank at which no line ends: a character that no text has and no terminal breaks at."""
+"""Placeholder for a blank where a line must not break: a character that no text contains and no terminal breaks at."""
 
 _UNITS = "%|B|[KMG]iB|[nµm]?s|VGPRs?|AGPRs?|SGPRs?|waves?"
 _TOGETHER = re.compile(rf"(?<=\d) (?=(?:{_UNITS})(?!\w))|(?<=[→≤]) (?=\S)|(?<=\S) (?=[→≤])")
 
 
 _PARTS = re.compile(r"(?:(?<=   )|(?<= · ))\S+(?: (?!·)\S+){1,4}(?=   | · |$)")
-"""Short parts of a line between wide gaps or dots: ``900 B scratch a lane``, ``24 LDS writes``."""
+"""Matches short parts of a line between wide gaps or dots: ``900 B scratch a lane``, ``24 LDS writes``."""
 
 _LIMITS = {"HBM": "HBM bandwidth", "launch": "the fixed cost of a call"}
 
 
 def plain(message: str) -> str:
-    """``64 MFMA 32x32x8 f16`` for ``64 v_mfma_f32_32x32x8_f16``; a rule's other words stay."""
+    """Return ``64 MFMA 32x32x8 f16`` for ``64 v_mfma_f32_32x32x8_f16``; a rule's other words are kept."""
     for pattern, words in _MESSAGES:
         message = pattern.sub(words, message)
     return message
 
 
 def said(message: str, kernel: "KernelReport") -> str:
-    """A finding's message as people are told it: loops by their lines, no names of instructions."""
+    """Return a finding's message in plain words: loops by their lines, without instruction names."""
     return plain(without_labels(message, kernel))
 
 
 def together(text: "Text") -> "Text":
-    """The same text, in which no line ends between a number and its unit, or inside a short part of a list."""
+    """Prevent line breaks between a number and its unit, and inside short parts of a list; return the text."""
     whole = _PARTS.sub(lambda found: found[0].replace(" ", _GLUE), text.plain)
     text.plain = _TOGETHER.sub(_GLUE, whole)
     return text
 
 
 def apart(printed: str) -> str:
-    """What was printed, with blanks again."""
+    """Replace the placeholders in printed text with blanks."""
     return printed.replace(_GLUE, " ")
 
 
 def limit_words(bound: str) -> str:
-    """Return a limit of an operator in words.
+    """Return the name of an operator's limit for people.
 
     >>> [limit_words(bound) for bound in ("matrix_bf16", "HBM", "launch", "memory latency")]
     ['the bf16 matrix peak', 'HBM bandwidth', 'the fixed cost of a call', 'memory latency']
@@ -81,7 +81,7 @@ def limit_words(bound: str) -> str:
 
 
 def lines_of(loop: LoopFacts | LoopPrediction, kernel: KernelReport) -> str:
-    """``lines 44-77``, with the file in front where it is not the kernel's own; empty where no line is known."""
+    """Return ``lines 44-77``, with the file name if it is not the kernel's own; empty if no line is known."""
     for file, (first, last) in list(loop.lines.items())[:1]:
         lines = f"line {first}" if first == last else f"lines {first}-{last}"
         name = file.rpartition("/")[2]
@@ -102,7 +102,7 @@ def called(header: str, kernel: KernelReport) -> str:
 
 
 def without_labels(text: str, kernel: KernelReport) -> str:
-    """Return a sentence in which loops are called by their lines or numbers."""
+    """Return a sentence with loop labels replaced by the loops' lines or numbers."""
     headers = [loop.header for loop in kernel.loops]
     if "loop " not in text or not headers:
         return text
@@ -111,7 +111,7 @@ def without_labels(text: str, kernel: KernelReport) -> str:
 
 
 def summary(loop: LoopFacts, kernel: KernelReport) -> str:
-    """``lines 44-77   256 MFMA 16x16x16 f16 · 16 loads · 84 waits for all loads``; names of instructions: -v."""
+    """Summarise a loop without instruction names: ``lines 44-77   256 MFMA 16x16x16 f16 · 16 loads``."""
     unit = "MFMA" if any("mfma" in name for name in loop.instructions) else "WMMA"
     counts = [f"{n:,} {unit} {shape}" for shape, n in loop.matrix.items()]
     counts += _counted(loop.instructions, _ACCESS, _KINDS)

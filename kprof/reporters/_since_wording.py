@@ -1,4 +1,4 @@
-"""What changed since a revision of git, in words: for the terminal and for Markdown."""
+"""Wording of changes since a git revision, for the terminal and for Markdown."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _STATUS = {
 
 
 def head(since: Since) -> list[str]:
-    """Return what became of how many kernels, what cannot be told among it."""
+    """Return the number of kernels by status, including those whose status cannot be determined."""
     counts = since.counts
     by_code = sum(each.by == "code" for each in since.kernels)
     by_source = counts.get("unchanged", 0) - by_code
@@ -48,12 +48,12 @@ def head(since: Since) -> list[str]:
 
 
 def changed(since: Since) -> list[KernelSince]:
-    """Return the kernels that changed or may have changed; those that were compiled to the same code among them."""
+    """Return the kernels that changed or may have changed, including those that were compiled to the same code."""
     return [each for each in since.kernels if each.status != "unchanged" or each.by == "code" or each.moved_from]
 
 
 def kernel(each: KernelSince, *, verbose: bool) -> list[str]:
-    """Return a kernel's lines: its place, what differs, what launches it."""
+    """Return a kernel's lines: its place, what differs, and what launches it."""
     what = _STATUS.get(each.status, "unchanged, bit for bit")
     lines = [f"{each.file}:{each.line}: {each.name}: {what}"]
     if each.moved_from:

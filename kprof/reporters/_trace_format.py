@@ -1,4 +1,4 @@
-"""Times, shares and names as texts about traces and measured kernels show them."""
+"""Format times, shares and names in texts about traces and measured kernels."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ _TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*
 
 
 def label(path: str, length: int = 40) -> str:
-    """A file's name without endings, with its folder when it says little alone; long ones lose their middle."""
+    """Return a file's name without suffixes, with its folder if the name is short; long names are cut in the middle."""
     name = Path(path).name
     for ending in (".gz", ".json", ".trace", ".pt"):
         name = name.removesuffix(ending)
@@ -22,11 +22,11 @@ def label(path: str, length: int = 40) -> str:
 
 
 def kernel_labels(names: Sequence[str], among: Iterable[str] = ()) -> list[str]:
-    """Short names; where two kernels would look the same, the name from where it begins to tell something.
+    """Return short kernel names; kernels whose short names would be equal get longer ones.
 
     Args:
         names: kernels to name.
-        among: further kernels from which they are told apart.
+        among: further kernels whose names must differ.
 
     >>> kernel_labels(["f<1>()", "g<1>()", "g<1>()"], ["f<2>()"])
     ['f<1>()', 'g', 'g']
@@ -39,7 +39,7 @@ def kernel_labels(names: Sequence[str], among: Iterable[str] = ()) -> list[str]:
 
 
 def kernel_label(name: str, length: int = 0) -> str:
-    """A kernel's name from where it begins to tell something: no return type, none of PyTorch's namespaces.
+    """Return a kernel's name without its return type and PyTorch's namespaces.
 
     >>> kernel_label("void at::native::(anonymous namespace)::cunn_SoftMaxForward<8>(float*)", 20)
     'cunn_SoftMaxForward…'
@@ -51,6 +51,6 @@ def kernel_label(name: str, length: int = 0) -> str:
     text = (demangled(name) or name).removeprefix("void ")
     for common in ("(anonymous namespace)::", "at::native::"):
         text = text.replace(common, "")
-    # Tensile's names are alike up to the macro tile.
+    # Tensile's names share a long prefix up to the macro tile.
     text = one_line(_TENSILE.sub(r"\1…\2", text))
     return text if not length or len(text) <= length else f"{text[: length - 1]}…"

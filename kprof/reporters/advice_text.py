@@ -1,4 +1,4 @@
-"""Trials of other knobs on the terminal."""
+"""Show the trials of ``kprof advise`` on the terminal."""
 
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ _HEADINGS = (
     "issue",
 )
 _TIMES = ("predicted", "likely")
-# What is left out in a narrow terminal, the first first, and columns for the names of the knobs.
+# Columns to drop in a narrow terminal, first one first, and the width reserved for the names of the knobs.
 _SPARE = ("issue", "instr", "full waits", "LDS KiB", "loads")
 _CHANGE = 26
 _OF_THE_HOT_LOOP = {
@@ -51,7 +51,7 @@ _OF_THE_HOT_LOOP = {
 
 
 def show(trials: "Trials", console: "Console") -> None:
-    """What was tried, what it brought, and the verdict on standard output."""
+    """Show the trials and their results, and the verdict on standard output."""
     start = trials.start.report
     assert start is not None
     tell_first(verdict(trials), paste := _to_paste(trials))
@@ -61,13 +61,13 @@ def show(trials: "Trials", console: "Console") -> None:
 
 
 def _to_paste(trials: "Trials") -> str:
-    """Return the best configuration as code; nothing where the verdict is to keep what there is."""
+    """Return the best configuration as code; empty if the verdict is to keep the current one."""
     chosen = trials.best and (trials.told_apart or trials.ranked_by == "resources")
     return switches_and_code(trials.best[0].config) if chosen else ""
 
 
 def _show_start(trial: "Evaluation", start: "KernelReport", console: "Console") -> None:
-    """The kernel as it is: time, bound, problem, hot loop."""
+    """Show the unchanged kernel: time, bound, problem, hot loop."""
     from kprof.output.quantities import predicted_time
     from kprof.reporters import _kernel_words
     from kprof.reporters.answer import hot_loop_line, launch_line, performance
@@ -86,7 +86,7 @@ def _show_start(trial: "Evaluation", start: "KernelReport", console: "Console") 
 
 
 def show_trials(trials: "Trials", console: "Console") -> None:
-    """What was tried and what it brought."""
+    """Show the trials and their results."""
     console.print(assigned(trials.start.config), style="dim", markup=False)
     console.print()
     table, legend = _table(trials, console.width)
@@ -118,7 +118,7 @@ def show_trials(trials: "Trials", console: "Console") -> None:
 
 
 def verdict(trials: "Trials") -> str:
-    """One line: what to try first, and what it would bring."""
+    """Return one line with the change to try first and its predicted gain."""
     if not trials.best:
         if trials.left and not trials.tried:
             return "cannot tell: the budget was spent before a configuration was compiled"
@@ -137,7 +137,7 @@ def verdict(trials: "Trials") -> str:
 
 
 def _gain(trials: "Trials") -> str:
-    """What the first one is predicted to cost, and what the start does."""
+    """Return the predicted cost before and after the first proposal."""
     from kprof.output.quantities import duration
 
     start, best = trials.start, trials.best[0]
@@ -150,7 +150,7 @@ def _gain(trials: "Trials") -> str:
 
 
 def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
-    """The trials, and what the columns mean; where there is little room the less telling columns are left out."""
+    """Return the table of the trials and its legend; less important columns are dropped if there is little room."""
     from rich.table import Table
 
     best, dominated = trials.best[:_SHOWN], trials.dominated[:_DOMINATED]
@@ -184,7 +184,7 @@ def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
 
 
 def _legend(shown: "Sequence[str]") -> str:
-    """What the columns are that are shown, and which had no room."""
+    """Return the legend of the shown columns, with the names of dropped ones."""
     *some, last = [words for name, words in _OF_THE_HOT_LOOP.items() if name in shown]
     loop = f"{', '.join(some)} and {last}" if some else last
     parts = ["waves per SIMD", f"{loop} of one iteration of the hot loop"]
@@ -196,7 +196,7 @@ def _legend(shown: "Sequence[str]") -> str:
 
 
 def _fitting(rows: list[list[str]], room: int) -> list[int]:
-    """Places of the columns that fit, in order; those of ``_SPARE`` go first where there is no room for all."""
+    """Return the indices of the columns that fit; columns in ``_SPARE`` are dropped first."""
     named = [f"{name} ms" if name in _TIMES else name for name in _HEADINGS]
     sizes = [max(map(len, column)) + 2 for column in zip(named, *rows, strict=True)]
     kept = list(range(len(_HEADINGS)))
@@ -213,7 +213,7 @@ def _predicted(trial: "Evaluation", size: float) -> str:
 
 
 def _cells(trial: "Evaluation", size: float) -> list[str]:
-    """Cells of a row; times in the column's unit, which is ``size`` microseconds."""
+    """Return the cells of a row; times are in the column's unit of ``size`` microseconds."""
     from kprof.reporters.tune_text import spread_cell
 
     measure = trial.measure

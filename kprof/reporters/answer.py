@@ -1,4 +1,4 @@
-"""The answer about one kernel in words: cause, cost, place and fix. Every format for people uses these words."""
+"""The answer about one kernel in words: cause, cost, place and fix. All formats for people use these words."""
 
 import shlex
 from collections import Counter
@@ -15,13 +15,13 @@ from kprof.reporters._plain_words import lines_of, said
 from kprof.roofline import RooflineLevel
 
 NEGLIGIBLE = 0.005
-"""Share of the time below which a cost is not worth a number."""
+"""Share of the time below which a cost is negligible."""
 
 NEAR_LIMIT = 75
-"""Percent of the GPU's limit from which on a kernel is said to be near it."""
+"""Minimum percentage of the GPU's limit for a kernel to count as near its limit."""
 
 _SAME_TIME = 1.12
-"""Factor up to which times under two releases of Triton count as the same."""
+"""Maximum ratio of times under two Triton releases that count as equal."""
 
 _FIGURES = {"vgpr_spills": "spilled VGPRs", "waves_per_simd": "waves per SIMD"}
 _WIDTH_NAMES = {16: "dwordx4", 12: "dwordx3", 8: "dwordx2", 4: "dword", 2: "short", 1: "byte"}
@@ -35,17 +35,17 @@ _PATHS: tuple[tuple[str, tuple[str, ...], Mapping[int, str]], ...] = (
 
 @dataclass(frozen=True)
 class CauseText:
-    """One cause in words.
+    """A cause in words.
 
     Attributes:
         finding: the finding that names the cause.
-        severity: the worst of its findings'.
-        message: what was found.
-        cost: what it costs, or nothing where that is not known.
-        place: ``file.py:12``, or nothing.
-        todo: what to do and what that brings, each with its kind: ``try`` names knobs that nobody compiled, ``fix`` a
-            change of knobs that was compiled, a change of the code, or both.
-        followers: the other findings of the cause, or nothing.
+        severity: the worst severity of its findings.
+        message: description of the cause.
+        cost: its cost, or "" if not known.
+        place: ``file.py:12``, or "".
+        todo: what to do and its gain, by kind: ``try`` lists knobs that were not compiled, ``fix`` a compiled change of
+            knobs, a change of the code, or both.
+        followers: the other findings of the cause, or "".
     """
 
     finding: Finding
@@ -63,29 +63,29 @@ class CauseText:
 
     @property
     def advice(self) -> str:
-        """The steps to take, in sentences: ``Fix: waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x) (compiled).``."""
+        """The actions in sentences: ``Fix: waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x) (compiled).``."""
         return sentences(self.todo)
 
 
 def costing(message: str, cost: str) -> str:
-    """Return a message with what it costs behind it, where that is known."""
+    """Return a message followed by its cost, if known."""
     return f"{message}: {cost}" if cost else message
 
 
 def sentences(todo: Mapping[str, str]) -> str:
-    """Return what to do in sentences, each led by its kind."""
+    """Return the actions as sentences, each beginning with its kind."""
     return " ".join(f"{kind.capitalize()}: {words}." for kind, words in todo.items())
 
 
 def causes_of(kernel: KernelReport) -> list[Cause]:
-    """Return the causes of a kernel; where findings were not grouped, each is one."""
+    """Return the causes of a kernel; findings that were not grouped are one cause each."""
     return kernel.causes or [Cause([position], found.gain) for position, found in enumerate(kernel.findings)]
 
 
 def is_negligible(cause: Cause, kernel: KernelReport) -> bool:
     """Return whether repairing a cause gains nothing that can be measured.
 
-    So does a note of unknown cost, where the next step is to compare configurations.
+    A note of unknown cost also counts as negligible if the next step is to compare configurations.
     """
     severity = kernel.findings[cause.findings[0]].severity
     if cause.cure is not UNSET or severity is Severity.ERROR:
@@ -120,7 +120,7 @@ def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) ->
 
 
 def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str]:
-    """Return what to do by its kind; what nobody compiled ends with an estimate of what it brings."""
+    """Return the actions by kind; if nothing was compiled, the last one ends with an estimate of its gain."""
     if cause.cure is not UNSET and cause.cure.divisible:
         code = "" if finding.fix is UNSET else finding.fix
         return {"fix": f"{code}{'; together ' if '; ' in code else ': '}{cure_words(cause.cure)}"}
@@ -133,7 +133,7 @@ def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str
 
 
 def steps(finding: Finding, compiled: str) -> dict[str, str]:
-    """Return what to do by its kind: what was compiled, else knobs that the rule proposes; the code's change."""
+    """Return the actions by kind: compiled knobs, or else the rule's proposals; and the change of the code."""
     code = "" if finding.fix is UNSET else finding.fix
     fixes = f"{compiled}; in the code: {code}" if compiled and code else compiled or code
     found = {"try": "" if compiled else proposals(finding), "fix": fixes}
@@ -141,9 +141,13 @@ def steps(finding: Finding, compiled: str) -> dict[str, str]:
 
 
 def at_best(before_us: float | None, saves_us: float | None) -> str:
-    """Return ``gain not known, at best 120 µs → 36.2 µs: not compiled``: a launch's time, and what is left of it.
+    """Return an estimate such as ``gain not known, at best 120 µs → 36.2 µs: not compiled``.
 
-    Nothing where one of them is not known, or where nothing that can be measured is gained.
+    Empty if the time or the saving is not known, or if the saving is too small to be measured.
+
+    Args:
+        before_us: predicted time of a launch, in microseconds.
+        saves_us: upper bound of the saving, in microseconds.
     """
     if before_us is None or saves_us is None or saves_us < NEGLIGIBLE * before_us:
         return ""
@@ -152,7 +156,7 @@ def at_best(before_us: float | None, saves_us: float | None) -> str:
 
 
 def cost_words(gain: Gain | None) -> str:
-    """Return ``2.87 ms (75 %)``, with ``up to`` for an upper bound; nothing where the cost is not known."""
+    """Return ``2.87 ms (75 %)``, with ``up to`` for an upper bound; empty if the cost is not known."""
     if gain is None:
         return ""
     if gain.share < NEGLIGIBLE:
@@ -179,7 +183,7 @@ def _value(value: object) -> str:
 
 
 def proposals(finding: Finding) -> str:
-    """Return ``BLOCK_M 128 → 64, num_warps 4 → 8``: knobs that the rule proposes and nobody compiled."""
+    """Return the rule's proposals that were not compiled, ``BLOCK_M 128 → 64, num_warps 4 → 8``."""
     unique = {(advice.knob, str(advice.to)): advice for advice in finding.advice}
     return ", ".join(f"{advice.knob} {advice.from_} → {advice.to}" for advice in unique.values())
 
@@ -198,12 +202,12 @@ def job_line(job: JobSummary, kernels: Sequence[KernelReport]) -> str:
 
 
 def by_cost(kernels: Sequence[KernelReport]) -> list[KernelReport]:
-    """Return launches of a call, those without a time first, then the longest first."""
+    """Return launches of a call, slowest first; those without a predicted time come first."""
     return sorted(kernels, key=lambda kernel: -(time_of(kernel) or float("inf")))
 
 
 def time_of(kernel: KernelReport) -> float | None:
-    """Return the predicted time of a launch in microseconds, or None where it is not known."""
+    """Return the predicted time of a launch in microseconds, or None if it is not known."""
     return None if kernel.model is UNSET else kernel.model.time_us
 
 
@@ -213,7 +217,7 @@ def short_name(kernel: KernelReport) -> str:
 
 
 def launch_line(kernel: KernelReport) -> str:
-    """Return the problem, the grid, the clock and the condition of the time; nothing where the launch is not known."""
+    """Return the problem, the grid, the clock and the timing condition; empty if the launch is not known."""
     if kernel.launch is UNSET:
         return ""
     problem = kernel.launch.get("problem", {})
@@ -230,7 +234,7 @@ def launch_line(kernel: KernelReport) -> str:
 
 
 def releases_line(kernel: KernelReport) -> str:
-    """Return what differs under neighbouring releases of Triton; nothing where they agree or none was asked.
+    """Return the differences under neighbouring releases of Triton; empty if there are none or none was compiled.
 
     ``with Triton 3.8.0: 1.26 ms (0.703x), spilled VGPRs 0 → 68; with all of these likely 674 µs to 1.77 ms``.
     """
@@ -247,7 +251,7 @@ def releases_line(kernel: KernelReport) -> str:
 
 
 def _difference(kernel: KernelReport, other: OtherRelease) -> str:
-    """Return what another release makes of a kernel; nothing where it makes the same."""
+    """Return how another release's result differs; empty if it does not."""
     if other.error is not UNSET:
         return f" it does not compile: {other.error}"
     words = []
@@ -260,17 +264,17 @@ def _difference(kernel: KernelReport, other: OtherRelease) -> str:
 
 
 def _same_time(kernel: KernelReport, other: OtherRelease) -> bool:
-    """Return whether two releases are not told apart by their predicted times."""
+    """Return whether the predicted times under two releases count as equal."""
     own = time_of(kernel)
     return not own or not other.time_us or 1 / _SAME_TIME <= own / other.time_us <= _SAME_TIME
 
 
 _RATED = {"l2": "L2", "mall": "Infinity Cache", "hbm": "HBM"}
-"""Levels of the memory system whose rate is shown: the last one that is reached, or one far nearer to its peak."""
+"""Memory levels whose rate may be shown."""
 
 
 def performance(kernel: KernelReport) -> str:
-    """Return the achieved arithmetic and memory rates with their peaks; nothing without a predicted time."""
+    """Return the achieved arithmetic and memory rates with their peaks; empty without a predicted time."""
     if kernel.model is UNSET or kernel.model.time_us is None or kernel.model.roofline is UNSET:
         return ""
     seconds, roofline = kernel.model.time_us * 1e-6, kernel.model.roofline
@@ -292,7 +296,7 @@ def performance(kernel: KernelReport) -> str:
 
 
 def _rated_level(levels: Sequence[RooflineLevel]) -> RooflineLevel | None:
-    """Return the last level that is reached, unless one before it is more than twice as near to its peak."""
+    """Return the last level that is used, unless an earlier one is more than twice as close to its peak."""
     reached = [level for level in levels if level.name in _RATED and level.bytes]
     if not reached:
         return None
@@ -302,14 +306,14 @@ def _rated_level(levels: Sequence[RooflineLevel]) -> RooflineLevel | None:
 
 
 def _memory_of(arch: str) -> str:
-    """The name that an architecture's memory goes by; Radeon's is GDDR or the processor's."""
+    """Return the name of an architecture's memory: HBM, or "memory" for Radeon GPUs and APUs."""
     from kprof.hardware.machine import architectures, load
 
     return "memory" if arch in architectures() and load(arch).family.startswith("RDNA") else "HBM"
 
 
 def next_step(kernel: KernelReport) -> tuple[str, str]:
-    """Return why to compare other configurations and the command for it; two empty texts where a finding comes first.
+    """Return why to compare configurations, and the command for it; two empty texts if a finding should be fixed first.
 
     ``("no finding is worth 5 %: compare configurations (gain not known, at most 342 µs)", "kprof tune ...")``.
     """
@@ -331,13 +335,13 @@ def tune_command(target: str, where: str, problem: Mapping[str, object]) -> str:
 
 
 def shape_option(problem: Mapping[str, object]) -> str:
-    """Return ``--shape M=64,N=64``: a problem as a shell takes it."""
+    """Return a problem as a quoted option: ``--shape M=64,N=64``."""
     shape = ",".join(f"{name}={value}" for name, value in problem.items() if value is not None)
     return f"--shape {shlex.quote(shape)}"
 
 
 def _to_gain(kernel: KernelReport) -> str:
-    """Return ``at most 10.6 µs``: the time above the GPU's limit; nothing where that is not known."""
+    """Return the time above the GPU's limit, ``at most 10.6 µs``; empty if not known."""
     time = time_of(kernel)
     if time is None or kernel.model is UNSET or not kernel.model.speed_of_light_us:
         return ""
@@ -345,7 +349,7 @@ def _to_gain(kernel: KernelReport) -> str:
 
 
 def _is_worth_it(cause: Cause, kernel: KernelReport) -> bool:
-    """Return whether a cause asks for a change before anything else is tried."""
+    """Return whether a cause should be fixed before other configurations are compared."""
     if cause.gain is None:
         return kernel.findings[cause.findings[0]].severity is not Severity.NOTE
     return cause.cure is not UNSET or cause.gain.share >= WORTH_A_CHANGE
@@ -361,7 +365,7 @@ def _rate(value: float) -> str:
 
 
 def access_line(kernel: KernelReport) -> str:
-    """Return the widths of memory accesses and the waits for all loads: of the hot loop, or of code without loops.
+    """Return the widths of memory accesses and the waits for all loads, for the hot loop or for code without loops.
 
     ``loads 16 x dwordx4 (16 B)   LDS reads 128 x 8 B   84 waits for all loads``.
     """
@@ -410,7 +414,7 @@ def _without_loops(instructions: Mapping[str, int]) -> str:
 
 
 def hot_loop_line(kernel: KernelReport) -> str:
-    """Return ``lines 44-77   256 MFMA 16x16x16 f16   1,912 instructions``; nothing where the code has no hot loop."""
+    """Return ``lines 44-77   256 MFMA 16x16x16 f16   1,912 instructions``; empty without a hot loop."""
     hot = next((loop for loop in kernel.loops if loop.hot), None)
     if hot is None:
         return ""

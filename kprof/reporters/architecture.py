@@ -1,4 +1,4 @@
-"""What is known about a GPU architecture, as plain text."""
+"""Facts about GPU architectures as plain text."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -18,12 +18,12 @@ _TITLES = {
     "llvm": "LLVM",
 }
 _MARK = " ?"
-# Columns of the list that a narrow terminal does without, the first first.
+# Columns of the list to drop in a narrow terminal, first one first.
 _SPARE = ("FP16 FLOP/clk/CU", "VGPRs/SIMD", "lanes", "waves/SIMD")
 
 
 def listing(architectures: Iterable[Architecture], width: int | None = None) -> list[str]:
-    """One row for each architecture, with as many columns as there is room for."""
+    """Return one row for each architecture, with as many columns as fit."""
     rows = [("arch", "family", "lanes", "waves/SIMD", "VGPRs/SIMD", "LDS/workgroup", "FP16 FLOP/clk/CU", "products")]
     for arch in architectures:
         rules = arch.occupancy
@@ -52,11 +52,11 @@ def listing(architectures: Iterable[Architecture], width: int | None = None) -> 
 
 
 def sheet(arch: Architecture, product: str | None = None, verbose: int = 0) -> list[str]:
-    """Everything about one architecture.
+    """Return all facts about one architecture.
 
     Args:
         arch: the architecture.
-        product: show this product only.
+        product: the only product to show; ``None`` for all.
         verbose: 1 adds all matrix instructions and the source of each figure.
     """
     known = list(figures(arch))
@@ -79,7 +79,7 @@ def sheet(arch: Architecture, product: str | None = None, verbose: int = 0) -> l
 
 
 def document(arch: Architecture) -> dict[str, Any]:
-    """The same for programs: figures by path with unit, sources and whether a verdict may rest on them."""
+    """Return the facts as data: figures by path with unit, sources and whether a verdict may be based on them."""
     return {
         "name": arch.name,
         "family": arch.family,
@@ -94,7 +94,7 @@ def document(arch: Architecture) -> dict[str, Any]:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: set[int], gap: int = 3) -> list[str]:
-    """Rows with columns as wide as their widest cell; those in ``left`` start left, numbers end right."""
+    """Align rows in columns as wide as their widest cell: those in ``left`` to the left, others to the right."""
     count = max(len(row) for row in rows)
     full = [[*row, *([""] * (count - len(row)))] for row in rows]
     widths = [max(len(row[i]) for row in full) for i in range(count)]
@@ -115,7 +115,7 @@ def _figure_row(figure: Figure, table: str, verbose: int) -> tuple[str, ...]:
 
 
 def _list_line(figure: Figure, table: str, verbose: int) -> str:
-    """A figure of several parts, such as the groups of lanes of an LDS access, on a line of its own."""
+    """Return a line for a figure with several parts, such as the groups of lanes of an LDS access."""
     values = "   ".join(str(v) for v in figure.value)
     sources = f"   {', '.join(figure.sources)}" if verbose else ""
     return f"  {figure.key.removeprefix(f'{table}.')}   {values}   {figure.unit}{'' if figure.firm else _MARK}{sources}"
@@ -157,7 +157,7 @@ def _cell(arch: Architecture, key: str, value: float | None) -> str:
     try:
         firm = arch.is_sourced(key)
     except KeyError:
-        firm = True  # it is the architecture's own figure, shown and marked above
+        firm = True  # the figure belongs to the architecture; it is shown and marked above
     return f"{value:,}{'' if firm else _MARK}"
 
 
@@ -193,5 +193,5 @@ def _fastest(arch: Architecture) -> list[MatrixInstruction]:
 
 
 def _rank(instruction: MatrixInstruction) -> tuple[float, int]:
-    """The faster one; of equally fast ones that with fewer blocks, which compilers take."""
+    """Return a key that prefers higher rates, then fewer blocks, as compilers do."""
     return (instruction.flops_per_cycle, -instruction.blocks)

@@ -1,4 +1,4 @@
-"""``kprof bench`` for people: the device, a row a measurement, published times."""
+"""Text of ``kprof bench``: the device, one row per measurement, published times."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _MARKS = {"ok": "", "unchecked": "not checked", "inaccurate": "less accurate"}
 
 
 def show(report: BenchReport, *, no_color: bool) -> None:
-    """Print the device, a row a measurement, and what others published."""
+    """Print the device, one row per measurement, and published results of others."""
     from rich.table import Table
 
     console = terminal(no_color=no_color)
@@ -42,7 +42,7 @@ def show(report: BenchReport, *, no_color: bool) -> None:
 
 
 def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Places of the columns that tell something; without the percentiles where they have no room."""
+    """Return the indices of non-empty columns; the percentiles are dropped if there is no room."""
     columns = list(zip(_HEADINGS, *rows, strict=True))
     kept = [place for place, (_, *cells) in enumerate(columns) if not rows or any(cell != "-" for cell in cells)]
     needed = sum(max(map(len, columns[place])) + 2 for place in kept)

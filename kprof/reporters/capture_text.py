@@ -1,4 +1,4 @@
-"""A capture on the terminal: what was launched, what could not be compiled, what is not known; the verdict last."""
+"""Text of a capture: what was launched, what could not be compiled, what is not known, and the verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ class Row:
     """One kernel function of a capture.
 
     Attributes:
-        name: its name.
-        launches: how often it was launched.
-        specialisations: how many there are.
-        configs: of these, the configurations of autotuners.
+        name: name of the function.
+        launches: number of launches.
+        specialisations: number of specialisations.
+        configs: number of these that are configurations of autotuners.
         failed: specialisations that were not compiled.
-        unlaunchable: those that compile and need more than the hardware has.
-        seconds: compile time, all together.
+        unlaunchable: specialisations that compile but need more resources than the hardware has.
+        seconds: total compile time.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Row:
 
 
 def rows(capture: Capture) -> list[Row]:
-    """The kernel functions of a capture, most launches first."""
+    """Return the kernel functions of a capture, most launches first."""
     found: dict[str, Row] = {}
     for kernel in capture.kernels:
         row = found.setdefault(kernel.name, Row(kernel.name))
@@ -51,12 +51,12 @@ def rows(capture: Capture) -> list[Row]:
 
 
 class CaptureTextReporter:
-    """Plain text.
+    """Reporter that writes plain text.
 
     Args:
-        width: columns.
-        verbose: 1 lists everything that is otherwise cut short.
-        verdict_first: as on a terminal; in a log it is the last line.
+        width: columns of the terminal.
+        verbose: 1 lists everything that is otherwise truncated.
+        verdict_first: whether the verdict is the first line, as on a terminal; in a log it is the last.
     """
 
     def __init__(self, width: int = 110, verbose: int = 0, *, verdict_first: bool = False) -> None:
@@ -65,12 +65,12 @@ class CaptureTextReporter:
         self._verdict_first = verdict_first
 
     def render(self, capture: Capture, *, quiet: bool = False, ended: str | None = None) -> str:
-        """The whole text.
+        """Return the whole text.
 
         Args:
-            capture: what was recorded.
-            quiet: only the verdict.
-            ended: how the program ended, when not well.
+            capture: the capture.
+            quiet: whether to return only the verdict.
+            ended: how the program ended, if it failed.
         """
         verdict = self._verdict(capture, ended)
         if quiet:
@@ -95,7 +95,7 @@ class CaptureTextReporter:
         return f"{capture.arch}{product}   Triton {', '.join(versions) or '-'}   {how}"
 
     def _unrun(self, capture: Capture) -> list[str]:
-        """What was answered without running: launches that may be missing come first."""
+        """Describe operators that did not run; these come first because launches may be missing."""
         words = unrun_words(capture.unrun, len(capture.unrun) if self._verbose else _OPERATORS)
         if words is None:
             return []
@@ -105,7 +105,7 @@ class CaptureTextReporter:
         return [f"  {o.name} first at {caller(o.site)}" for o in capture.unrun] if self._verbose else []
 
     def _silent(self, capture: Capture) -> list[str]:
-        """Calls that a GPU would have worked for and that launched nothing which is recorded."""
+        """Describe calls of GPU operators that launched no recorded kernel."""
         lines = []
         for what, calls in (
             ("of registered operators ran and launched no kernel of Triton's", capture.silent),
@@ -122,8 +122,8 @@ class CaptureTextReporter:
         if not found:
             return []
         shown = found if self._verbose else found[:_ROWS]
-        # The numbers take 58 columns; the name gets the rest, and a line of its own where that is too little: generated
-        # names that begin alike differ at their ends.
+        # The numbers take 58 columns and the name the rest. If that is too little, the name gets its own line:
+        # generated names that begin alike differ at their ends.
         width = max(20, min(max(len(row.name) for row in shown), self._width - 60))
         lines = ["", f"  {'kernel':<{width}}  launches  specialised  autotuned  failed   compile"]
         lines += [
@@ -162,7 +162,7 @@ class CaptureTextReporter:
         return lines
 
     def _unknown(self, capture: Capture) -> list[str]:
-        """What a recording cannot know."""
+        """Describe what a recording without execution cannot know."""
         if capture.executed:
             return []
         lines = []
@@ -223,7 +223,7 @@ def _where(kernel: CapturedKernel) -> str:
 
 
 def _hopeless(capture: Capture, failed: set[str]) -> str:
-    """Of how many choices nothing can be launched, as the end of a sentence."""
+    """Return how many choices have no configuration that compiles, as the end of a sentence."""
     none = sum(
         all(kernel is None or kernel in failed for kernel in tuning.candidates.values())
         for tuning in capture.tunings

@@ -1,4 +1,4 @@
-"""The gate's result on the terminal: what fails first, then what cannot be determined, the verdict last."""
+"""Text of the gate's result: failures first, then what cannot be determined, and the verdict."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ from kprof.reporters._plain_words import plain, without_labels
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _SILENCED = {"": "by ignores", "baseline": "by the baseline", "allowance": "by allowances"}
-"""Marks of the gate on findings that do not count, in words; an ignore comment leaves no mark."""
+"""Sources of silenced findings by the gate's mark, in words; an ignore comment leaves no mark."""
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
 
 
 class CheckTextReporter:
-    """Plain lines: ``file:line: severity rule name: message``, as editors and log viewers understand them.
+    """Reporter that writes ``file:line: severity rule name: message``, which editors and log viewers understand.
 
     Args:
-        colour: ANSI colours.
-        verbose: 1 also shows findings that do not fail and remarks, 2 what is silenced and why.
-        width: columns of the terminal, on which the verdict comes first and no word is cut; ``None`` for a log.
+        colour: whether to use ANSI colours.
+        verbose: 1 also shows remarks and findings that do not fail, 2 also silenced findings with the reason.
+        width: columns of the terminal, where lines are wrapped and the verdict comes first; ``None`` for a log.
     """
 
     def __init__(self, *, colour: bool = False, verbose: int = 0, width: int | None = None) -> None:
@@ -52,11 +52,12 @@ class CheckTextReporter:
         verdict = self._folded(clean(self._summary(report)))
         verdict = [self._paint(line, _VERDICT[report.verdict.status]) for line in verdict]
         lines = [*lines, *verdict] if self._width is None else [*verdict, *([""] if lines else []), *lines]
-        # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
+        # Each finding stays on one line, whatever its names contain: GitHub interprets lines that begin with two
+        # colons.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
     def _summary(self, report: Report) -> str:
-        """The verdict, with the words of the findings that it tells."""
+        """Return the verdict, with findings in the same words as below."""
         summary = report.verdict.summary
         for kernel in report.kernels:
             for finding in kernel.findings:
@@ -65,11 +66,11 @@ class CheckTextReporter:
         return without_labels(summary, report.kernels[0]) if len(report.kernels) == 1 else summary
 
     def _told(self, item: GateFinding) -> str:
-        """A finding's message and its cost."""
+        """Return a finding's message and its cost."""
         return item.text.replace(item.message, self._said(without_labels(item.finding.message, item.kernel)), 1)
 
     def _said(self, message: str) -> str:
-        """Instructions are named under -v."""
+        """Return a message without instruction names, unless verbose."""
         return message if self._verbose else plain(message)
 
     def _lines(self, found: Sequence[GateFinding]) -> list[str]:

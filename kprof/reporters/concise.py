@@ -1,4 +1,4 @@
-"""One line a finding, as compilers write it: for editors, and for people who know the rules."""
+"""One line per finding in the format of compilers, for editors and for readers who know the rules."""
 
 from kprof.document import Report
 from kprof.output.sink import one_line
@@ -7,7 +7,7 @@ from kprof.reporters.interface import Format, ReportRequest
 
 
 class _Concise(Format):
-    """``kernels/softmax.py:31:5: KP301 message``; the worst first, what is said twice only once."""
+    """``kernels/softmax.py:31:5: KP301 message``; the worst finding first, without duplicates."""
 
     name = "concise"
     help = "One line a finding: file:line:column: rule message."
@@ -20,7 +20,7 @@ class _Concise(Format):
         lines = []
         for item in items(document):
             place = item.location
-            # Without a line there is still a kernel.
+            # Without a source line, the kernel's name identifies the finding.
             where = f"{place.file}:{max(place.line, 1)}:{place.column or 1}" if place is not None else item.kernel.name
             lines.append(one_line(f"{where}: {item.finding.rule} {item.message}") + "\n")
         return "".join(dict.fromkeys(lines))

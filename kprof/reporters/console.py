@@ -1,4 +1,4 @@
-"""The report on the terminal: what holds the kernel back first, then what it takes and what its loops do."""
+"""The report on the terminal: what limits the kernel first, then its resources and its loops."""
 
 import io
 import re
@@ -47,13 +47,13 @@ _COLOUR = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _VERDICT_COLOUR = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
 _CAUSES_SHOWN = 4
 _SCREEN = (100, 24)
-"""Columns and lines of a screen that the answer about one kernel fits on."""
+"""Columns and lines of the screen that the answer about one kernel has to fit on."""
 _LESS = ((_CAUSES_SHOWN, False), (3, False), (2, False), (2, True), (1, True))
-"""Numbers of causes, and whether to be brief: each shows less than the one before."""
+"""Levels of detail, decreasing: number of causes, and whether to be brief."""
 _DEEPER = 6
 _HEAD = 8
 _STEP = re.compile(r"(?<=;) (?![^()]*\))")
-"""Between the steps of a fix, each of which has a line of its own; what stands in brackets is no step."""
+"""Matches the gaps between the steps of a fix, which get a line each; semicolons in brackets do not count."""
 
 _INDENT = " " * 10
 _FACTS = " " * 14
@@ -61,13 +61,13 @@ _HELD = {"before": "arguments or an earlier iteration", "?": "lines not known"}
 
 
 class ConsoleReporter:
-    """Prints to a rich console.
+    """Reporter that prints to a rich console.
 
     Args:
-        console: where to.
-        verbose: 0 shows the hot loop and the first findings, 1 all loops, findings and notes, 2 evidence too.
-        causes: maximum number of causes of each kernel; more are counted. With ``verbose`` all are shown.
-        brief: leave out the model's assumptions and the messages of notes that have a fix and no known cost.
+        console: the console.
+        verbose: 0 shows the hot loop and the first findings, 1 all loops, findings and notes, 2 also the evidence.
+        causes: maximum number of causes to show per kernel; the others are counted. All are shown if ``verbose``.
+        brief: whether to leave out the model's assumptions and the messages of notes that have a fix and no known cost.
     """
 
     def __init__(
@@ -81,13 +81,13 @@ class ConsoleReporter:
     def show(self, report: Report) -> None:
         """Print every kernel, then the verdict as the last line.
 
-        The answer about one kernel fits on a screen of 24 lines and 100 columns: what does not fit is counted. Wider
-        and narrower terminals show the same content.
+        The answer about one kernel fits on a screen of 24 lines and 100 columns; content that does not fit is counted.
+        Wider and narrower terminals show the same content.
         """
         if not self._verbose and len(report.kernels) == 1:
             self._causes_shown, self._brief = _fitting(report)
         lines = self.lines(report)
-        # Tables pad their last column: nobody wants that in a file.
+        # Tables pad their last column with blanks, which are unwanted in a file.
         end = str if self._console.is_terminal else str.rstrip
         self._console.file.write("".join(f"{end(line)}\n" for line in lines))
 
@@ -107,13 +107,13 @@ class ConsoleReporter:
             elif id(job) not in done:
                 done.add(id(job))
                 self._job(job, report.kernels)
-        # The number of findings of one kernel is on the screen already; scripts and logs read the last line of a pipe.
+        # On a terminal, the number of findings of one kernel is already visible. Scripts and logs need the last line.
         counts_only = len(report.kernels) == 1 and bool(report.kernels[0].findings) and report.verdict.status == "ok"
         if not (self._console.is_terminal and counts_only):
             self.verdict(report)
 
     def _job(self, job: JobSummary, kernels: Sequence[KernelReport]) -> None:
-        """Print a call that makes several launches: its total, then the launches, the costliest first."""
+        """Print a call that makes several launches: its total, then the launches, the slowest first."""
         from rich.text import Text
 
         self._console.print(together(Text(job_line(job, kernels), style="bold")))
@@ -122,7 +122,7 @@ class ConsoleReporter:
             self._kernel(kernel)
 
     def verdict(self, report: Report) -> None:
-        """Print the last line only."""
+        """Print only the last line, the verdict."""
         self._console.print(report.verdict.summary, style=_VERDICT_COLOUR[report.verdict.status], markup=False)
 
     def _kernel(self, kernel: KernelReport) -> None:
@@ -141,7 +141,7 @@ class ConsoleReporter:
         reason, command = next_step(kernel)
         self._console.print(self._facts(kernel, reason))
         if command:
-            # Whole on a line of its own, however long it is: it is there to be copied.
+            # The command stays on one line, however long it is, because users copy it.
             self._console.print(Text(f"{_FACTS}{command}", style="cyan"), soft_wrap=True)
         self._measured(kernel)
         self._passes(kernel)
@@ -158,7 +158,7 @@ class ConsoleReporter:
         self._console.print()
 
     def _better(self, kernel: KernelReport) -> None:
-        """What `kprof advise` found for this kernel, where somebody has asked it."""
+        """Print the result of `kprof advise` for this kernel, if there is one."""
         from rich.text import Text
 
         if kernel.advised is UNSET:
@@ -213,7 +213,7 @@ class ConsoleReporter:
             self._hanging(f"      {held}", style="dim")
 
     def _causes(self, kernel: KernelReport) -> None:
-        """Print the causes, each with its cost, its place and its fix; those that cost nothing only if verbose."""
+        """Print the causes, each with its cost, place and fix; negligible ones only if verbose."""
         shown = [cause for cause in causes_of(kernel) if self._verbose or not is_negligible(cause, kernel)]
         for cause in shown if self._verbose else shown[: self._causes_shown]:
             self._cause(kernel, cause)
@@ -333,7 +333,7 @@ class ConsoleReporter:
             self._hanging(_loop_line(loop))
 
     def _hanging(self, line: "str | Text", style: str = "", deeper: int = _DEEPER) -> None:
-        """Print a line; where it is too long it continues on lines that are indented further."""
+        """Print a line; its continuation lines are indented further."""
         from rich.padding import Padding
         from rich.text import Text
 
@@ -347,7 +347,7 @@ class ConsoleReporter:
 
 
 def _fitting(report: Report) -> tuple[int, bool]:
-    """Return the number of causes, and whether to be brief, for the answer about one kernel to fit on a screen."""
+    """Return the number of causes, and whether to be brief, so that the answer about one kernel fits on a screen."""
     from rich.console import Console
 
     columns, lines = _SCREEN
@@ -398,5 +398,5 @@ def _lds(resources: Any) -> str:
 
 
 def _short(place: str) -> str:
-    """``/a/b/k.py:12`` to ``k.py:12``."""
+    """Return the file name and line of a path: ``k.py:12`` for ``/a/b/k.py:12``."""
     return place.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""``kprof counters diff`` for people: two runs metric by metric."""
+"""Text of ``kprof counters diff``: two runs, metric by metric."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _NAMED = 3
 
 
 def verdict(before: Chosen, after: Chosen, result: CounterComparison) -> str:
-    """What was compared, what has no partner, and how much time grew."""
+    """Return what was compared, which kernels have no partner, and the change in time."""
     others = sum(bool(pair.differs) for pair in result.pairs)
     builds = f", {others} of them in another build" if others else ""
     words = [f"{plural(len(result.pairs), 'kernel')} compared{builds}"]
@@ -40,7 +40,7 @@ def verdict(before: Chosen, after: Chosen, result: CounterComparison) -> str:
 
 
 def page(before: Chosen, after: Chosen, result: CounterComparison, top: int) -> list[str]:
-    """Both GPUs and runs, and the kernels whose time changed most."""
+    """Return the lines for both GPUs and runs, and for the kernels whose time changed most."""
     shown = []
     for chosen, side in ((before, "before"), (after, "after")):
         lines = heading(chosen)
@@ -81,7 +81,7 @@ def _kernel(pair: Pair, chosen: Chosen) -> list[str]:
     for title, kept in groups.items():
         rows += [[title if not place else "", *cells] for place, cells in enumerate(kept)]
     headings = ["", "metric", "before", "+-", "after", "+-", "change", "unit"]
-    # Columns of spreads that nothing has are left out.
+    # Columns of spreads without any value are dropped.
     places = [place for place, name in enumerate(headings) if name != "+-" or any(row[place] for row in rows)]
     table = grouped_table([headings[place] for place in places], [[row[place] for place in places] for row in rows])
     return [*shown, table, *remarks]
@@ -109,7 +109,7 @@ def _called(chosen: Chosen, kernel: KernelCounters) -> str:
 
 
 def _label(kernel: KernelCounters, chosen: Chosen) -> str:
-    """The kernel's name, told apart from the others of its run."""
+    """Return the kernel's name, distinct from the others of its run."""
     return kernel_labels([kernel.name], [one.name for one in chosen.kernels])[0]
 
 

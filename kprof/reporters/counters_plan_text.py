@@ -1,4 +1,4 @@
-"""``kprof counters plan`` for people, and as input files of the profilers."""
+"""Text of ``kprof counters plan``, and input files for the profilers."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ _PROGRAM = "your_program"
 
 
 def verdict(plan: "CollectionPlan", product: str) -> str:
-    """How many passes collect how many counters, for what, and what cannot be counted."""
+    """Return the number of passes, counters and questions, and what cannot be counted."""
     counters = {counter for each in plan.passes for counter in each.counters}
     asked = plural(len(plan.questions), "question")
     uncounted = sorted({number for each in plan.questions for number in each.uncounted})
@@ -30,7 +30,7 @@ def verdict(plan: "CollectionPlan", product: str) -> str:
 
 
 def page(plan: "CollectionPlan") -> Iterator[str]:
-    """What is asked, and the command line of each pass."""
+    """Yield the questions, and the command line of each pass."""
     rows = [[each.name, each.about, ", ".join(each.numbers), str(len(each.counters))] for each in plan.questions]
     if rows:
         yield rows_table(["asks", "", "decided by", "counters"], rows)
@@ -48,7 +48,7 @@ def page(plan: "CollectionPlan") -> Iterator[str]:
 
 
 def input_files(plan: "CollectionPlan") -> dict[str, str]:
-    """Return name to content: passes for ``rocprofv3 -i``, and a command of rocprof-compute."""
+    """Return input files by name: passes for ``rocprofv3 -i``, and a command for rocprof-compute."""
     if not plan.passes:
         return {}
     jobs = "".join(

@@ -1,4 +1,4 @@
-"""Rows of a document as CSV: measurements, metrics of two runs, or what a command lists."""
+"""Rows of a document as CSV: measurements, metrics of two runs, or entries of a list."""
 
 import csv
 import io
@@ -15,24 +15,24 @@ COUNTER_COLUMNS = (
     "kernel", "grid", "workgroup", "differs", "metric", "title", "unit", "before", "after", "ratio",
     "before_deviation", "after_deviation", "before_dispatches", "after_dispatches", "beyond_spread", "flag",
 )  # fmt: skip
-"""What :func:`counter_rows` tells of each metric."""
+"""Columns of :func:`counter_rows`."""
 
 OCCUPANCY_NAMES = (
     "name", "arch", "product", "vgpr", "agpr", "sgpr", "vgpr_allocated", "lds_bytes", "num_warps", "wavefront_size",
     "waves_per_simd", "max_waves_per_simd", "workgroups_per_cu", "limiter",
 )  # fmt: skip
-"""What is written of each kernel of ``kprof.occupancy/1``."""
+"""Columns for a kernel of ``kprof.occupancy/1``."""
 
 _LISTED = {
     "rules": ("rule", "name", "severity", "summary"),
     "kernels": ("name", "summary", "cases", "parts", "path", "unsupported"),
     "architectures": ("name", "family", "products"),
 }
-# The list in the document has the name of its kind; these are columns and keys of an entry.
+# Keys are names of lists in the documents; values are the columns, which are keys of an entry.
 
 
 def counter_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """A row a kernel and metric of ``kprof.counters.diff/1``, the duration first."""
+    """Yield a row per kernel and metric of ``kprof.counters.diff/1``, the duration first."""
     for pair in document["kernels"]:
         sizes = {name: "x".join(map(str, pair["before"][name] or ())) or None for name in ("grid", "workgroup")}
         first = {"kernel": pair["kernel"], **sizes, "differs": " ".join(pair["differs"]) or None}
@@ -49,7 +49,7 @@ def counter_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _Csv(Format):
-    """A line a measurement (with its device), metric or entry; a cell is empty where nothing is known."""
+    """CSV with a row per measurement (with its device), metric or entry; cells without a known value are empty."""
 
     name = "csv"
     help = "Write the rows of the result as CSV."
@@ -77,13 +77,13 @@ class _Csv(Format):
 
 
 def _taken(kernel: Mapping[str, Any]) -> dict[str, Any]:
-    """What a kernel of ``kprof.occupancy/1`` takes, and the wavefronts that it gets."""
+    """Return the resources and the occupancy of a kernel of ``kprof.occupancy/1``."""
     held = {name: getattr(kernel["occupancy"], name, None) for name in OCCUPANCY_NAMES}
     return {name: kernel.get(name, kernel["resources"].get(name, held[name])) for name in OCCUPANCY_NAMES}
 
 
 def _cell(value: Any) -> Any:
-    """Names with spaces between them; ``?`` for what cannot be known."""
+    """Join lists of names with blanks; ``?`` stands for a value that cannot be known."""
     return "?" if value is None else " ".join(value) if isinstance(value, list | dict) else value
 
 

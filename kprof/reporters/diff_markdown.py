@@ -9,11 +9,11 @@ _ROOM_FOR_END = 300
 
 
 def render(diff: Diff, limit: int = COMMENT_LIMIT) -> str:
-    """The verdict, a table of what got worse, explanations, and what got better folded away.
+    """Return the verdict, a table of regressions, their explanations, and a collapsed table of improvements.
 
     Args:
         diff: the document.
-        limit: characters; rows that do not fit are counted instead.
+        limit: maximum number of characters; rows that do not fit are counted instead.
     """
     lines = [f"### {STATUS_ICON[diff.verdict.status]} kprof: {cell(diff.verdict.summary)}", ""]
     harmed = words.with_status(diff.kernels, {"worse", "mixed", "unknown"})
@@ -44,7 +44,7 @@ def render(diff: Diff, limit: int = COMMENT_LIMIT) -> str:
 
 
 def _since(since: Since, room: int) -> list[str]:
-    """Return what became of all kernels, and those that changed or may have changed as far as there is room."""
+    """Return the numbers of kernels by status, and as many changed kernels as fit."""
     first, *others = since_words.head(since)
     lines = [cell(first), "", *(f"- {cell(line.strip())}" for line in others), ""]
     room -= sum(len(line) + 1 for line in lines)

@@ -1,4 +1,4 @@
-"""A comparison on the terminal: what got worse first, why below it, the verdict last."""
+"""Text of a comparison: regressions first, with their explanations below, and the verdict."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -22,11 +22,11 @@ _WIDE = 100
 
 
 class DiffTextReporter:
-    """Prints to a console.
+    """Reporter that prints to a rich console.
 
     Args:
-        console: where to.
-        verbose: 1 also shows every change and kernels without harm, 2 those that are the same.
+        console: the console.
+        verbose: 1 also shows every change and kernels without harm, 2 also unchanged kernels.
     """
 
     def __init__(self, console: "Console", verbose: int = 0) -> None:
@@ -34,7 +34,7 @@ class DiffTextReporter:
         self._verbose = verbose
 
     def show(self, diff: Diff) -> None:
-        """The whole comparison; on a terminal the verdict comes first, else last."""
+        """Print the whole comparison; the verdict comes first on a terminal, else last."""
         if self._console.is_terminal:
             self.verdict(diff)
             self._console.print()
@@ -74,11 +74,11 @@ class DiffTextReporter:
             self.verdict(diff)
 
     def verdict(self, diff: Diff) -> None:
-        """The verdict alone."""
+        """Print only the verdict."""
         self._print(diff.verdict.summary, _VERDICT[diff.verdict.status])
 
     def _since(self, since: Since) -> None:
-        """What became of all kernels, then those that changed or may have changed."""
+        """Print the numbers of kernels by status, then those that changed or may have changed."""
         first, *others = since_words.head(since)
         self._print(first, "bold")
         for line in others:
@@ -97,13 +97,13 @@ class DiffTextReporter:
             self._print("")
 
     def _print(self, text: str, style: str | None = None) -> None:
-        # A log keeps its lines whole; a terminal would cut words.
-        # A name with a newline in it would make a line of its own.
+        # In a log, lines are not wrapped, because wrapping would cut words. Newlines inside names are removed, because
+        # they would start a new line.
         whole = one_line(text.rstrip("\n")) + "\n" * text.endswith("\n")
         self._console.print(whole, style=style, markup=False, soft_wrap=not self._console.is_terminal)
 
     def _head(self, diff: Diff, shown: Sequence[KernelDiff]) -> None:
-        """What is compared; for a single kernel also its knobs."""
+        """Print what is compared; for a single kernel also its knobs."""
         releases = all(set(side.tritons) <= {side.label.partition(" ")[0]} for side in diff.sides)
         releases = releases and any(side.tritons for side in diff.sides)
         names = [side.label if releases else _named(side.label, side.tritons) for side in diff.sides]
@@ -121,7 +121,7 @@ class DiffTextReporter:
         self._console.print()
 
     def _tables(self, diff: Diff, shown: Sequence[KernelDiff]) -> None:
-        """One table for all kernels; one each where the terminal is narrow."""
+        """Print one table for all kernels, or one per kernel in a narrow terminal."""
         alone = len(diff.kernels) == 1
         if not alone and self._console.width >= _WIDE:
             self._console.print(self._table(diff, shown, many=True))
@@ -151,7 +151,7 @@ class DiffTextReporter:
         return table
 
     def _arrow(self, diff: Diff) -> str:
-        """The sides above their numbers; of two with long names, which stand above the table, ``old → new``."""
+        """Return the heading of the values: the sides, or ``old → new`` if their names are too long."""
         labels = [side.label.removesuffix(" (installed)") for side in diff.sides]
         short = [_short(label) for label in labels]
         arrow = " → ".join(short)
@@ -178,7 +178,7 @@ class DiffTextReporter:
                 table.add_row(*blank, "", Text(text, style="dim"), "", "")
 
     def _tail(self, diff: Diff, kernel: KernelDiff, *, with_knobs: bool) -> list[str]:
-        """What else is to be said of a kernel, below its changes."""
+        """Return the lines below a kernel's changes."""
         step = words.step_of(kernel)
         if step is None:
             return []
@@ -255,7 +255,7 @@ class DiffTextReporter:
 
 
 def _named(label: str, tritons: Sequence[str]) -> str:
-    """A side with the Tritons that made it."""
+    """Return a side's label with its Triton versions."""
     return f"{label} (Triton {', '.join(tritons)})" if tritons else label
 
 

@@ -1,4 +1,4 @@
-"""The examination of a machine on the terminal: what is wrong comes with its reason and the command that helps."""
+"""Text of a machine's examination: each problem with its reason and the command that fixes it."""
 
 import textwrap
 
@@ -11,12 +11,12 @@ _INDENT = 11
 
 
 class DoctorTextReporter:
-    """Writes plain lines, coloured on demand.
+    """Reporter that writes plain text, optionally in colour.
 
     Args:
         width: columns of the terminal.
-        colour: whether statuses are coloured.
-        verbose: also why each check that is well, or could not be determined, matters.
+        colour: whether to colour the statuses.
+        verbose: whether to show the reasons of passed and undetermined checks, too.
     """
 
     def __init__(self, width: int = 100, *, colour: bool = False, verbose: int = 0) -> None:
@@ -25,7 +25,7 @@ class DoctorTextReporter:
         self._verbose = verbose
 
     def render(self, found: Diagnosis) -> str:
-        """The whole text; its last line is the verdict."""
+        """Return the whole text; its last line is the verdict."""
         name = max((len(outcome.check) for outcome in found.checks), default=0)
         lines = [f"kprof doctor   {_gpus(found)}", ""]
         section = ""
@@ -44,7 +44,7 @@ class DoctorTextReporter:
         return "\n".join(lines) + "\n"
 
     def _settings(self, found: Diagnosis) -> list[str]:
-        """Settings that are not as wanted, all of them when verbose; how many are right is said in any case."""
+        """Return the settings that should change (all if verbose), and the number of those that need no change."""
         bad = [outcome for outcome in found.settings if outcome.status != "ok"]
         right = len(found.settings) - len(bad)
         about = f"settings for {found.workload}" if found.workload else "settings, whatever the workload"
@@ -62,7 +62,7 @@ class DoctorTextReporter:
         return lines
 
     def _arguments(self, found: Diagnosis) -> list[str]:
-        """Every argument of a command line that the guides say something about, and the names of the others."""
+        """Return every command-line argument that the guides mention, and the names of the others."""
         if not found.arguments and not found.unjudged:
             return []
         lines = ["", f"  arguments of the command line, for {found.workload}:"]
@@ -73,7 +73,7 @@ class DoctorTextReporter:
         return lines
 
     def _setting(self, outcome: SettingOutcome, *, always: bool = False) -> list[str]:
-        """A setting with its reason; of one that is right the reason only when asked for."""
+        """Return the lines for a setting; the reason of a correct setting only if requested."""
         indent = " " * _INDENT
         head = f"  {self._painted(outcome.status, f'{outcome.status:7}')}  "
         words = f"{outcome.name}: {outcome.found}" if not always else f"{outcome.name} {outcome.found}"
@@ -87,7 +87,7 @@ class DoctorTextReporter:
         return lines + [self._fix(fix, indent) for fix in outcome.fix]
 
     def verdict(self, found: Diagnosis) -> str:
-        """The last line alone."""
+        """Return only the last line, the verdict."""
         return self._verdict(found) + "\n"
 
     def _verdict(self, found: Diagnosis) -> str:
@@ -101,7 +101,7 @@ class DoctorTextReporter:
         if outcome.why and (bad or self._verbose):
             source = f" ({outcome.source})" if outcome.source and self._verbose else ""
             lines += self._wrapped(" " * plain, f"{outcome.why}{source}", " " * plain)
-        # A command must stay whole: it is there to be copied.
+        # The command stays on one line, because users copy it.
         return lines + [self._fix(fix, " " * plain) for fix in outcome.fix]
 
     @staticmethod
@@ -109,7 +109,7 @@ class DoctorTextReporter:
         return f"{indent}{'$ ' if _is_command(fix) else ''}{one_line(fix)}"
 
     def _wrapped(self, first: str, text: str, rest: str, skip: int | None = None) -> list[str]:
-        """Text behind a beginning, which takes ``skip`` columns whatever its colour."""
+        """Wrap text behind a prefix, which occupies ``skip`` columns whatever its colour."""
         room = self._width - (len(first) if skip is None else skip)
         parts = textwrap.wrap(one_line(text), max(20, room), break_on_hyphens=False) or [""]
         return [first + parts[0], *(rest + part for part in parts[1:])]

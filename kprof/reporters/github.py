@@ -1,4 +1,4 @@
-"""Annotations of GitHub Actions: workflow commands on the job's output."""
+"""Annotations for GitHub Actions: workflow commands in the job's output."""
 
 import os
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from kprof.reporters._ci_findings import GateFinding, items, label
 from kprof.reporters.interface import Format, ReportRequest
 
 LIMIT = 10
-"""GitHub shows so many errors, warnings and notices of a step, and drops the others silently."""
+"""Maximum number of errors, of warnings and of notices that GitHub shows per step; it drops others silently."""
 
 _SUMMARY_CHARACTERS = 250_000
-"""A quarter of the megabyte that GitHub takes from a step: characters may be up to four bytes."""
+"""Maximum number of characters: a quarter of GitHub's limit of 1 MB per step, since a character may have four bytes."""
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 class GitHubReporter:
-    """The worst findings of each severity; when some do not fit, the last annotation says how many."""
+    """The worst findings of each severity; if some do not fit, the last annotation contains their number."""
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
@@ -76,7 +76,7 @@ class _GitHub(Format):
         return GitHubReporter().render(document)
 
     def finish(self, document: Report, request: ReportRequest) -> None:  # noqa: ARG002 - all of them are reported alike
-        """Add to the job's summary."""
+        """Append the report to the job's summary."""
         from kprof.reporters.markdown import MarkdownReporter
 
         summary = os.environ.get("GITHUB_STEP_SUMMARY")

@@ -12,7 +12,7 @@ _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: 
 
 
 class GitLabReporter:
-    """Every finding that has a file, each with a fingerprint of its own: GitLab drops repeated ones."""
+    """Every finding with a file, each with its own fingerprint, because GitLab drops duplicates."""
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""

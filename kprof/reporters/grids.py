@@ -7,7 +7,7 @@ from typing import Any
 from kprof.errors import KprofError, near_hint
 
 PAGE_ROWS = 100
-"""Rows of a table on a page."""
+"""Maximum number of rows of a table on a page."""
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,10 @@ class Column:
     """A column of a table.
 
     Attributes:
-        heading: words above it.
-        cell: from a row to the text of its cell.
-        wide: it is cut where a line does not fit.
-        spare: it is left out where even that does not help.
+        heading: text of the column's heading.
+        cell: function from a row to the text of its cell.
+        wide: True if the column may be truncated when a line does not fit.
+        spare: True if the column may be dropped when truncation is not enough.
     """
 
     heading: str
@@ -29,18 +29,19 @@ class Column:
 
 @dataclass(frozen=True)
 class ViewTable:
-    """A table that an answer has for each recording.
+    """A table of an answer, with rows for each recording.
 
     Attributes:
         name: ``--show NAME`` and ``to_frame("NAME")``.
-        columns: as the terminal and pages show them.
-        rows: from what was found in a recording to the table's rows: structures, or tuples that begin with one.
-        fields: columns of the data frame: a structure whose fields they are, or their names. Without any the table is
-            for people only.
-        record: from a row to its values by field; its attributes where nothing else is said.
-        title: heading above it.
-        remarks: sentences below it, from what was found in a recording.
-        optional: it is shown only where it is asked for by name.
+        columns: columns shown on the terminal and on pages.
+        rows: function from the result for a recording to the table's rows: structures, or tuples that begin with a
+            structure.
+        fields: columns of the data frame: their names, or a structure with these fields. If empty, the table has no
+            data frame.
+        record: function from a row to its values by field; by default the row's attributes.
+        title: heading above the table.
+        remarks: function from the result for a recording to sentences below the table.
+        optional: True if the table is only shown when it is requested by name.
     """
 
     name: str
@@ -72,12 +73,12 @@ class ViewTable:
                 yield {name: values.get(name) for name in self.field_names}
 
     def grid(self, found: Any, top: int = 0, links: Mapping[str, str] | None = None) -> "Grid":
-        """Return the cells of one recording.
+        """Return the cells for one recording.
 
         Args:
-            found: what was found in it.
+            found: result for the recording.
             top: maximum number of rows; 0: all.
-            links: cells to the pages that they lead to.
+            links: cell texts mapped to the pages that they link to.
         """
         rows = self.rows(found)
         shown = rows[:top] if top else rows
@@ -90,12 +91,12 @@ class Grid:
     """Cells of a table.
 
     Attributes:
-        title: heading above it; empty for none.
-        columns: of the cells.
-        rows: cells as text.
-        left: number of rows that are not among them.
-        remarks: sentences below it.
-        links: cells to the pages that they lead to.
+        title: heading above the table; empty for none.
+        columns: columns of the cells.
+        rows: cell texts.
+        left: number of rows that are not included.
+        remarks: sentences below the table.
+        links: cell texts mapped to the pages that they link to.
     """
 
     title: str
@@ -107,7 +108,7 @@ class Grid:
 
     @property
     def headings(self) -> list[tuple[str, bool]]:
-        """Words above each column, and whether it is one of numbers."""
+        """Heading of each column, and whether the column is numeric."""
         from kprof.output.tables import is_number
 
         return [
@@ -120,7 +121,7 @@ class Grid:
         return replace(self, rows=self.rows[:most], left=self.left + max(0, len(self.rows) - most))
 
     def lines(self, *, titled: bool = True) -> list[str]:
-        """Return the table as lines of text, under its title or without; nothing without rows and remarks."""
+        """Return the table as lines of text, optionally under its title; empty without rows and remarks."""
         from kprof.output.tables import rows_table
 
         shown: list[str] = []
@@ -136,10 +137,10 @@ class Grid:
 
 
 def chosen(tables: Sequence[ViewTable], names: Sequence[str]) -> list[ViewTable]:
-    """Return the tables of these names; without names those that are not optional.
+    """Return the tables with these names; without names, all tables that are not optional.
 
     Raises:
-        KprofError: there is no table of a name.
+        KprofError: there is no table of that name.
     """
     known = {table.name: table for table in tables}
     for name in names:

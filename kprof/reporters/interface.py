@@ -1,4 +1,4 @@
-"""What an output format is. A file in this folder that has ``FORMAT`` is one; nothing is listed a second time."""
+"""The interface of output formats. Each file in this folder that defines ``FORMAT`` is a format; there is no list."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ DOCUMENTS = {
     "rule": "kprof explain",
     "cache": "kprof cache",
 }
-"""Kinds of documents, with the commands that make them."""
+"""Kinds of documents, with the commands that produce them."""
 
 
 def _no_details() -> "Mapping[int, Details]":
@@ -46,12 +46,12 @@ def _no_details() -> "Mapping[int, Details]":
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """How a document is wanted.
+    """Options for rendering a document.
 
     Attributes:
-        kind: what it is, one of :attr:`Format.documents`.
+        kind: kind of the document, one of :attr:`Format.documents`.
         flags: those of :attr:`Format.flags` that are set.
-        details: what is known of kernels beyond the document, by position; made when it is asked for.
+        details: function that returns details of kernels beyond the document, by position; called only if needed.
     """
 
     kind: str
@@ -65,15 +65,16 @@ class Format(ABC):
     Options of the commands, ``--format`` and the documentation follow from these attributes.
 
     Attributes:
-        name: ``sarif``: the option ``--sarif``, and the word that ``--format`` takes.
+        name: name such as ``sarif``: the option ``--sarif``, and the value of ``--format``.
         help: the option's help, one sentence.
-        extension: ``.sarif``, of files of this kind.
-        documents: what it can render, keys of :data:`DOCUMENTS`.
-        option: how it is asked for: ``path`` for ``--name PATH``, ``flag`` for ``--name``, which prints it before the
-            text, ``none`` for ``--format name`` alone.
-        flags: flags of its own, ``--name-flag``, with their help.
-        commands: its lines are commands to a CI service; all else is kept from being that.
-        from_root: a service reads it that knows the repository alone: paths start at its root.
+        extension: file extension, for example ``.sarif``.
+        documents: kinds of documents that it can render, keys of :data:`DOCUMENTS`.
+        option: how it is requested: ``path`` for ``--name PATH``, ``flag`` for ``--name``, which prints it before the
+            text, ``none`` for ``--format name`` only.
+        flags: its own flags, ``--name-flag``, with their help.
+        commands: True if its lines are commands to a CI service; other output is then escaped so that it cannot be a
+            command.
+        from_root: True if its reader knows only the repository, so that paths are relative to the repository's root.
     """
 
     name: ClassVar[str]
@@ -86,12 +87,12 @@ class Format(ABC):
     from_root: ClassVar[bool] = False
 
     def starts_at_root(self, document: Any) -> bool:  # noqa: ARG002 - some formats look at it
-        """Whether the paths in a document are given from the root of the work tree."""
+        """Return whether the paths in a document are relative to the root of the work tree."""
         return self.from_root
 
     @abstractmethod
     def render(self, document: Any, request: ReportRequest) -> str:
-        """The whole output as text, ending in a newline. ``document`` is of the kind that ``request`` names."""
+        """Return the whole output as text, ending in a newline; ``request`` names the kind of ``document``."""
 
     def finish(self, document: Any, request: ReportRequest) -> None:  # noqa: B027 - most have nothing more to do
-        """Do further work after the output was written, such as adding to a CI job's summary."""
+        """Do further work after the output was written, such as appending to a CI job's summary."""

@@ -1,4 +1,4 @@
-"""The document itself, as JSON, and its schema."""
+"""Write documents as JSON, and return their schemas."""
 
 from inspect import cleandoc
 from typing import Any
@@ -10,10 +10,10 @@ from kprof.reporters.interface import DOCUMENTS, Format, ReportRequest
 
 
 def encoded(document: Any) -> str:
-    """A document as JSON with two spaces of indentation and keys in its order.
+    """Return a document as JSON, indented by two spaces, with keys in the document's order.
 
-    Constexprs may be any Python object: what JSON cannot hold is written as its text, and a byte of a file name that is
-    not UTF-8 as an escape.
+    Constexprs may be any Python object: values that JSON cannot represent are written as text, and bytes of a file name
+    that are not UTF-8 as escapes.
     """
     try:
         data = msgspec.json.encode(document, enc_hook=str)
@@ -31,7 +31,7 @@ def _encodable(value: Any) -> Any:
 
 
 def schema(title: str = SCHEMA, kind: Any = Report) -> dict[str, Any]:
-    """The JSON Schema of a document, the report by default, as published in ``docs/schema``."""
+    """Return the JSON Schema of a document, by default the report, as published in ``docs/schema``."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
@@ -40,7 +40,7 @@ def schema(title: str = SCHEMA, kind: Any = Report) -> dict[str, Any]:
 
 
 def clean(node: Any) -> Any:
-    """Descriptions without indentation: Python 3.13 strips docstrings, older ones do not."""
+    """Remove the indentation of descriptions: Python 3.13 strips docstrings, older versions do not."""
     if isinstance(node, dict):
         return {
             key: cleandoc(value) if key == "description" and isinstance(value, str) else clean(value)
@@ -56,7 +56,7 @@ class _Json(Format):
     documents = tuple(DOCUMENTS)
 
     def starts_at_root(self, document: Any) -> bool:
-        """What was found in kernels; tables of measurements are large, and have no lines of the program."""
+        """Return True for reports on kernels; tables of measurements are large, and contain no lines of the program."""
         return isinstance(document, Report)
 
     def render(self, document: Any, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike

@@ -1,4 +1,4 @@
-"""JUnit XML: a suite for each architecture, a test case for each kernel and specialisation."""
+"""JUnit XML: one suite per architecture, one test case per kernel and specialisation."""
 
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JUnitReporter:
-    """What fails is a failure, what cannot be determined an error."""
+    """Reporter that writes failing checks as failures, and undetermined ones as errors."""
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
@@ -35,7 +35,7 @@ class JUnitReporter:
 
 
 def _suite(suite: "Element", kernels: list[KernelReport], found: list[GateFinding]) -> list[int]:
-    """Add a test case for each kernel; tests, failures and errors."""
+    """Add a test case for each kernel; return the numbers of tests, failures and errors."""
     from xml.etree import ElementTree as ET
 
     counts = [len(kernels), 0, 0]

@@ -1,4 +1,4 @@
-"""``kprof list kernels`` for people: the list, and one kernel with its cases, configurations and space."""
+"""Text of ``kprof list kernels``: the list, and one kernel with its cases, configurations and space."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,12 +7,12 @@ from kprof.output.assignments import assigned
 from kprof.output.quantities import plural
 from kprof.output.terminal import terminal
 
-# Below it a column of its own leaves the summaries too little.
+# Minimum terminal width for a column of unsupported architectures; below it, summaries would be too narrow.
 _ROOM_FOR_UNSUPPORTED = 100
 
 
 def verdict(facts: Mapping[str, Any], target: str) -> str:
-    """How much there is of one kernel."""
+    """Return the numbers of a kernel's cases and configurations."""
     counts = f"{plural(len(facts['cases']), 'case')}, {plural(len(facts['configs']), 'configuration')}"
     if facts["cases"]:
         return f"{facts['name']}: {counts}"
@@ -20,7 +20,7 @@ def verdict(facts: Mapping[str, Any], target: str) -> str:
 
 
 def show_list(rows: Sequence[Mapping[str, Any]], *, no_color: bool) -> None:
-    """Print a row a kernel."""
+    """Print one row per kernel."""
     from rich.table import Table
 
     console = terminal(no_color=no_color)
@@ -76,7 +76,7 @@ def show_kernel(facts: Mapping[str, Any], *, no_color: bool) -> None:
 
 
 def _grouped(rows: dict[str, str]) -> dict[str, str]:
-    """Rows with the same text as one row."""
+    """Merge rows with the same text."""
     names: dict[str, list[str]] = {}
     for name, text in rows.items():
         names.setdefault(text, []).append(name)

@@ -1,4 +1,4 @@
-"""Markdown for a comment on a pull request or a job's summary."""
+"""Markdown for a comment on a pull request or for a job's summary."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,15 +14,15 @@ from kprof.reporters.interface import Format, ReportRequest
 
 _FINDINGS = ("| severity | rule | line | kernel | arch | what |", "|---|---|---|---|---|---|")
 _OTHERS = 8
-"""Findings of one kernel that its row names, besides its metrics."""
+"""Maximum number of findings in a kernel's row, besides its metrics."""
 _KERNELS = ("| kernel | arch | what is worse | fix | line |", "|---|---|---|---|---|")
 
 
 class MarkdownReporter:
-    """The verdict, a row for each kernel that fails, what cannot be determined; what else was found is folded away.
+    """Reporter that writes the verdict, failing kernels and undetermined checks; other findings are collapsed.
 
     Args:
-        limit: characters; rows that do not fit are counted instead.
+        limit: maximum number of characters; rows that do not fit are counted instead.
     """
 
     def __init__(self, limit: int = COMMENT_LIMIT) -> None:
@@ -39,11 +39,11 @@ class MarkdownReporter:
         if len(summary) > self._limit // 4:
             summary = f"{summary[: self._limit // 4]}… ({len(summary):,} characters)"
         lines = [f"### {STATUS_ICON[report.verdict.status]} kprof: {summary}", ""]
-        # What says how much is left out has its place, too.
+        # The reserve is for the lines that count what does not fit.
         room = self._limit - 600 - _length(lines)
         kernels = _section("Kernels that fail", _KERNELS, _kernel_rows(failing), room)
         room -= _length(kernels)
-        # Half of it is for what else was found.
+        # Half of the remaining room is reserved for the other findings.
         cures = _cures(failing, room // 2)
         room -= _length(cures)
         lines += [*kernels, *cures]
@@ -60,7 +60,7 @@ class MarkdownReporter:
 
 
 def _fitting(notes: Sequence[str], room: int) -> list[str]:
-    """As many notes as there is room for, and how many more there are."""
+    """Return the notes that fit, and the number of the others."""
     shown: list[str] = []
     for note in notes:
         room -= len(note) + 1
@@ -80,7 +80,7 @@ def _length(lines: Sequence[str]) -> int:
 
 
 def _section(title: str, columns: Sequence[str], found: Sequence[str], room: int, *, folded: bool = False) -> list[str]:
-    """A table under its title and the number of its rows: as many of these as there is room for."""
+    """Return a table with its title and number of rows, and as many rows as fit."""
     if not found:
         return []
     head = [f"<details><summary>{title}: {len(found)}</summary>", ""] if folded else [f"**{title}: {len(found)}**", ""]
@@ -98,7 +98,7 @@ def _section(title: str, columns: Sequence[str], found: Sequence[str], room: int
 
 
 def _kernel_rows(failing: Sequence[GateFinding]) -> list[str]:
-    """One row for each kernel: its metrics before and after, what else fails, and what to do, each said once."""
+    """Return one row per kernel: its metrics before and after, other failures, and what to do, without duplicates."""
     by_kernel: dict[int, list[GateFinding]] = {}
     for item in failing:
         by_kernel.setdefault(id(item.kernel), []).append(item)
@@ -116,7 +116,7 @@ def _kernel_row(failing: Sequence[GateFinding]) -> str:
     others = [f"{i.finding.rule} {i.finding.name}: {i.text}" for i in failing if not step_of(i.finding)]
     if len(others) > _OTHERS:
         others[_OTHERS:] = [f"{len(others) - _OTHERS} more do not fit here."]
-    # What was compiled says what it brings, and comes first.
+    # Compiled advice states its gain, so it comes first.
     by_certainty = sorted(failing, key=lambda item: not verified(item.finding))
     cells = (
         code(label(kernel)),
@@ -129,12 +129,12 @@ def _kernel_row(failing: Sequence[GateFinding]) -> str:
 
 
 def _first(texts: Iterable[str]) -> list[str]:
-    """The first few texts, each once."""
+    """Return the first few distinct texts."""
     return list(dict.fromkeys(filter(None, texts)))[:_OTHERS]
 
 
 def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
-    """Each verified fix that is a change of lines, as suggestions; as many as there is room for."""
+    """Return the verified fixes that consist of line edits, as GitHub suggestions; as many as fit."""
     lines: list[str] = []
     left = 0
     done: set[Edit] = set()

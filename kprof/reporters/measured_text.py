@@ -1,4 +1,4 @@
-"""Findings compared with measurements, on the terminal."""
+"""Text of findings compared with measurements, for the terminal."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from kprof.measured import Fact, Judgement, LineComparison, LoopComparison, Match, Measured, ModelComparison
 
 _ROOM_FOR_WORDS = 100
-"""Columns of a terminal in which words fit beside numbers."""
+"""Minimum terminal width in columns for words beside the numbers."""
 
 _STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim", "cannot tell": "dim"}
 
 
 def show(report: "KernelReport", measured: "Measured", console: "Console") -> None:
-    """Which kernel it is, how its findings hold against measurements, and what else was measured."""
+    """Print the kernel, the verdicts of measurements on its findings, and other measured values."""
     tell_first(verdict(measured))
     console.print(f"[bold]{report.name}[/bold]   measured on {measured.gpu}", highlight=False)
     section(measured, console)
@@ -27,13 +27,13 @@ def show(report: "KernelReport", measured: "Measured", console: "Console") -> No
 
 
 def compared(measured: "Measured", console: "Console") -> None:
-    """What was matched, and what is both measured and modelled."""
+    """Print the matched kernels, and the quantities that are both measured and modelled."""
     _matched(measured, console)
     _modelled(measured, console)
 
 
 def section(measured: "Measured", console: "Console") -> None:
-    """What was matched, findings with what decides them, and the numbers, those that are modelled first."""
+    """Print the matched kernels, the findings with the deciding numbers, and the measured values."""
     _matched(measured, console)
     if measured.judgements:
         console.print(_judgements(measured.judgements))
@@ -70,12 +70,12 @@ def _modelled(measured: "Measured", console: "Console") -> None:
 
 
 def verdict(measured: "Measured") -> str:
-    """One line."""
+    """Return the verdict in one line."""
     return f"measured: {standings(measured)}"
 
 
 def standings(measured: "Measured") -> str:
-    """How many findings were confirmed and refuted, and how sure that is."""
+    """Return the numbers of confirmed and refuted findings, and how certain the match is."""
     total = len(measured.judgements)
     counts = [f"{measured.count(s)} {s}" for s in ("confirmed", "refuted", "not measured") if measured.count(s)]
     found = f"{total} finding{'' if total == 1 else 's'}: {', '.join(counts)}" if total else "no findings to judge"
@@ -85,7 +85,7 @@ def standings(measured: "Measured") -> str:
 
 
 def match_words(match: "Match") -> str:
-    """Describe the runs that match a kernel, and how certain the match is: the same binary, or the keys that differ."""
+    """Describe the matching runs and the certainty of the match: the same binary, or the properties that differ."""
     keys = [f"{key.name} {key.measured}" + ("" if key.agrees else f" (compiled {key.computed})") for key in match.keys]
     runs = f"{match.dispatches:,} run{'' if match.dispatches == 1 else 's'}"
     if any(not key.agrees for key in match.keys):
@@ -130,18 +130,18 @@ def _comparisons(found: "list[ModelComparison]", *, words: bool) -> Any:
 
 
 def loop_words(loop: "LoopComparison") -> str:
-    """Where a loop is, and how many iterations were traced."""
+    """Return the location of a loop, and the number of traced iterations."""
     return f"{loop_place(loop)}, {loop.iterations:,} iterations traced"
 
 
 def loop_place(loop: "LoopComparison") -> str:
-    """``loop at lines 44-77 of attention.py``; its label where no line is known."""
+    """Return ``loop at lines 44-77 of attention.py``, or the loop's label if no line is known."""
     lines = [f"lines {first}-{last} of {file.rpartition('/')[2]}" for file, (first, last) in loop.lines.items()]
     return f"loop at {', '.join(lines)}" if lines else f"loop {loop.header}"
 
 
 def loop_rows(loop: "LoopComparison") -> list[list[str]]:
-    """Place, measured, stalled and modelled cycles of an iteration, and their ratio; the whole loop first."""
+    """Return rows of place, measured, stalled and modelled cycles per iteration, and ratio; the whole loop first."""
 
     def row(place: str, one: "LoopComparison | LineComparison") -> list[str]:
         cycles = ["" if value is None else f"{value:,.0f}" for value in (one.measured, one.stalled, one.modelled)]
@@ -184,10 +184,10 @@ def _value(fact: "Fact") -> str:
 
 
 def fact_words(fact: "Fact") -> str:
-    """Value, unit and remark."""
+    """Return value, unit and remark."""
     return f"{_value(fact)}: {fact.remark}" if fact.remark else _value(fact)
 
 
 def quantity(value: float, unit: str) -> str:
-    """A number for people with its unit."""
+    """Return a number with its unit, for people."""
     return f"{number(value)} {'µs' if unit == 'us' else unit}"

@@ -1,4 +1,4 @@
-"""``kprof ingest counters`` for people: what profilers' files hold, and what cannot be trusted."""
+"""Text of ``kprof ingest counters``: the content of profilers' files, and the parts that cannot be trusted."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ _BLOCKS = frozenset({
 
 
 def show(data: Data, top: int, *, no_color: bool) -> None:
-    """Print which tools made the files, and kernels, counters and issues."""
+    """Print the tools that made the files, the kernels, the counters and the issues."""
     console = terminal(no_color=no_color)
     lost = sum(issue.count for issue in data.issues if issue.severity == "error")
     if lost:
@@ -42,7 +42,7 @@ def show(data: Data, top: int, *, no_color: bool) -> None:
 
 
 def _show_kernels(data: Data, top: int) -> None:
-    """Time by kernel; of several runs each has rows of its own, with shares of its own total."""
+    """Print the time by kernel; each of several runs has its own rows, with shares of its own total."""
     kernels = _timed(data)
     if not len(kernels):
         return
@@ -62,7 +62,7 @@ def _show_kernels(data: Data, top: int) -> None:
 
 
 def _timed(data: Data) -> "pd.DataFrame":
-    """Time by kernel name and path named (each is a run); counting runs are left out when there are traces."""
+    """Return the time by kernel name and run (each path is a run), without counter runs if there are traces."""
     table = data.kernels
     traces = [index for index, source in enumerate(data.sources) if source.role == "trace"]
     if traces and table["source"].isin(traces).any():
@@ -80,7 +80,7 @@ def _timed(data: Data) -> "pd.DataFrame":
 
 
 def _run_names(paths: list[str]) -> dict[str, str]:
-    """What each path named is called in the table: its last part, where no other has that."""
+    """Return the label of each path: its last component if unique, else the whole path."""
     ends = {path: path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] for path in paths}
     return {path: end if list(ends.values()).count(end) == 1 else path for path, end in ends.items()}
 
@@ -97,12 +97,12 @@ def _show_counters(data: Data, console: Any) -> None:
 
 
 def _counter_names(names: list[str]) -> str:
-    """All of a few names; of many, how many each hardware block has."""
+    """Return a few names in full, or the number of counters per hardware block if there are many."""
     if len(names) <= _FEW:
         return ", ".join(names)
     blocks: dict[str, int] = {}
     for name in names:
-        # SQ_WAVES and TCC_HIT_sum are of a block; MfmaUtil and FETCH_SIZE are the profiler's own formulas.
+        # SQ_WAVES and TCC_HIT_sum belong to a block; MfmaUtil and FETCH_SIZE are formulas of the profiler.
         block = name.split("_", 1)[0]
         block = block if block in _BLOCKS else "derived"
         blocks[block] = blocks.get(block, 0) + 1
@@ -137,7 +137,7 @@ def _tail(path: str) -> str:
 
 
 def verdict(data: Data) -> str:
-    """How much was read, and how much of it cannot be trusted."""
+    """Return how much was read, and how many issues there are."""
     issues = data.issues
     counts = {level: sum(issue.severity == level for issue in issues) for level in ("error", "warning", "note")}
     words = [f"{count} {level}{'s' if count > 1 else ''}" for level, count in counts.items() if count]
@@ -146,7 +146,7 @@ def verdict(data: Data) -> str:
 
 
 def _dispatches(data: Data) -> str:
-    """How many; those of counting runs apart from those of traces, which may be the same ones."""
+    """Return the number of dispatches; traced and counted ones separately, since they may be the same dispatches."""
     table = data.kernels
     if not len(table):
         return "0 dispatches"

@@ -1,4 +1,4 @@
-"""``kprof counters metrics`` for people: metrics of each kernel, runs side by side."""
+"""Text of ``kprof counters metrics``: metrics of each kernel, with runs side by side."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from kprof_analyzers.profiles.counters.planning import passes
 
 
 def verdict(loaded: Chosen, derived: Sequence[Derived]) -> str:
-    """How many kernels and metrics, and how many of them cannot be."""
+    """Return the numbers of kernels and metrics, and how many metrics are impossible."""
     shown = [metric for _, found in derived for metric in found.values() if metric.value is not None]
     flags, known = sum(1 for metric in shown if metric.flag), len(shown)
     impossible = f", {flags} of them impossible" if flags else ""
@@ -24,7 +24,7 @@ def verdict(loaded: Chosen, derived: Sequence[Derived]) -> str:
 
 
 def page(loaded: Chosen, derived: Sequence[Derived], missing: Sequence[str], top: int) -> list[str]:
-    """GPUs, runs, the first kernels with their metrics, and how to collect what is missing."""
+    """Return the lines for GPUs, runs, the first kernels with their metrics, and the commands for missing counters."""
     shown = heading(loaded)
     sets = side_by_side(derived)
     for members in sets[:top]:
@@ -38,13 +38,13 @@ def page(loaded: Chosen, derived: Sequence[Derived], missing: Sequence[str], top
 
 
 def collecting(missing: Sequence[str]) -> list[str]:
-    """The command lines that collect counters, one a run of the program."""
+    """Return the command lines that collect counters, one per run of the program."""
     found = [f"rocprofv3 {one.option} -f csv -d counters -- your_program" for one in passes(list(missing))]
     return found or ["nothing is missing"]
 
 
 def lines(members: Sequence[Derived], loaded: Chosen) -> list[str]:
-    """One kernel: what it is, and its metrics, a column a run, with their ratios to the first run."""
+    """Return the lines for one kernel: launches, and metrics with a column per run and ratios to the first run."""
     first = members[0][0]
     title = described(first.identities, loaded.fields)
     (label,) = kernel_labels([first.name], [one.name for one in loaded.kernels])
@@ -67,7 +67,10 @@ def _launched(kernel: KernelCounters) -> str:
 
 
 def _rows(members: Sequence[Derived]) -> tuple[list[list[Any]], list[str]]:
-    """Group, metric, a value a run, ratios and unit; and remarks. What was counted in no run has no row."""
+    """Return rows of group, metric, values by run, ratios and unit; and remarks.
+
+    Metrics without any value have no row.
+    """
     several = len(members) > 1
     groups: dict[str, list[list[Any]]] = {}
     remarks: list[str] = []
@@ -94,14 +97,14 @@ def _ratio(first: float | None, other: float | None) -> str:
 
 
 def metrics_table(rows: list[list[Any]], runs: list[str]) -> str:
-    """Group, metric, values and unit."""
+    """Return a table of group, metric, values and unit."""
     values = ["value"] if len(runs) == 1 else [*runs, *(f"{other.removeprefix('run ')}/{runs[0].removeprefix('run ')}"
                                                         for other in runs[1:])]  # fmt: skip
     return grouped_table(["", "metric", *values, "unit"], rows)
 
 
 def grouped_table(headings: list[str], rows: list[list[Any]]) -> str:
-    """A table whose first column is a group; the groups get lines of their own where names would be cut."""
+    """Return a table whose first column is a group; groups get their own lines if names would otherwise be cut."""
     from kprof.output.tables import rows_table, table_width
 
     wide = [max([len(headings[place]), *(len(row[place]) for row in rows)]) + 2 for place in range(len(headings))]

@@ -1,4 +1,4 @@
-"""``kprof ingest mlir`` for people: layouts, LDS and what each pass changed."""
+"""Text of ``kprof ingest mlir``: layouts, LDS, and the changes made by each pass."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ def show(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> None:
 
 
 def verdict(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> str:
-    """How many modules, and what each takes."""
+    """Return the number of modules, and the resources of a single one."""
     passes = sum(one.pass_count for one in modules)
     if len(modules) == 1:
         one = modules[0]
@@ -77,7 +77,7 @@ def _one(one: "DumpedModule", walk: "LdsWalk") -> None:
 
 
 def _lds(walk: "LdsWalk") -> None:
-    """A line a value that goes through LDS, and those that go through it more than once."""
+    """Print one line per value that goes through LDS, and the values that do so more than once."""
     if walk.passes:
         print("  values through LDS, with lines of the text:")
         rows = [_pass(one) for one in walk.passes[:_MOST_PASSES]]
@@ -105,7 +105,7 @@ def _pass(one: "LdsPass") -> list[Any]:
 
 
 def _passes(rows: list[dict[str, Any]]) -> None:
-    """A line a pass that changed something, with what it changed."""
+    """Print one line per pass that changed something, with its changes."""
     print("\n  passes that changed what is counted:")
     before: dict[str, Any] = {}
     for row in rows:

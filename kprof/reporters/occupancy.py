@@ -1,4 +1,4 @@
-"""Occupancy on the terminal: plain text, so that nothing heavy is loaded for a few lines."""
+"""Text of occupancy results; plain text, so that no heavy library is loaded for a few lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _CELLS = 24
 
 
 class PlateauRow(Protocol):
-    """A range of a resource with the same occupancy."""
+    """A range of amounts of a resource with the same occupancy."""
 
     @property
     def first(self) -> int:
@@ -28,15 +28,15 @@ class PlateauRow(Protocol):
 
     @property
     def waves_per_simd(self) -> float:
-        """Occupancy there."""
+        """Wavefronts per SIMD in the range."""
 
     @property
     def limiter(self) -> str:
-        """What sets it."""
+        """The resource that limits occupancy."""
 
     @property
     def current(self) -> bool:
-        """Whether the kernel is here."""
+        """Whether the kernel is in this range."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class Entry:
     """One kernel on one architecture.
 
     Attributes:
-        title: kernel's name, empty for numbers from the command line.
+        title: the kernel's name; empty for numbers from the command line.
         target: ``gfx942`` or ``gfx942 · MI300X``.
-        demand: what it takes, in words.
-        block: ``CU`` or ``WGP``, what the workgroups are counted in.
+        demand: the kernel's resources, in words.
+        block: ``CU`` or ``WGP``, the unit that holds the workgroups.
         occupancy: the result.
-        problems: why it cannot be launched; empty when it can.
-        notes: further lines, such as where the guide differs.
-        curve: plateaus, and the resource that they run over; empty without a curve.
-        curve_of: ``VGPRs``, ``bytes of LDS`` or ``waves per workgroup``.
+        problems: why the kernel cannot be launched; empty when it can.
+        notes: further lines, such as differences from AMD's guide.
+        curve: ranges of equal occupancy over a resource; empty without a curve.
+        curve_of: name of that resource: ``VGPRs``, ``bytes of LDS`` or ``waves per workgroup``.
     """
 
     title: str
@@ -67,25 +67,25 @@ class Entry:
 
 
 class Style:
-    """Colours where they are wanted."""
+    """Colours, if they are enabled."""
 
     def __init__(self, *, no_color: bool = False) -> None:
-        """Look at the terminal and at ``NO_COLOR``."""
+        """Check the terminal and ``NO_COLOR``."""
         self._colour = coloured(no_color=no_color)
 
     def paint(self, text: str, code: str) -> str:
-        """Text with an ANSI code around it, on a terminal."""
+        """Return the text with an ANSI code around it, if colours are enabled."""
         return painted(text, code, colour=self._colour)
 
     def bar(self, share: float, cells: int = 8) -> str:
-        """A bar that is green from half on, yellow from a fifth on, red below."""
+        """Return a bar that is green for at least 50 %, yellow for more than 20 %, and red below."""
         done = max(round(share * cells), 1 if share > 0 else 0)
         colour = "32" if share >= 0.5 else "33" if share > 0.2 else "31"
         return self.paint("█" * done, colour) + self.paint("░" * (cells - done), "2")
 
 
 def single(entry: Entry, style: Style) -> list[str]:
-    """Lines for one entry: what holds it back first."""
+    """Return the lines for one entry; problems that prevent a launch come first."""
     found = entry.occupancy
     share = found.waves_per_simd / found.max_waves_per_simd
     head = " ".join(filter(None, (style.paint(entry.title, "1"), style.paint(entry.target, "1"))))
@@ -115,7 +115,7 @@ def single(entry: Entry, style: Style) -> list[str]:
 
 
 def rows(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings, and one row of text for each entry."""
+    """Return headings, and one row of text for each entry."""
     found: list[tuple[str, ...]] = [
         (
             " ".join(filter(None, (e.title, e.target))),
@@ -130,7 +130,7 @@ def rows(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[tuple[str, ...
 
 
 def table(entries: Sequence[Entry], style: Style) -> list[str]:
-    """One row for each entry, columns aligned."""
+    """Return one line for each entry, with aligned columns."""
     headings, found = rows(entries)
     widths = [max(len(row[i]) for row in (headings, *found)) for i in range(len(headings))]
     bar = " " * 8
@@ -147,7 +147,7 @@ def table(entries: Sequence[Entry], style: Style) -> list[str]:
 
 
 def verdict(entries: Sequence[Entry]) -> str:
-    """One line."""
+    """Return the verdict in one line."""
     if len(entries) == 1:
         entry, found = entries[0], entries[0].occupancy
         if entry.problems:
@@ -163,7 +163,7 @@ def verdict(entries: Sequence[Entry]) -> str:
 
 
 def curve(entry: Entry, style: Style) -> list[str]:
-    """One bar for each plateau, the kernel's own marked."""
+    """Return one line with a bar for each range of the curve; the kernel's own is marked."""
     most = entry.occupancy.max_waves_per_simd
     labels = [f"{p.first:,}" if p.first == p.last else f"{p.first:,}-{p.last:,}" for p in entry.curve]
     width = max((len(label) for label in labels), default=0)

@@ -1,4 +1,4 @@
-"""Where a result goes: files, standard output, the terminal."""
+"""Write results to files, to standard output and to the terminal."""
 
 import dataclasses
 import functools
@@ -23,15 +23,15 @@ TEXT = "text"
 
 
 class Told(Protocol):
-    """What a command tells of its result."""
+    """Result of a command."""
 
     @property
     def summary(self) -> str:
-        """The verdict."""
+        """The verdict in one line."""
 
     @property
     def document(self) -> Any:
-        """Everything."""
+        """The whole document."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Conclusion:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What the command line asks for.
+    """Outputs requested on the command line.
 
     Attributes:
-        kind: what the document is.
+        kind: kind of the document.
         paths: format to path, ``-`` for standard output.
-        flags: format to those of its flags that are set; a format that is a flag itself has the empty one.
-        shown: the format on the terminal.
-        display: how much is shown, and how.
+        flags: format to its flags that are set; a format that is itself a flag contains the empty string.
+        shown: format on the terminal.
+        display: verbosity and colours.
     """
 
     kind: str
@@ -67,23 +67,23 @@ class Outputs:
 
     @property
     def verbose(self) -> int:
-        """How much more is shown than usual."""
+        """Verbosity: the number of ``-v`` options."""
         return self.display.verbose
 
     @property
     def no_color(self) -> bool:
-        """Whether colours are left out on any terminal."""
+        """Whether colours are disabled on every terminal."""
         return self.display.no_color
 
     def of(self, kind: str) -> "Outputs":
-        """The same for a document of another kind."""
+        """Return the same outputs for a document of another kind."""
         return dataclasses.replace(self, kind=kind)
 
     def check(self) -> None:
-        """Say what is wrong before anything is computed.
+        """Check the outputs before anything is computed.
 
         Raises:
-            KprofError: a format is not known, cannot render the document, or two want standard output.
+            KprofError: a format is unknown or cannot render the document, or two formats use standard output.
         """
         named = [*self.paths, *self.flags, *([self.shown] if self.shown != TEXT else [])]
         for name in named:
@@ -95,11 +95,11 @@ class Outputs:
 
     @property
     def to_stdout(self) -> bool:
-        """Whether a format goes to standard output in place of the text."""
+        """Whether a format replaces the text on standard output."""
         return self.shown != TEXT or "-" in self.paths.values()
 
     def wants(self, name: str) -> bool:
-        """Whether a format is asked for."""
+        """Return whether a format is requested."""
         return name in {*self.paths, self.shown}
 
     def write(
@@ -108,12 +108,12 @@ class Outputs:
         text: Callable[[], None],
         details: "Callable[[], Mapping[int, Details]] | None" = None,
     ) -> None:
-        """Write everything.
+        """Write all requested outputs.
 
         Args:
-            document: the document, or a function that makes it where a format needs it.
-            text: prints it for people; called where no format has standard output.
-            details: what is known of its kernels beyond it, for formats that show that.
+            document: the document, or a function that creates it if a format needs it.
+            text: prints the text for people; called if no format uses standard output.
+            details: returns details of the document's kernels, for formats that show them.
 
         Raises:
             KprofError: as :meth:`check`, or a file cannot be written.
@@ -135,7 +135,7 @@ class Outputs:
             text()
 
     def tell(self, found: "Told", show: Callable[[], None]) -> None:
-        """Write a result: its document, and for people its text with the verdict.
+        """Write a result: its document, and the text with the verdict for people.
 
         Args:
             found: the result.
@@ -160,7 +160,7 @@ class Outputs:
         details: "Callable[[], Mapping[int, Details]] | None",
         put: Callable[[str], None],
     ) -> None:
-        """Render one format, put it where it belongs, and finish it."""
+        """Render one format, write it, and call its :meth:`Format.finish`."""
         found, flags = format_of(name, self.kind), self.flags.get(name, frozenset())
         request = ReportRequest(self.kind, flags) if details is None else ReportRequest(self.kind, flags, details)
         document = placed(found, document)
@@ -169,11 +169,11 @@ class Outputs:
 
 
 def placed(found: Format, document: Any) -> Any:
-    """The document with its paths as a format has them: from the root of the work tree, or as they are.
+    """Return the document with its paths in the form of a format: relative to the work tree's root, or unchanged.
 
     Args:
         found: the format.
-        document: of a kind that it has.
+        document: a document of a kind that the format renders.
     """
     if not found.starts_at_root(document):
         return document

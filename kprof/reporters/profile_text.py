@@ -1,4 +1,4 @@
-"""``kprof profile`` for people: the table of a step, and what would pay."""
+"""Text of ``kprof profile``: the table of a step, and worthwhile changes."""
 
 import shlex
 import textwrap
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 _PLACES = {"module": "(no module)", "phase": "(not known)", "range": "(no range)", "place": "(not known)"}
-"""What rows by place are of, to the word for none."""
+"""Row attributes for grouping by place, with the text for rows without one."""
 
 _ROOM_FOR_NAMES = 100
-"""Columns of a terminal that has room for the names of rules."""
+"""Minimum terminal width in columns for names of rules."""
 
 _MEAN = 4
-"""The column of means, which follow from the others."""
+"""Index of the column of mean times, which follow from the other columns."""
 
 _NAMED = 3
-"""Operators without a time that the verdict names."""
+"""Maximum number of operators without a time that the verdict names."""
 
 
 def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
-    """The table, all rows of it where ``limit`` is 0, what would pay, and what was assumed."""
+    """Return the lines: the table (all rows if ``limit`` is 0), the worthwhile changes, and the assumptions."""
     if document.other_gpus:
         return _side_by_side(document, by, limit)
     rows = document.rows[:limit] if limit else document.rows
@@ -53,12 +53,12 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
 
 
 def _notes(notes: "Iterable[str]") -> list[str]:
-    """What was assumed, a line or more each, and an empty one."""
+    """Return the assumptions as wrapped lines, followed by an empty line unless on a screen."""
     return [*(line for note in notes for line in folded(f"Note: {note}.", screen_width())), *[""] * (not on_screen())]
 
 
 def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]:
-    """A column of milliseconds for each GPU, the rows in the first one's order; changes are in the JSON."""
+    """Return a table with a column of milliseconds per GPU, in the first GPU's order; changes are only in the JSON."""
     every = (document, *document.other_gpus)
     found: dict[str, dict[str, ProfiledRow]] = {}
     for one in every:
@@ -77,7 +77,7 @@ def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]
 
 
 def _on(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
-    """Milliseconds on a GPU; ``-`` where they cannot be determined, empty where nothing is called so there."""
+    """Return milliseconds on a GPU; ``-`` if not known, empty if the row does not exist on that GPU."""
     row = rows.get(gpu)
     if row is None:
         return ""
@@ -85,7 +85,7 @@ def _on(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
 
 
 def _counted(rows: "Mapping[str, ProfiledRow]", every: "Sequence[ProfileDocument]") -> str:
-    """Calls, once where they are the same on each GPU."""
+    """Return the number of calls, once if it is the same on each GPU."""
     calls = [rows[one.gpu].calls if one.gpu in rows else 0 for one in every]
     return f"{calls[0]:,}" if len(set(calls)) == 1 else "/".join(f"{count:,}" for count in calls)
 
@@ -95,7 +95,7 @@ def _cells(row: "ProfiledRow", by: str) -> tuple[str, ...]:
 
 
 def cells(row: "ProfiledRow") -> tuple[str, ...]:
-    """Milliseconds, share, range, calls, mean and bound of a row."""
+    """Return milliseconds, share, range, calls, mean and bound of a row."""
     return (
         "-" if row.us is None else _ms(row.us),
         "-" if row.share is None else f"{100 * row.share:.1f} %",
@@ -114,7 +114,7 @@ def _bound(row: "ProfiledRow") -> str:
 
 
 def place_of(row: "ProfiledRow") -> str:
-    """Return ``train.py:8 +2``: the line of the program that most of a row's time is of, and the number of others."""
+    """Return the source line with most of a row's time, and the number of other lines: ``train.py:8 +2``."""
     name = row.place.replace("\\", "/").rpartition("/")[2]
     return f"{name} +{row.places - 1}" if row.places > 1 else name
 
@@ -124,7 +124,7 @@ def _narrow() -> bool:
 
 
 def _called(row: "ProfiledRow", by: str) -> str:
-    # Where there is no room for a rule's name, its identifier says which it is.
+    # In a narrow terminal, a rule's identifier replaces its name.
     finding = row.finding.partition(" ")[0] if _narrow() else row.finding
     return "  ".join(filter(None, (heading(row, by), finding, row.why)))
 
@@ -135,12 +135,12 @@ def _title(by: str) -> str:
 
 
 def groups(by: str) -> list[str]:
-    """What rows are made by, each named once."""
+    """Return the distinct attributes by which rows are grouped."""
     return list(dict.fromkeys(filter(None, map(str.strip, by.split(",")))))
 
 
 def heading(row: "ProfiledRow", by: str) -> str:
-    """What a row is of."""
+    """Return the name of a row."""
     parts = []
     for one in groups(by):
         if one in _PLACES:
@@ -174,21 +174,21 @@ _WIDTH = 120
 
 
 def wrapped(words: str, head: str) -> list[str]:
-    """Words behind a head, their further lines below the first."""
+    """Wrap words behind a prefix; further lines are aligned with the first."""
     width = min(_WIDTH, screen_width() or _WIDTH)
     further = " " * len(head)
     return textwrap.wrap(words, width, initial_indent=head, subsequent_indent=further, break_on_hyphens=False)
 
 
 def change_cells(one: "ProfileChange") -> tuple[str, ...]:
-    """Milliseconds that a change saves, share of the step, calls, what it is, and what the saving rests on."""
+    """Return the saved milliseconds, share of the step, calls, description, and basis of the estimate."""
     most = "up to " if one.at_most else ""
     sure = f"{one.sure}; {_ms(one.now_us)} ms now" if one.now_us else one.sure
     return f"{most}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what, sure
 
 
 def facts(document: "ProfileDocument") -> dict[str, str]:
-    """The sums of a GPU by what they are."""
+    """Return the totals of a GPU by name."""
     found = {
         "GPU time": f"{_ms(document.us)} ms, {_ms(document.low_us)} to {_ms(document.high_us)}",
         "in Triton's kernels": f"{_ms(document.triton_us)} ms",
@@ -209,7 +209,7 @@ def _memory(document: "ProfileDocument") -> list[str]:
 
 
 def verdict(document: "ProfileDocument") -> str:
-    """The sum with its range, how it is known, and how much is not."""
+    """Return the predicted total with its range, and how many calls have no time."""
     known = document.calls - document.unknown_calls
     span = f"likely {_ms(document.low_us)} to {_ms(document.high_us)} ms"
     least = "" if document.complete else "at least "
@@ -239,7 +239,7 @@ def verdict(document: "ProfileDocument") -> str:
 
 
 def _longest(document: "ProfileDocument") -> list[str]:
-    """What takes most of the time, its share and what limits it."""
+    """Return the row that takes most of the time, with its share and its limit."""
     row = next((one for one in document.rows if one.us is not None), None)
     if row is None or row.share is None:
         return []
@@ -255,7 +255,7 @@ def _name(row: "ProfiledRow") -> str:
 
 
 def _next_step(document: "ProfileDocument") -> str:
-    """What to change first with what it saves by the model; without such a change the command that tells more."""
+    """Return the change to make first with its predicted saving, or else the command that shows more."""
     from kprof_analyzers.whole_step.cures import ANY_PROGRAM
     from kprof_analyzers.whole_step.document import UNSEARCHED
 
@@ -281,5 +281,5 @@ def _next_step(document: "ProfileDocument") -> str:
 
 
 def _named(words: "Sequence[str]") -> str:
-    """The first of what has no time."""
+    """Return the first few operators without a time."""
     return ", ".join([*words[:_NAMED], *["..."] * (len(words) > _NAMED)])

@@ -1,4 +1,4 @@
-"""Advice on recorded kernels on the terminal."""
+"""Text of advice on recorded kernels, for the terminal."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def show(kernels: "Sequence[AdvisedKernel]", console: "Console") -> None:
-    """What could be tried of each kernel, what it brought, and what to write where."""
+    """Print for each kernel the trials, their results, and the source change."""
     tell_first(verdict(kernels))
     for kernel in kernels:
         launches = f"{kernel.launches:,} launch{'' if kernel.launches == 1 else 'es'}"
@@ -34,13 +34,13 @@ def show(kernels: "Sequence[AdvisedKernel]", console: "Console") -> None:
 
 
 def answer_text(answer: "Answer") -> str:
-    """What to write where: the place, and the line before and after."""
+    """Return the source change: the place, and the line before and after."""
     lines = [answer.place, f"- {answer.before}" if answer.before else "", f"+ {answer.after}", answer.note]
     return "\n".join(filter(None, lines))
 
 
 def verdict(kernels: "Sequence[AdvisedKernel]") -> str:
-    """What could be tried, and what to try first, in one line."""
+    """Return in one line which kernels have better configurations, and what to try first."""
     only = [kernel.how for kernel in kernels if kernel.how.startswith("compiler options only")]
     known = [kernel for kernel in kernels if kernel.trials is not None]
     if len(kernels) == 1:

@@ -1,4 +1,4 @@
-"""The output formats: this folder's files that have ``FORMAT``."""
+"""Registry of output formats: the files in this folder that define ``FORMAT``."""
 
 from functools import cache
 from importlib import import_module
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @cache
 def formats() -> "tuple[Format, ...]":
-    """All of them by name; JSON first, since every command has it. Only their files are imported."""
+    """Return all formats by name, JSON first, since every command supports it. Only files of formats are imported."""
     folder = Path(__file__).parent
     files = [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
     named = {file.parent.name if file.stem == "__init__" else file.stem: file for file in files}
@@ -26,15 +26,15 @@ def formats() -> "tuple[Format, ...]":
 
 
 def formats_of(kind: str) -> "tuple[Format, ...]":
-    """Those that can render a kind of document."""
+    """Return the formats that can render a kind of document."""
     return tuple(each for each in formats() if kind in each.documents)
 
 
 def format_of(name: str, kind: str) -> "Format":
-    """One format.
+    """Return a format by name.
 
     Raises:
-        KprofError: there is none of this name, or it cannot render this kind of document.
+        KprofError: unknown name, or the format cannot render this kind of document.
     """
     usable = {each.name: each for each in formats_of(kind)}
     if name in usable:

@@ -1,4 +1,4 @@
-"""``kprof ingest results`` for people: what the file is, its costliest rows, and what was not used."""
+"""Text of ``kprof ingest results``: a description of the file, its slowest rows, and what was not used."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ _MOST = 12
 
 
 def show(results: ToolResults, top: int) -> None:
-    """Print what the file says of itself and its first rows, the costliest first."""
+    """Print the facts from the file and its first rows, the slowest first."""
     print(f"{results.tool}: {plural(len(results.rows), results.what)}")
     for name, value in results.facts.items():
         print(f"  {name}: {value}")
@@ -44,17 +44,17 @@ def show(results: ToolResults, top: int) -> None:
 
 
 def verdict(results: ToolResults) -> str:
-    """How many rows of what, and what was not used."""
+    """Return the number of rows and of warnings."""
     total = _total(results)
     problems = f"; {plural(len(results.issues), 'warning')}" if results.issues else ""
     return f"{plural(len(results.rows), results.what)} of {results.tool}{total}{problems}"
 
 
 def _total(results: ToolResults) -> str:
-    """Times of different problems add up to a call of each; regions contain each other, and do not."""
+    """Return the sum of times over one call of each problem; empty for regions, which contain each other."""
     if results.what not in {"GEMM", "timed solver"}:
         return ""
-    # Where one of several solutions is marked as the fastest, the others are no calls of their own.
+    # If one of several solutions is marked as the fastest, the others are not separate calls.
     chosen = [row for row in results.rows if row.get("best") or row.get("winner") is True] or results.rows
     for name, unit in (("time_us", "us"), ("time_ms", "ms")):
         if any(name in row for row in results.rows):
@@ -64,7 +64,7 @@ def _total(results: ToolResults) -> str:
 
 
 def _columns(rows: Sequence[Any]) -> list[str]:
-    """Columns that differ or say what a row is, most telling first."""
+    """Return the columns that identify a row or differ between rows, the most important first."""
     names = list(dict.fromkeys(name for row in rows for name in row if name not in _HIDDEN))
     useful = [name for name in names if any(row.get(name) is not None for row in rows)]
     differ = {name for name in useful if len({str(row.get(name)) for row in rows}) > 1}

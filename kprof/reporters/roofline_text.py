@@ -1,4 +1,4 @@
-"""``kprof counters roofline`` for people: kernels under the GPU's roofs."""
+"""Text of ``kprof counters roofline``: kernels under the GPU's roofs."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from kprof_analyzers.profiles.counters.roofline import Point, Roof, draw
 
 
 def verdict(points: Sequence[Point]) -> str:
-    """How many kernels could be placed, and how near the best is to its roof."""
+    """Return how many kernels could be placed, and how close the best one is to its roof."""
     shares = [point.share for point in points if point.share is not None]
     said = f"{len(shares):,} of {plural(len(points), 'kernel')} placed"
     return f"{said}; the nearest to its roof reaches {100 * max(shares):.0f} %" if shares else said
 
 
 def page(points: Sequence[Point], limits: Sequence[Roof], top: int, remarks: Sequence[str]) -> list[str]:
-    """The plot, a row a kernel with ``remarks`` behind its name, and what is missing to place the others."""
+    """Return the plot, a row per kernel with its remark, and the counters that are missing to place the others."""
     plotted = [point for point in points if point.intensity and point.flop_rate][:top]
     shown = [*draw(plotted, list(limits)), *([""] if plotted else [])]
     letters = {id(point): letter for point, letter in zip(plotted, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False)}

@@ -1,4 +1,4 @@
-"""Every rule that kprof can report, wherever it is judged."""
+"""List every rule that kprof can report, whichever part of kprof checks it."""
 
 import re
 from inspect import cleandoc
@@ -8,7 +8,7 @@ from kprof.reporters._ci_findings import RuleHelp
 
 
 def all_rules() -> list[RuleHelp]:
-    """The analyzers' rules, other distributions' among them, the gate's and configuration files', by identifier."""
+    """Return all rules by identifier: those of analyzers, plug-ins, the gate and configuration files."""
     from kprof.gate.rules import GATE_RULES
     from kprof.plug_ins import load_all
     from kprof_analyzers.rules import known_rules
@@ -24,12 +24,12 @@ def all_rules() -> list[RuleHelp]:
 
 
 def on_screen(text: str) -> str:
-    """A rule's text with its paragraphs as wide as the terminal; as it is in a pipe."""
+    """Wrap the paragraphs of a rule's text to the terminal's width; unchanged in a pipe."""
     if screen_width() is None:
         return text
     lines: list[str] = []
     for line in text.splitlines():
-        # It goes on the one before, but behind a heading and where a heading, an item, code or an empty line begins.
+        # A line continues the previous one unless that is a heading, or a heading, item, code or empty line begins.
         goes_on = lines and re.match(r"\S", lines[-1]) and lines[-1][0] != "#" and re.match(r" {0,2}[^\s#*|-]", line)
         if goes_on:
             lines[-1] += f" {line.strip()}"

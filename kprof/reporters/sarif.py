@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, for GitHub code scanning and whatever else reads it."""
+"""SARIF 2.1.0, for GitHub code scanning and other readers."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from kprof.reporters._ci_findings import GateFinding, RuleHelp, archs, cure, ite
 from kprof.reporters.interface import Format, ReportRequest
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-# What GitHub accepts: beyond these it refuses a file or drops results.
+# GitHub's limits: it rejects files or drops results beyond them.
 MAX_RUNS = 20
 MAX_RESULTS = 25_000
 MAX_LOCATIONS = 1_000
@@ -22,12 +22,12 @@ _ROOT = "%SRCROOT%"
 
 
 class SarifReporter:
-    """One run for each architecture.
+    """Reporter that writes one SARIF run per architecture.
 
     Args:
-        rules: what to say of each rule.
-        suppressed: also write results that an ignore comment, the baseline or an allowance silences, with SARIF's
-            ``suppressions``. GitHub shows those as if they were not silenced.
+        rules: descriptions of the rules.
+        suppressed: whether to write findings silenced by an ignore comment, the baseline or an allowance, with SARIF's
+            ``suppressions``. GitHub shows those like other findings.
     """
 
     def __init__(self, rules: Sequence[RuleHelp] = (), *, suppressed: bool = False) -> None:
@@ -62,7 +62,7 @@ class SarifReporter:
                     "rules": [self._rule(rule, shown) for rule in used],
                 }
             },
-            # GitHub takes what is before the last slash as the category, which must be another one for each run.
+            # GitHub uses the part before the last slash as the category, which must be unique for each run.
             "automationDetails": {"id": f"kprof/{arch}/"},
             "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
             "invocations": [
@@ -99,14 +99,14 @@ def _result(item: GateFinding, index: dict[str, int]) -> dict[str, Any]:
         "level": finding.severity.value,
         "message": {"text": text},
         "partialFingerprints": {
-            # The only one that GitHub looks at; by itself it would hash the line.
+            # The only fingerprint that GitHub uses; without it GitHub would hash the source line.
             "primaryLocationLineHash": f"{item.fingerprint}:1",
             "kprof/v1": item.fingerprint,
         },
         "properties": {"kernel": kernel.name, "arch": kernel.arch, "evidence": _plain(finding.evidence)},
     }
     if finding.gain is not None:
-        # SARIF's rank is the priority, from 0 to 100: here the share of the launch's time.
+        # SARIF's rank is a priority from 0 to 100; here it is the share of the launch's time.
         result["rank"] = round(100 * min(1.0, finding.gain.share), 2)
         result["properties"]["gain"] = to_builtins(finding.gain)
     place = item.location
@@ -144,7 +144,7 @@ def _physical(place: Location) -> dict[str, Any]:
 
 
 def _change(edit: Edit) -> dict[str, Any]:
-    """One line replaced."""
+    """Return the replacement of one line."""
     region = {"startLine": edit.line, "startColumn": 1, "endLine": edit.line, "endColumn": len(edit.before) + 1}
     place = _physical(Location(file=edit.file, line=edit.line))["artifactLocation"]
     return {
@@ -158,7 +158,7 @@ def _notification(text: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Evidence as JSON can hold it."""
+    """Convert evidence to JSON-compatible values."""
     return json.loads(json.dumps(value, default=str))
 
 

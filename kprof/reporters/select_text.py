@@ -1,4 +1,4 @@
-"""``kprof select`` for people: the choice and why, and everything that was considered."""
+"""Text of ``kprof select``: the choice with its reason, and all considered implementations."""
 
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 _LABEL = 16
-"""Columns of the labels."""
+"""Width of the labels in columns."""
 
 
 def lines(found: "ImplementationChoice") -> list[str]:
-    """Everything but the verdict."""
+    """Return all lines except the verdict."""
     rows = [
         f"shape           {assigned(found.shape)}",
         f"implementation  {found.implementation}",
@@ -41,12 +41,12 @@ def lines(found: "ImplementationChoice") -> list[str]:
 
 
 def _wrapped(rows: list[str]) -> list[str]:
-    """Return the lines as a terminal shows them, continued below their values."""
+    """Return the lines wrapped for a terminal; continuation lines are aligned with the values."""
     return [wrapped(row, further=" " * _LABEL) for row in rows]
 
 
 def verdict(found: "ImplementationChoice") -> str:
-    """What to use, how long it takes and how that is known, what limits it, what it beats, and what to compare next."""
+    """Return the choice, its time with the basis, its limit, the alternative it beats, and the next comparison."""
     where = found.device or found.arch
     chosen = next((one for one in found.candidates if one.implementation == found.implementation), None)
     parts = [f"use {found.implementation} on {where}: {_time(found, chosen)}"]
@@ -61,7 +61,7 @@ def verdict(found: "ImplementationChoice") -> str:
         return conclusion
     shape = (chosen.shape if chosen else {}) or found.shape
     if found.rule == "published" and found.basis == "predicted":
-        # The model does not say the same: the GPU has to be asked.
+        # The model disagrees with the published result, so a measurement on the GPU is needed.
         command = f"kprof bench {found.implementation} --provider triton,alternatives {shape_option(shape)}"
         return with_next(conclusion, f"{command} (on an {where}: it times both; gain not known)")
     command = tune_command(found.implementation, where, shape)
@@ -79,7 +79,7 @@ def _time(found: "ImplementationChoice", chosen: "ConsideredImplementation | Non
 
 
 def _compared(found: "ImplementationChoice") -> str:
-    """Return how a predicted choice compares with the best other one, and how sure that is; "" without another one."""
+    """Return how a predicted choice compares with the best alternative, and how certain that is; "" without one."""
     from kprof_analyzers.model.certainty import ENOUGH, certainty, sure_words
 
     others = [one for one in found.candidates if one.usable and one.basis == "predicted" and one.ms is not None]
@@ -95,7 +95,7 @@ def _compared(found: "ImplementationChoice") -> str:
     time = duration(1000 * (other.ms or 0.0))
     words = f", {100 * sure:.0f} % sure" if sure is not None else ""
     if ratio < 1:
-        # The model contradicts what was published, or cannot tell.
+        # The model contradicts the published result, or the difference is too small to tell.
         if sure is not None and sure < ENOUGH:
             times = f"{other.implementation}: {time}, {sure_words(sure)}"
             return f"the model does not tell the two apart ({times})"
@@ -105,7 +105,7 @@ def _compared(found: "ImplementationChoice") -> str:
 
 
 def _row(one: "ConsideredImplementation", size: float) -> list[str]:
-    """Return the cells of a row; times in the column's unit, which is ``size`` microseconds."""
+    """Return the cells of a row; times are in the column's unit of ``size`` microseconds."""
     low, high = (None if ms is None else 1000 * ms for ms in (one.low_ms, one.high_ms))
     return [
         one.implementation,

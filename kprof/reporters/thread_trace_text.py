@@ -1,4 +1,4 @@
-"""``kprof ingest thread-trace`` for people: where the traced wavefronts spent their cycles."""
+"""Text of ``kprof ingest thread-trace``: where the traced wavefronts spent their cycles."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from kprof.output.tables import rows_table
 
 
 def verdict(trace: DecodedThreadTrace) -> str:
-    """How much was issued, and how long that took."""
+    """Return the number of issued instructions, and their total latency."""
     return f"{trace.hits:,} instructions issued in {trace.latency:,} cycles, summed over wavefronts"
 
 
 def show(trace: DecodedThreadTrace, top: int) -> None:
-    """Print the cost of lines, mnemonics and instructions, and what single wavefronts add."""
+    """Print the cost of lines, mnemonics and instructions, and the data of single wavefronts."""
     if trace.dispatches:
         print(rows_table(["dispatch", "agent", "kernel", "issued", "cycles", "folder"], _dispatches(trace)))
         print(f"{len(trace.dispatches)} dispatches; the first is shown here, another one is with its own path\n")
@@ -49,7 +49,7 @@ def _folder(path: str) -> str:
 
 
 def _show_timeline(trace: DecodedThreadTrace, top: int) -> None:
-    """What the files of single wavefronts, of states and of the occupancy add to the listing."""
+    """Print the data from the files of single wavefronts, of states and of the occupancy."""
     timeline = trace.timeline
     if timeline.wavefronts:
         stalled = [one for one in trace.by_stall() if one.stall][:top]

@@ -1,4 +1,4 @@
-"""``kprof trace diff`` for people: operators of a prediction by how far they are off, and both trees of modules."""
+"""Text of ``kprof trace diff``: operators of a prediction sorted by their error, and both trees of modules."""
 
 import statistics
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from kprof_analyzers.profiles.timeline.operators.predicted import OperatorPredic
 from kprof_analyzers.profiles.timeline.tree_diff import TreeChange, TreeComparison, walk
 
 _LEAST = 0.5
-"""Ns: what changed by less is the rounding of a mean."""
+"""Nanoseconds below which a difference is only the rounding of a mean."""
 
 
 OPERATORS = (
@@ -21,11 +21,11 @@ OPERATORS = (
     Column("ratio", lambda row: "-" if row.ratio is None else f"{row.ratio:.2f}"),
     Column("operator", lambda row: f"{_name(row)} {row.shapes} {row.types}".strip(), wide=True),
 )  # fmt: skip
-"""Columns of the operators, those that are farthest off first."""
+"""Columns of the operators; rows with the largest error come first."""
 
 
 def remarks(result: PredictionComparison | None) -> Iterable[str]:
-    """Return what limits the comparison."""
+    """Return the limitations of the comparison."""
     if result is not None and not result.rows:
         yield "no operator in either trace"
     if result is not None and result.by_name:
@@ -41,7 +41,7 @@ def _both(row: OperatorPrediction) -> str:
 
 
 def verdict(result: PredictionComparison) -> str:
-    """Predicted over measured, of what is in both traces, and how much of the measured time that is."""
+    """Return predicted over measured time of operators in both traces, and their share of the measured time."""
     both = result.both
     if not both:
         return "no operator is in both the measured and the predicted trace"
@@ -59,9 +59,9 @@ def verdict(result: PredictionComparison) -> str:
 
 
 def tree_grid(found: TreeComparison, top: int) -> Grid:
-    """Return the nodes of ``--tree`` that changed most, and those around them; all of them where ``top`` is 0."""
+    """Return the nodes of ``--tree`` that changed most, with their parents; all nodes if ``top`` is 0."""
     changes = sorted((abs(node.delta_ns) for _, _, node in walk(found.root)), reverse=True)
-    # Where not all are shown, those that did not change are none of them.
+    # If not all nodes are shown, unchanged ones are not shown either.
     least = max(changes[min(top, len(changes)) - 1], _LEAST) if top and changes else 0.0
     rows = list(_kept(found.root, least, 0))
     remarks = []
@@ -77,7 +77,7 @@ def tree_grid(found: TreeComparison, top: int) -> Grid:
 
 
 def _kept(change: TreeChange, least: float, level: int) -> Iterator[tuple[int, TreeChange]]:
-    """Nodes that changed by enough, and those that have one inside."""
+    """Yield the nodes that changed by at least ``least``, and those that contain such a node."""
     for child in change.children:
         inside = list(_kept(child, least, level + 1))
         if inside or abs(child.delta_ns) >= least:

@@ -1,4 +1,4 @@
-"""``kprof ingest trace`` for people: what is in some traces."""
+"""Text of ``kprof ingest trace``: the content of some traces."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from kprof_analyzers.profiles.timeline.streaming import FileSummary
 
 
 def lines(summaries: Sequence[FileSummary]) -> list[str]:
-    """A row a trace; of a single one its categories and kernels, too."""
+    """Return one row per trace; for a single trace also its categories and kernels."""
     from kprof.output.tables import rows_table
 
     rows = []
@@ -46,7 +46,7 @@ def lines(summaries: Sequence[FileSummary]) -> list[str]:
 
 
 def verdict(summaries: Sequence[FileSummary], left_out: int) -> str:
-    """How much was read, and what was lost; ``left_out`` is a number of files."""
+    """Return how much was read and what was lost; ``left_out`` is the number of skipped files."""
     kernels = sum(k.count for s in summaries for k in s.kernels)
     lost = sum(i.lost for s in summaries for i in s.issues)
     total = sum(s.kernel_ns for s in summaries)

@@ -1,4 +1,4 @@
-"""Kernels of targets in a trace for people: the model's time next to the measured one, and what a search gives back."""
+"""Text about kernels of targets in a trace: modelled and measured times, and the gain from a search."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ FIELDS = (
 
 
 def record(one: TargetLaunch) -> dict[str, Any]:
-    """A row of a frame."""
+    """Return a launch as a row of a data frame."""
     launch, best = one.launch, one.tuned
     found = {name: getattr(one, name) for name in FIELDS if hasattr(one, name)}
     found |= {"name": launch.name, "workgroups": launch.workgroups, "calls": launch.calls, "total_ns": launch.total_ns}
@@ -52,7 +52,7 @@ def _range(one: TargetLaunch) -> str:
 
 
 def _extents(size: Sequence[int] | None) -> str:
-    """``4096``, ``64x32``; nothing where it is not known."""
+    """Format a grid, ``4096`` or ``64x32``; empty if it is not known."""
     given = list(size or ())
     while len(given) > 1 and given[-1] == 1:
         given.pop()
@@ -64,9 +64,9 @@ def _not_compared(one: TargetLaunch) -> str:
 
 
 def sentence(one: TargetLaunch) -> str:
-    """What the calls lose, and what another configuration is predicted to give back.
+    """Return the time that the calls lose, and the predicted gain from another configuration.
 
-    Both of a step where the trace marks steps.
+    Both are per step if the trace marks steps.
     """
     step = " a step" if one.steps else ""
     calls = one.in_a_step(one.launch.calls) if one.steps else one.launch.calls
@@ -97,7 +97,7 @@ def _gives_back(one: TargetLaunch, best: TunedLaunch) -> str:
 
 
 def verdict(found: Sequence[TargetLaunch]) -> str:
-    """What the compared launches lose together, and how much of it configurations are predicted to give back."""
+    """Return the total time that the compared launches lose, and the predicted gain from other configurations."""
     compared = [one for one in found if one.lost_ns is not None]
     if not compared:
         return "no launch of the targets can be compared with the model"

@@ -1,4 +1,4 @@
-"""``kprof ingest tunableop`` for people: the slowest GEMMs, and what was lost without tuning."""
+"""Text of ``kprof ingest tunableop``: the slowest GEMMs, and the time lost without tuning."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from kprof.output.tables import rows_table
 
 
 def show(results: TunableOpResults, gains: Sequence[TuningGain], top: int) -> None:
-    """Print the slowest problems, what was lost without tuning, and what looks untuned."""
+    """Print the slowest problems, the time lost without tuning, and problems that look untuned."""
     print("  ".join(f"{name} {value}" for name, value in results.validators.items()))
     best = results.best()
     libraries: dict[str, int] = {}
@@ -41,7 +41,7 @@ def show(results: TunableOpResults, gains: Sequence[TuningGain], top: int) -> No
 
 
 def verdict(results: TunableOpResults, gains: Sequence[TuningGain]) -> str:
-    """How many problems, and what tuning gains where that is known."""
+    """Return the number of problems, and the gain from tuning if known."""
     lost = _lost(gains)
     count = plural(len(results.best()), "GEMM")
     untuned = sum(one.is_default for one in results.best().values())

@@ -1,4 +1,4 @@
-"""How far a search is, on standard error: one line that changes on a terminal, a line now and then elsewhere."""
+"""Progress of a search on standard error: one changing line on a terminal, occasional lines elsewhere."""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,11 @@ _EVERY_PIPE = 10.0
 
 
 class Reporter:
-    """Shows progress.
+    """Reporter of a search's progress.
 
     Args:
-        quiet: show nothing.
-        stream: where to; standard error by default.
+        quiet: whether to show nothing.
+        stream: output stream; standard error by default.
     """
 
     def __init__(self, *, quiet: bool = False, stream: Any = None) -> None:
@@ -35,7 +35,7 @@ class Reporter:
         self._line.__exit__()
 
     def show(self, progress: "Progress") -> None:
-        """Draw the state, if it is time to."""
+        """Show the progress, unless it was shown just before."""
         now = time.monotonic()
         if self._quiet or now - self._last < (_EVERY_TERMINAL if self._line.terminal else _EVERY_PIPE):
             return
@@ -46,16 +46,16 @@ class Reporter:
             print(line(progress), file=self._line.stream, flush=True)
 
     def tell(self, text: str) -> None:
-        """A line that stays."""
+        """Print a permanent line."""
         self._line.clear()
         if not self._quiet:
             print(text, file=self._line.stream, flush=True)
 
 
 def line(progress: "Progress") -> str:
-    """``312 of 1,204 · 2:55 left · best 210 µs · 96 of 180 tiles · 5.1 compiles/s · 12 no good``.
+    """Return ``312 of 1,204 · 2:55 left · best 210 µs · 96 of 180 tiles · 5.1 compiles/s · 12 no good``.
 
-    What matters most stands first: a narrow terminal cuts the end off.
+    The most important values come first, because a narrow terminal truncates the line.
     """
     from kprof.output.quantities import duration
     from kprof.reporters.tune_text import element_cycles

@@ -23,7 +23,7 @@ _ENDED = {"complete": "", "budget": ", --budget is spent", "interrupted": ", sto
 
 
 def show(report: "TuneReport", *, no_color: bool) -> None:
-    """Print everything but the verdict and its code."""
+    """Print the result, except the verdict and its code."""
     console = terminal(no_color=no_color)
     product = f" · {report.product}" if report.product else ""
     predicted_so = f"predicted ({in_short(report.condition)}), nothing was run"
@@ -44,7 +44,7 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
 
 
 def to_paste(report: "TuneReport") -> str:
-    """Return the best configuration as code; nothing for several problems, or where the kernel's own is to be kept."""
+    """Return the best configuration as code; empty for several problems, or if the kernel's own should be kept."""
     from kprof.tuning.config_code import config_code
 
     if len(report.problems) != 1 or not report.problems[0].ranking or _keeps_own(report.problems[0]):
@@ -53,7 +53,7 @@ def to_paste(report: "TuneReport") -> str:
 
 
 def verdict(report: "TuneReport") -> str:
-    """Return what to do in one line."""
+    """Return the recommendation in one line."""
     ended = _ENDED[report.search.ended]
     gains = [times for problem in report.problems if (times := _gain(problem)) is not None]
     if len(report.problems) > 1 and len(gains) == len(report.problems):
@@ -64,7 +64,7 @@ def verdict(report: "TuneReport") -> str:
         why = f": {example}" if example and not any(p.ranking for p in report.problems) else ""
         return f"tune {report.kernel} on {report.arch}: {report.verdict.summary}{ended}{why}"
     (problem,) = report.problems
-    # In a tie the user's own stays: a change that brings nothing is work for nothing.
+    # In a tie the user's own configuration is kept, since a change would gain nothing.
     best = problem.own if _keeps_own(problem) and problem.own is not None else problem.ranking[0]
     time = f"{predicted(best)} predicted{likely(best.low_us, best.high_us)}"
     if best.given:
@@ -83,11 +83,11 @@ def verdict(report: "TuneReport") -> str:
 
 
 _ALIKE = 1.03
-"""Times closer than this are one: no configuration is changed for it."""
+"""Times whose ratio is below this count as equal; no change of the configuration is recommended."""
 
 
 def _sure(best: "Ranked", own: "Ranked | None") -> str:
-    """Return how sure the model is that the best one is faster; nothing where both were measured."""
+    """Return the model's certainty that the best configuration is faster; empty if both were measured."""
     if own is None or own.certainty is None or best.measured_ms is not None:
         return ""
     return f" ({100 * own.certainty:.0f} % sure)"
@@ -108,7 +108,7 @@ def _why_kept(problem: "TunedProblem", gain: float) -> str:
 
 
 def _gain(problem: "TunedProblem") -> float | None:
-    """How many times faster the first configuration is than the kernel's own; measured where both were."""
+    """Return the speedup of the first configuration over the kernel's own; from measurements if both were measured."""
     if problem.own is None or not problem.ranking:
         return None
     best = problem.ranking[0]
@@ -118,17 +118,17 @@ def _gain(problem: "TunedProblem") -> float | None:
 
 
 def predicted(one: "Ranked") -> str:
-    """``210 µs``; ``3.1 cycles an element of n`` where no time is known."""
+    """Return the predicted time, ``210 µs``, or ``3.1 cycles an element of n`` if no time is known."""
     return element_cycles(one.cost, one.axis) if one.time_us is None else duration(one.time_us)
 
 
 def element_cycles(cycles: float, axis: str) -> str:
-    """``3.1 cycles an element of n``."""
+    """Return cycles per element of an axis, ``3.1 cycles an element of n``."""
     return f"{cycles:.3g} cycles an element of {axis}"
 
 
 def _best_time(problem: "TunedProblem") -> str:
-    """What the first configuration takes, measured where the kernel's own was."""
+    """Return the time of the first configuration; measured if the kernel's own was measured too."""
     assert problem.own is not None
     best, own = problem.ranking[0], problem.own
     both = best.measured_ms is not None and own.measured_ms is not None
@@ -136,7 +136,7 @@ def _best_time(problem: "TunedProblem") -> str:
 
 
 def common(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Knobs that have the same value in all of them."""
+    """Return the knobs with the same value in all configurations; empty for a single one."""
     if len(configs) < 2:
         return {}
     first = configs[0]
@@ -184,9 +184,9 @@ def _problem(console: "Console", problem: "TunedProblem", gpu: str) -> None:
 
 
 def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
-    """How sure it is that the first is faster than the kernel's own, and than the next that is told apart from it."""
+    """Print the certainty that the first is faster than the kernel's own, and than the next distinguishable one."""
     other = next((one for one in problem.ranking[1:] if not one.tie), None)
-    # Beside itself the kernel's own says nothing.
+    # If the first configuration is the kernel's own, there is nothing to compare.
     own = None if problem.ranking and _is_own(problem, problem.ranking[0]) else problem.own
     named = [("the kernel's own", own), ("the next row without =", other)]
     said = [f"than {name}: {100 * one.certainty:.0f} %" for name, one in named if one is not None and one.certainty]
@@ -201,7 +201,7 @@ def _is_own(problem: "TunedProblem", one: "Ranked") -> bool:
 
 
 def _no_published_times(problem: "TunedProblem", other: "Ranked | None") -> bool:
-    """Whether there is a certainty for none, though all are predicted times that are told apart by their difference."""
+    """Return whether no certainty is known although all times are predicted and narrow enough to be distinguished."""
     from kprof.tuning.candidates import WIDE
 
     if not problem.ranking:
@@ -214,7 +214,7 @@ def _no_published_times(problem: "TunedProblem", other: "Ranked | None") -> bool
 
 
 def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Mapping[str, Any]) -> None:
-    """A line a configuration, with a column for each knob that differs; knobs below it where there is no room."""
+    """Print one line per configuration, with a column per differing knob; without room, knobs go below the line."""
     measured = any(one.measured_ms is not None for one in rows)
     every = dict.fromkeys(n for one in rows for n in one.config)
     names = [n for n in every if any(n not in shared or one.config.get(n) != shared[n] for one in rows)]
@@ -241,7 +241,7 @@ def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Ma
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines: numbers to the right, words to the left."""
+    """Return rows of cells as lines: numbers are right-aligned, words left-aligned."""
     sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = [any(cell[:1].isdigit() for cell in column[1:]) for column in zip(*rows, strict=True)]
     right[0] = False
@@ -252,9 +252,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _speed(problem: "TunedProblem", gpu: str) -> str:
-    """What the first configuration reaches, where the problem's work is known: operations, or bytes where those count.
+    """Return the rate of the first configuration if the problem's work is known: operations, or bytes.
 
-    A problem counts as one of operations where it has more than 32 of them for each byte.
+    A problem with more than 32 operations per byte is rated by operations.
     """
     if not problem.ranking:
         return ""
@@ -269,7 +269,7 @@ def _speed(problem: "TunedProblem", gpu: str) -> str:
 
 
 def _of_peak(problem: "TunedProblem", gpu: str) -> str:
-    """Return `` of 1,307`` for a problem whose type has matrix instructions with a published peak; else nothing."""
+    """Return `` of 1,307`` if the problem's type has matrix instructions with a published peak, else ""."""
     from kprof.hardware.machine import find_product, load
     from kprof.reporters._model_text import ASSUMED_PRODUCT
     from kprof_analyzers.peaks import arithmetic
@@ -287,7 +287,7 @@ def _remark(one: "Ranked") -> str:
 
 
 def _cells(one: "Ranked", size: float, *, measured: bool) -> list[str]:
-    """Cells of a row; times in the column's unit, which is ``size`` microseconds."""
+    """Return the cells of a row; times are in the column's unit of ``size`` microseconds."""
     own = [] if not measured else ["-" if one.measured_ms is None else three_digits(1000 * one.measured_ms / size)]
     lds = one.resources.lds_bytes
     return [
@@ -303,7 +303,7 @@ def _cells(one: "Ranked", size: float, *, measured: bool) -> list[str]:
 
 
 def spread_cell(low_us: float | None, high_us: float | None, size: float) -> str:
-    """Return the bounds of a time in a column whose unit is ``size`` microseconds."""
+    """Return the bounds of a time, for a column in units of ``size`` microseconds."""
     if low_us is None or high_us is None:
         return "-"
     return f"{three_digits(low_us / size)}-{three_digits(high_us / size)}"
@@ -314,7 +314,7 @@ def _count(value: float | None) -> str:
 
 
 def _dispatch(console: "Console", report: "TuneReport") -> None:
-    """One line a problem: the best configuration, its time, and what it gains over the kernel's own."""
+    """Print one line per problem: the best configuration, its time, and its gain over the kernel's own."""
     shared = common([p.ranking[0].config for p in report.problems if p.ranking])
     names = list(dict.fromkeys(n for p in report.problems if p.ranking for n in p.ranking[0].config if n not in shared))
     rows = [["problem", "time", "own", "gain", "ties", *names]]
@@ -385,8 +385,8 @@ def _footer(console: "Console", report: "TuneReport") -> None:
 
 
 def _uncompiled(search: "SearchFacts") -> str:
-    """Return why configurations were judged without a compile, with the number of each."""
-    # A knob that changed no time on one tile may have changed it on another: then it is no longer listed.
+    """Return why configurations were rated without a compile, with the number for each reason."""
+    # Knobs that changed a time on another tile are not listed, although they changed none on the first tile.
     knobs = f"changed only {', '.join(search.inert)}, which" if search.inert else "changed only what"
     reasons = (
         (search.resumed, "known before"),
@@ -398,7 +398,7 @@ def _uncompiled(search: "SearchFacts") -> str:
 
 
 def _tiles(search: "SearchFacts") -> str:
-    """``24 of 1,180 tiles``, ``all 12 tiles``."""
+    """Return the number of explored tiles: ``24 of 1,180 tiles``, ``all 12 tiles``."""
     if search.tiles_seen < search.tiles:
         return f"{search.tiles_seen:,} of {search.tiles:,} tiles"
     return "the only tile" if search.tiles == 1 else f"all {search.tiles:,} tiles"
@@ -413,7 +413,7 @@ def _reasons(reasons: Mapping[str, int]) -> str:
 
 
 def _fold(console: "Console", text: str, indent: int = 2) -> None:
-    """A paragraph; lines after the first are set in, below the text where it begins with one of the footer's words."""
+    """Print a wrapped paragraph; continuation lines are indented, below the text if it begins with a footer word."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else console.width
     if text[:9].rstrip() in {"Space", "Search", "Judged", "Of them", "Alike", "Note", "Kept in", "Assumed", "Example"}:
         indent = 9

@@ -1,4 +1,4 @@
-"""``kprof validate`` for people: measured and modelled, kernel by kernel."""
+"""Text of ``kprof validate``: measured and modelled values, kernel by kernel."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ Kernels = Sequence[tuple[str, str, "Measured"]]
 
 
 def show(kernels: Kernels, console: "Console") -> None:
-    """What was matched, and each quantity and loop on both sides."""
+    """Print the matched kernels, and each quantity and loop as measured and modelled."""
     from rich.text import Text
 
     from kprof.reporters.measured_text import compared
@@ -25,7 +25,7 @@ def show(kernels: Kernels, console: "Console") -> None:
 
 
 def verdict(kernels: Kernels, standing: "Verdict") -> str:
-    """How far the model's time is off; of several kernels, of that which is farthest off."""
+    """Return the error of the modelled time; for several kernels, the largest error."""
     from kprof.reporters.measured_text import loop_place
 
     times = [(name, one) for name, _, measured in kernels for one in measured.comparisons if one.id == "time_us"]

@@ -1,1 +1,1 @@
-"""What others do for the problems of the bundled kernels: a file a family, each with a table ``PROVIDERS``."""
+"""Other implementations of the bundled kernels' problems: one file per family, each with a table ``PROVIDERS``."""

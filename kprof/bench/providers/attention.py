@@ -1,6 +1,6 @@
 """Attention in torch (all scores in memory), torch's SDPA, AITER (Triton) and Composable Kernel through AITER.
 
-Layouts, masks and what is dequantised are made before anything is timed.
+Layouts, masks and dequantised tensors are prepared before the timing, except where a provider's name says otherwise.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ def _heads_first(inputs: Values, shape: Shape) -> tuple[Any, Any, Any]:
     """Return q, k and v with the heads before the sequence.
 
     Raises:
-        KprofError: the shape has sinks or dropout, which none of these libraries computes with the kernel's inputs.
+        KprofError: the shape has sinks or dropout, which these libraries cannot compute with the kernel's inputs.
     """
     if shape.get("sinks") or shape.get("dropout"):
         raise KprofError("only the bundled kernel computes attention with sinks or with these dropout masks here")
@@ -34,7 +34,7 @@ def _like_input(out: Any, shape: Shape) -> Any:
 
 
 def _hidden(shape: Shape, device: Any) -> Any:
-    """Where a query must not look; the last query sees all keys, or the last ones of a window."""
+    """Return the mask of forbidden keys per query. The last query may use all keys, or the last ones of a window."""
     import torch
 
     pairs = torch.ones(shape["SQ"], shape["SK"], device=device, dtype=torch.bool)
@@ -44,7 +44,7 @@ def _hidden(shape: Shape, device: Any) -> Any:
 
 
 def _native_inputs(inputs: Values, shape: Shape) -> Values:
-    """Each query head's keys and values, and the mask."""
+    """Return inputs with keys and values repeated for each query head, and the mask."""
     q, k, v = _heads_first(inputs, shape)
     group = q.shape[1] // k.shape[1]
     k, v = (t.repeat_interleave(group, dim=1) if group > 1 else t for t in (k, v))
@@ -59,7 +59,7 @@ def _native(values: Values, shape: Shape) -> Values:
 
 
 def sdpa_inputs(inputs: Values, shape: Shape) -> Values:
-    """Heads first, rows of V contiguous; a mask where SDPA's own causal one is another (unequal lengths)."""
+    """Return inputs with heads first and contiguous V; with a mask if SDPA's causal mask differs."""
     q, k, v = _heads_first(inputs, shape)
     values = {"q": q, "k": k, "v": v if "v" in inputs else v.contiguous()}
     if shape.get("causal") and (shape["SQ"] != shape["SK"] or shape.get("window")):
@@ -68,7 +68,7 @@ def sdpa_inputs(inputs: Values, shape: Shape) -> Values:
 
 
 def sdpa(values: Values, shape: Shape) -> Values:
-    """One call."""
+    """Compute attention with one call of SDPA."""
     import torch
 
     q, k, v = (values[name] for name in "qkv")
@@ -85,7 +85,7 @@ def sdpa(values: Values, shape: Shape) -> Values:
 
 
 def _aiter_inputs(inputs: Values, shape: Shape, what: str) -> Values:
-    """The sequence before the heads, contiguous: the only layout that AITER takes."""
+    """Return contiguous inputs with the sequence before the heads, the only layout that AITER supports."""
     need("aiter", what)
     if shape.get("lse"):
         raise KprofError(f"{what} is not asked for the log-sum-exp here")
@@ -112,7 +112,7 @@ def _backward_inputs(inputs: Values, shape: Shape) -> Values:
 
 
 def _backward(values: Values, shape: Shape) -> Values:
-    """Forward and backward through SDPA."""
+    """Compute forward and backward through SDPA."""
     import torch
 
     leaves = {n: values[n].detach().requires_grad_() for n in ("q", "k", "v")}
@@ -137,7 +137,7 @@ def _int8_beforehand(inputs: Values, shape: Shape) -> Values:
 
 
 def _int8_in_the_call(inputs: Values, shape: Shape) -> Values:
-    """Dequantised in each call, then SDPA: what integers cost without a kernel for them."""
+    """Dequantise in each call, then use SDPA: the cost of integers without a specialised kernel."""
     values = {**inputs, **_dequantised(inputs, shape)}
     return sdpa(values, shape)
 

@@ -1,6 +1,6 @@
-"""Attention of one token to a cache: SDPA a sequence, 4-bit caches dequantised, and latent attention in two forms.
+"""Decode attention with a cache: SDPA per sequence, dequantised 4-bit caches, and latent attention in two forms.
 
-Lengths are read before anything is timed: reading them waits for the device.
+Lengths are read before the timing, because reading them waits for the device.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ Values = Mapping[str, Any]
 
 
 def _views(inputs: Values, _shape: Shape) -> Values:
-    """Each sequence's query and the filled part of its cache, heads first."""
+    """Return each sequence's query and the filled part of its cache, with heads first."""
     filled = [(b, length) for b, length in enumerate(inputs["lengths"].tolist()) if length]
     return {
         "like": inputs["q"],
@@ -26,7 +26,7 @@ def _views(inputs: Values, _shape: Shape) -> Values:
 
 
 def _sdpa(values: Values, _shape: Shape) -> Values:
-    """A call a sequence."""
+    """Compute attention with one SDPA call per sequence."""
     import torch
 
     out = torch.zeros_like(values["like"])
@@ -37,7 +37,7 @@ def _sdpa(values: Values, _shape: Shape) -> Values:
 
 
 def _unpacked(packed: Any, scale: Any, shift: Any) -> Any:
-    """(..., D) of packed nibbles, low ones first, with a scale and a shift for each half."""
+    """Return (..., D) from packed nibbles, low ones first, with a scale and a shift for each half."""
     import torch
 
     halves = torch.stack([packed & 15, packed >> 4], dim=-2).to(scale.dtype)
@@ -45,7 +45,7 @@ def _unpacked(packed: Any, scale: Any, shift: Any) -> Any:
 
 
 def _int4_views(inputs: Values, _shape: Shape) -> Values:
-    """The filled parts of packed caches."""
+    """Return the filled parts of packed caches."""
     parts = [name + part for name in "kv" for part in ("", "_scale", "_shift")]
     filled = [(b, length) for b, length in enumerate(inputs["lengths"].tolist()) if length]
     return {
@@ -72,12 +72,12 @@ def _int4_beforehand(inputs: Values, shape: Shape) -> Values:
 
 
 def _int4_in_the_call(values: Values, shape: Shape) -> Values:
-    """Dequantised in each call, then SDPA."""
+    """Dequantise in each call, then use SDPA."""
     return _sdpa(_dequantised(values, shape), shape)
 
 
 def _latent_views(inputs: Values, shape: Shape) -> Values:
-    """Each sequence's filled latents, and where its queries must not look."""
+    """Return each sequence's filled latents, and the mask of forbidden keys."""
     import torch
 
     sequences = []
@@ -95,7 +95,7 @@ def _latent_views(inputs: Values, shape: Shape) -> Values:
 
 
 def _weights(scores: Any, one: Values, shape: Shape) -> Any:
-    """Softmax in float32; rows that see nothing are zero."""
+    """Return the softmax in float32; rows without visible keys are zero."""
     scale = (shape["DN"] + shape["DR"]) ** -0.5
     masked = (scores.float() * scale).masked_fill(one["hidden"], float("-inf"))
     return masked.softmax(dim=-1).nan_to_num(0.0).to(scores.dtype)
@@ -119,12 +119,12 @@ def _latent(values: Values, shape: Shape, *, absorbed: bool) -> Values:
 
 
 def _naive(values: Values, shape: Shape) -> Values:
-    """Each head's own keys and values are made from the latents, in each call."""
+    """Compute each head's keys and values from the latents in each call."""
     return _latent(values, shape, absorbed=False)
 
 
 def _absorbed(values: Values, shape: Shape) -> Values:
-    """The projection of keys goes into the queries and that of values behind the sum, operation by operation."""
+    """Apply the key projection to the queries and the value projection after the sum, operation by operation."""
     return _latent(values, shape, absorbed=True)
 
 

@@ -11,7 +11,7 @@ Values = Mapping[str, Any]
 
 
 def _with_scale(inputs: Values, shape: Shape) -> Values:
-    """A scale of one where torch wants scales."""
+    """Add a scale of one for types for which torch requires scales."""
     import torch
 
     if not shape["dtype"].startswith("fp8"):
@@ -38,7 +38,7 @@ def _gemm(inputs: Values, shape: Shape) -> Values:
 
 
 def _multiply_reduce(inputs: Values, shape: Shape) -> Values:
-    """``b`` is stored as [N, K]."""
+    """Compute a product with ``b`` stored as [N, K]."""
     return _gemm(inputs, {**shape, "trans_a": False, "trans_b": True})
 
 
@@ -47,7 +47,7 @@ def _stream_k(inputs: Values, shape: Shape) -> Values:
 
 
 def _w4a16(inputs: Values, shape: Shape) -> Values:
-    """Weights written out in the activations' dtype for each call, then one product."""
+    """Convert the weights to the activations' dtype in each call, then multiply once."""
     import torch
 
     a, scale = inputs["a"], inputs["scale"]

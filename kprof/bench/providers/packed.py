@@ -1,4 +1,4 @@
-"""Attention of packed sequences: SDPA a sequence, AITER's and Composable Kernel's functions for them."""
+"""Attention of packed sequences: SDPA per sequence, and AITER's and Composable Kernel's variable-length functions."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -13,7 +13,7 @@ Values = Mapping[str, Any]
 
 
 def _per_sequence(inputs: Values, shape: Shape) -> Values:
-    """Each sequence's heads-first views and mask. Where each sequence begins is read here: it waits for the device."""
+    """Return each sequence's heads-first views and mask. Reading the sequence bounds here waits for the device."""
     sequences = []
     ends = [inputs[name].tolist() for name in ("cu_queries", "cu_keys")]
     for b in range(shape["B"]):
@@ -27,7 +27,7 @@ def _per_sequence(inputs: Values, shape: Shape) -> Values:
 
 
 def _mask(inputs: Values, shape: Shape, b: int, queries: int, keys: int) -> Any:
-    """What is added to the scores of a sequence, (H, queries, keys) or (queries, keys); ``None`` where nothing is."""
+    """Return the term to add to a sequence's scores, (H, queries, keys) or (queries, keys), or ``None``."""
     import torch
 
     q = inputs["q"]
@@ -47,7 +47,7 @@ def _mask(inputs: Values, shape: Shape, b: int, queries: int, keys: int) -> Any:
 
 
 def _sdpa(values: Values, _shape: Shape) -> Values:
-    """A call a sequence; rows that see no key are zero."""
+    """Compute attention with one SDPA call per sequence; rows without visible keys are zero."""
     import torch
 
     out = torch.zeros_like(values["like"])

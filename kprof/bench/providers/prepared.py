@@ -1,4 +1,4 @@
-"""What providers share: inputs in another form, made before anything is timed, and the error of a missing library."""
+"""Shared parts of providers: preparation of inputs before the timing, and the error for a missing library."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class Prepared:
     """A provider in two steps, of which only the second is timed.
 
     Attributes:
-        prepare: ``prepare(inputs, shape) -> values``: layouts, masks and weights as the library wants them, as an
-            application would keep them. It copies what ``run`` overwrites.
+        prepare: ``prepare(inputs, shape) -> values``: converts layouts, masks and weights to the library's form, in
+            which an application would keep them. It copies tensors that ``run`` overwrites.
         run: ``run(values, shape) -> outputs``.
     """
 
@@ -24,19 +24,19 @@ class Prepared:
     run: Callable[[Values, Shape], Values]
 
     def __call__(self, inputs: Values, shape: Shape) -> Values:
-        """Both steps."""
+        """Run both steps."""
         return self.run(self.prepare(inputs, shape), shape)
 
 
 class NotInstalled(Exception):  # noqa: N818 - says what it is
-    """The provider needs a package that is not there."""
+    """The provider needs a package that is not installed."""
 
 
 def need(package: str, what: str) -> None:
-    """Say that a package is missing, without importing it.
+    """Raise an error if a package is missing, without importing it.
 
     Raises:
-        NotInstalled: it is.
+        NotInstalled: the package is missing.
     """
     if find_spec(package) is None:
         raise NotInstalled(f"{what} needs the package {package!r}, which is not installed")

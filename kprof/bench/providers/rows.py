@@ -16,7 +16,7 @@ def _softmax(inputs: Values, _shape: Shape) -> Values:
 
 
 def _whole_gain(inputs: Values, shape: Shape) -> Values:
-    """The gain as others take it: whole, not without the one that is added to it."""
+    """Return the inputs with the full gain: other implementations do not add one to it."""
     return {**inputs, "gain": inputs["gain"] + 1 if shape["unit_offset"] else inputs["gain"]}
 
 
@@ -38,10 +38,10 @@ def _rmsnorm_aiter(inputs: Values, shape: Shape) -> Values:
 
 
 def _vllm() -> Any:
-    """VLLM's operators, which its own module registers with torch.
+    """Return vLLM's operators, which its own module registers with torch.
 
     Raises:
-        NotInstalled: there is no vLLM.
+        NotInstalled: vLLM is not installed.
     """
     from importlib import import_module
 
@@ -66,7 +66,7 @@ def _rmsnorm_vllm(inputs: Values, shape: Shape) -> Values:
 
 
 def _quantising_vllm(inputs: Values, shape: Shape) -> Values:
-    """VLLM divides by its scale and adds to the residual in place: an inverse, and a residual of its own."""
+    """Prepare vLLM's inputs: the inverse scale, since vLLM divides, and a copy of the overwritten residual."""
     import torch
 
     _vllm()
@@ -77,7 +77,7 @@ def _quantising_vllm(inputs: Values, shape: Shape) -> Values:
 
 
 def _rmsnorm_residual_vllm(inputs: Values, shape: Shape) -> Values:
-    """Adds to the residual in place, so that from call to call the values grow."""
+    """Compute the norm with vLLM, which adds to the residual in place, so that its values grow from call to call."""
     import torch
 
     x, residual = inputs["x"], inputs["residual"]
@@ -103,7 +103,7 @@ def _layernorm(inputs: Values, shape: Shape) -> Values:
 
 
 def _with_bias(inputs: Values, _shape: Shape) -> Values:
-    """Torch wants a bias to give its gradient; which one does not matter."""
+    """Add a bias of zeros, because torch computes its gradient only if there is a bias; its values do not matter."""
     import torch
 
     return {**inputs, "bias": torch.zeros_like(inputs["weight"])}
@@ -126,7 +126,7 @@ def _layernorm_backward(inputs: Values, shape: Shape) -> Values:
 
 
 def _rmsnorm_backward(inputs: Values, _shape: Shape) -> Values:
-    """The formula in float32, one operation after the other."""
+    """Compute the formula in float32, one operation at a time."""
     dy, x, rstd = inputs["dy"].float(), inputs["x"].float(), inputs["rstd"][:, None]
     xhat = x * rstd
     g = dy * inputs["weight"].float()
@@ -135,7 +135,7 @@ def _rmsnorm_backward(inputs: Values, _shape: Shape) -> Values:
 
 
 def _rmsnorm_residual_fp8(inputs: Values, shape: Shape) -> Values:
-    """Unfused: add, norm, scale, clamp, convert."""
+    """Compute unfused: add, norm, scale, clamp, convert."""
     import torch
 
     stored = inputs["x"] + inputs["residual"]
@@ -146,7 +146,7 @@ def _rmsnorm_residual_fp8(inputs: Values, shape: Shape) -> Values:
 
 
 def _swiglu_fp8(inputs: Values, shape: Shape) -> Values:
-    """Unfused: SiLU, product, scale, clamp, convert."""
+    """Compute unfused: SiLU, product, scale, clamp, convert."""
     import torch
 
     gate, up = inputs["x"].float().split(shape["N"], dim=-1)

@@ -1,4 +1,4 @@
-"""mLSTM in torch: the quadratic form, which is how it is trained without a kernel of its own."""
+"""Compute mLSTM in torch in its quadratic form, in which it is trained without a specialised kernel."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,1 +1,1 @@
-"""The checks, a file a section; ``llvm_tools`` is a part of ``software``."""
+"""The checks, one file per section; ``llvm_tools`` is a part of ``software``."""

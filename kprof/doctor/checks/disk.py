@@ -1,4 +1,4 @@
-"""Folders of caches: they must be writable and have room."""
+"""Check that cache folders are writable and have enough space."""
 
 import os
 import time
@@ -14,7 +14,7 @@ _SECONDS = 0.2
 
 @check("kprof-cache", "disk", why="Without it every kernel is compiled each time.")
 def kprof_cache(machine: Host) -> Seen:
-    """The cache of kprof."""
+    """Check kprof's cache."""
     own = machine.environment.get("KPROF_CACHE_DIR")
     return _room(machine, _folder(machine, own, "XDG_CACHE_HOME", ".cache", "kprof"), "KPROF_CACHE_DIR")
 
@@ -25,13 +25,13 @@ def kprof_cache(machine: Host) -> Seen:
     why="Programs compile all their kernels again when Triton cannot keep them, and fail when its disk is full.",
 )
 def triton_cache(machine: Host) -> Seen:
-    """The cache of Triton."""
+    """Check Triton's cache."""
     own = machine.environment.get("TRITON_CACHE_DIR")
     return _room(machine, _folder(machine, own, "TRITON_HOME", ".triton", "cache"), "TRITON_CACHE_DIR")
 
 
 def _folder(machine: Host, own: str | None, base: str, hidden: str, name: str) -> Path:
-    """A cache's folder: the one named for it, else below the folder that ``base`` names, else below the home."""
+    """Return a cache's folder: the explicit one, else one below the folder in variable ``base``, else in home."""
     if own:
         return Path(own)
     other = machine.environment.get(base)
@@ -50,7 +50,7 @@ def _home() -> Path:
 
 
 def _room(machine: Host, path: Path, variable: str) -> Seen:
-    """Whether a folder, or the nearest one above that exists, can be written to, and how much room there is."""
+    """Check that a folder (or its nearest existing parent) is writable and has enough space."""
     there = next((place for place in (path, *path.parents) if place.is_dir()), None)
     if there is None or not machine.usable(there):
         return warn(f"{path} cannot be written to", f"export {variable}=/path/to/a/writable/folder")
@@ -62,7 +62,7 @@ def _room(machine: Host, path: Path, variable: str) -> Seen:
 
 
 def _size(path: Path) -> str:
-    """What is below a folder; counting ends after a moment."""
+    """Return the total size of a folder's files as text; a lower bound if counting takes too long."""
     total, end = 0, time.monotonic() + _SECONDS
     for directory, _, names in os.walk(path):
         for name in names:

@@ -1,4 +1,4 @@
-"""Environment variables with a check of their own. What the guides say about variables is in ``settings.toml``."""
+"""Checks of environment variables that need their own code; other advice on variables is in ``settings.toml``."""
 
 from kprof.doctor.check import Seen, check, fail, ok, warn
 from kprof.doctor.host import Host
@@ -10,7 +10,7 @@ _DEVICES = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES
 
 @check("compile-switches", "environment", why="They change the compiled code; kprof notes them with each result.")
 def compile_switches(machine: Host) -> Seen:
-    """Triton's switches that are set."""
+    """Check for Triton switches that change the compiled code."""
     from kprof.compiler.environment import SWITCHES
 
     found = [name for name in sorted(SWITCHES) if machine.environment.get(name)]
@@ -22,7 +22,7 @@ def compile_switches(machine: Host) -> Seen:
 
 @check("triton-interpreter", "environment", source=_INTERPRETER.source, why=_INTERPRETER.why)
 def triton_interpreter(machine: Host) -> Seen:
-    """Whether Triton interprets kernels instead of compiling them: ``TRITON_INTERPRET``."""
+    """Check whether Triton interprets kernels instead of compiling them: ``TRITON_INTERPRET``."""
     value = machine.environment.get(_INTERPRETER.name, "")
     if value.lower() in {"1", "true", "on", "yes", "y"}:
         return fail(f"{_INTERPRETER.name}={value}", f"unset {_INTERPRETER.name}")
@@ -36,7 +36,7 @@ def triton_interpreter(machine: Host) -> Seen:
     why="They hide and renumber GPUs, and one applied to what another has left chooses a GPU that nobody meant.",
 )
 def visible_devices(machine: Host) -> Seen:
-    """Variables that choose GPUs, and whether they hide some."""
+    """Check the variables that select GPUs, and whether they hide some."""
     values = {name: machine.environment[name] for name in _DEVICES if name in machine.environment}
     words = ", ".join(f"{name}={value[:40]}" for name, value in values.items())
     hidden = [name for name, value in values.items() if value.strip() in {"", "-1"}]

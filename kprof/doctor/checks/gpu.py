@@ -1,4 +1,4 @@
-"""The GPUs, their driver, and how they are set."""
+"""Checks of the GPUs, their driver, and their settings."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ _SPEED = re.compile(r"(\d{1,3}(?:\.\d)?) GT/s")
     why="kprof bench checks kernels on a CUDA GPU against their reference; times there are not those of an AMD GPU.",
 )
 def cuda_gpu(machine: Host) -> Seen:
-    """NVIDIA GPUs with what ``kprof bench`` needs to check kernels on them where there is no AMD GPU."""
+    """Check NVIDIA GPUs for use with ``kprof bench``, which can check kernels on them if there is no AMD GPU."""
     found = machine.cuda_gpus
     words = ", ".join(f"{found.count(name)} x {name}" for name in dict.fromkeys(found))
     files = [path for path in machine.entries("/dev", "nvidia") if path.name[6:].isdecimal()]
@@ -44,7 +44,7 @@ def cuda_gpu(machine: Host) -> Seen:
 
 
 def _cuda_software(machine: Host, words: str) -> Seen:
-    """What torch and Triton are built for."""
+    """Check that torch and Triton are built for CUDA."""
     torch = copies(machine, "torch", "version.py", ("torch",))
     if not torch:
         return warn(f"{words}, but no torch", _TORCH)
@@ -61,7 +61,7 @@ def _cuda_software(machine: Host, words: str) -> Seen:
 
 @check("device-access", "gpu", needs_gpu=True, why="Kernels are started through /dev/kfd and /dev/dri/renderD*.")
 def device_access(machine: Host) -> Seen:
-    """Whether this user may use ``/dev/kfd`` and the GPUs' files in ``/dev/dri``."""
+    """Check that this user may use ``/dev/kfd`` and the GPUs' files in ``/dev/dri``."""
     files = ["/dev/kfd", *(f"/dev/dri/{gpu.render}" for gpu in machine.gpus if gpu.render)]
     missing = [file for file in files if not machine.at(file).exists()]
     if missing:
@@ -85,18 +85,18 @@ def _some(files: list[str]) -> str:
     why="The driver schedules kernels and sets clocks; its version belongs to every measurement.",
 )
 def driver(machine: Host) -> Seen:
-    """The amdgpu module and the kernel that it runs in."""
+    """Check the amdgpu module, and report its version and that of the Linux kernel."""
     kernel = (machine.text("/proc/sys/kernel/osrelease") or "unknown")[:60]
     if not machine.at("/sys/module/amdgpu").is_dir():
         return fail(f"amdgpu is not loaded (Linux {kernel})", "sudo modprobe amdgpu")
     version = machine.text("/sys/module/amdgpu/version")
-    # Only the driver that ROCm ships has a version of its own.
+    # Only the driver that ROCm ships has its own version number.
     return ok(f"amdgpu {version[:40]}, Linux {kernel}" if version else f"amdgpu of Linux {kernel}")
 
 
 @check("gpu", "gpu", needs_gpu=True, why="A GPU that the compute driver does not list cannot run kernels.")
 def gpu_listed(machine: Host) -> Seen:
-    """Whether the compute driver lists the GPUs that are on the bus."""
+    """Check that the compute driver lists the GPUs found on the bus."""
     listed = machine.gpus
     if not listed:
         return fail(f"{machine.on_the_bus} on the bus, none in the driver", "sudo modprobe amdgpu")
@@ -114,7 +114,7 @@ def gpu_listed(machine: Host) -> Seen:
     why="Predictions and published times are for the whole GPU; a partition has a share of its CUs.",
 )
 def reported_gpus(machine: Host) -> Seen:
-    """Architectures, compute units and partitions that the output of rocminfo or amd-smi lists."""
+    """Check the GPUs in the output of rocminfo or amd-smi: architectures, compute units and partitions."""
     counts = Counter(gpu.words for gpu in machine.reported)
     words = ", ".join(f"{count} x {name}" if count > 1 else name for name, count in counts.items())
     strange = _not_modelled(words, sorted({gpu.arch for gpu in machine.reported if gpu.arch}))
@@ -129,7 +129,7 @@ def reported_gpus(machine: Host) -> Seen:
 
 
 def _not_modelled(words: str, archs: list[str]) -> Seen | None:
-    """A warning about the architectures that kprof has no data of; ``None`` when it has them all."""
+    """Return a warning about architectures without hardware data in kprof; ``None`` if all are known."""
     from kprof.hardware.machine import load
 
     strange = []
@@ -144,7 +144,7 @@ def _not_modelled(words: str, archs: list[str]) -> Seen | None:
 
 
 def _partition(gpu: ReportedGpu) -> str:
-    """What shows that a GPU is partitioned; empty where nothing does."""
+    """Return a description of how a GPU is partitioned; empty if it is not."""
     from kprof.hardware.machine import find_product, product_in
 
     modes = [
@@ -164,7 +164,7 @@ def _partition(gpu: ReportedGpu) -> str:
 
 @check("partition", "gpu", needs_gpu=True, source=_COMPUTE.source, why=f"{_COMPUTE.why} {_MEMORY.why}")
 def partition(machine: Host) -> Seen:
-    """Whether GPUs with several dies are divided: their compute and memory partition modes."""
+    """Check the compute and memory partition modes of GPUs with several dies."""
     modes: dict[str, str] = {}
     fixes: list[str] = []
     for name, device in machine.devices:
@@ -187,7 +187,7 @@ def partition(machine: Host) -> Seen:
 
 
 def _divisible(arch: str) -> bool:
-    """Whether GPUs of an architecture can be divided: those of several dies, and those that are not known."""
+    """Return whether GPUs of an architecture can be partitioned; True for unknown architectures."""
     from kprof.hardware.machine import architectures, load
 
     if arch not in architectures():
@@ -203,7 +203,7 @@ def _divisible(arch: str) -> bool:
     why="Copies to and from the host are slower on a narrower link; times of kernels alone are not affected.",
 )
 def pcie_link(machine: Host) -> Seen:
-    """Speed and width of the PCIe link against what both ends can do."""
+    """Compare the PCIe link's speed and width with the maximum of both ends."""
     links: set[str] = set()
     slower = False
     for _, device in machine.devices:
@@ -229,7 +229,7 @@ def _link_speed(text: str | None) -> float | None:
 
 @check("performance-level", "gpu", needs_gpu=True, source=_LEVEL.source, why=_LEVEL.why)
 def performance_level(machine: Host) -> Seen:
-    """Whether somebody has fixed the clocks: the driver's performance level."""
+    """Check the driver's performance level, which may fix the clocks."""
     levels = {
         name: level
         for name, device in machine.devices
@@ -252,7 +252,7 @@ def performance_level(machine: Host) -> Seen:
     why="Matrix kernels run at the clock that the power limit allows; below the usual limit they are slower.",
 )
 def power_cap(machine: Host) -> Seen:
-    """Whether the power limit was lowered below its default."""
+    """Check whether the power limit was lowered below its default."""
     caps: list[str] = []
     fixes: list[str] = []
     for name, device in machine.devices:

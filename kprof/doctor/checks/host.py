@@ -1,4 +1,4 @@
-"""Settings of the machine around the GPU."""
+"""Checks of host settings."""
 
 import re
 from collections import Counter
@@ -17,10 +17,10 @@ _CHOSEN = re.compile(r"\[(always|madvise|never)\]")
 
 @check("c-states", "host", needs_gpu=True, source=_C_STATES.source, why=_C_STATES.why)
 def c_states(machine: Host) -> Seen:
-    """How deep the CPU sleeps: whether C2 and deeper states are switched off."""
+    """Check whether the CPU's deep sleep states, C2 and deeper, are switched off."""
     on: dict[str, str] = {}
     seen = False
-    # CPUs of a machine are alike in this: the first one that tells will do.
+    # All CPUs of a machine have the same states, so the first CPU with readable states is enough.
     for cpu in machine.entries("/sys/devices/system/cpu", "cpu"):
         states = machine.entries(cpu / "cpuidle", "state")
         for state in states:
@@ -42,7 +42,7 @@ def c_states(machine: Host) -> Seen:
 
 @check("cpu-governor", "host", source=_GOVERNOR.source, why=_GOVERNOR.why)
 def cpu_governor(machine: Host) -> Seen:
-    """How the clocks of all CPUs are chosen."""
+    """Check the frequency governors of all CPUs."""
     found = Counter(
         governor[:24]
         for cpu in machine.entries("/sys/devices/system/cpu", "cpu")
@@ -58,7 +58,7 @@ def cpu_governor(machine: Host) -> Seen:
 
 @check("huge-pages", "host", needs_gpu=True, source=_HUGE_PAGES.source, why=_HUGE_PAGES.why)
 def huge_pages(machine: Host) -> Seen:
-    """Whether large host buffers may get large pages: transparent huge pages."""
+    """Check whether large host buffers may get transparent huge pages."""
     chosen = _CHOSEN.search(machine.text(_HUGE_PAGES.file) or "")
     if chosen is None:
         return unknown("the kernel does not say")
@@ -67,7 +67,7 @@ def huge_pages(machine: Host) -> Seen:
 
 @check("iommu", "host", source=_IOMMU.source, why=_IOMMU.why)
 def iommu(machine: Host) -> Seen:
-    """IOMMU pass-through, of the GPU itself where the kernel tells, else from the kernel's command line."""
+    """Check for IOMMU pass-through, from the GPU's IOMMU group if readable, else from the kernel's command line."""
     kinds = {
         kind[:24]
         for _, device in machine.devices
@@ -98,7 +98,7 @@ def _translated(found: str, machine: Host) -> Seen:
 
 @check("numa-balancing", "host", source=_NUMA.source, why=_NUMA.why)
 def numa_balancing(machine: Host) -> Seen:
-    """Whether the kernel moves memory between NUMA nodes on its own."""
+    """Check whether the Linux kernel moves memory between NUMA nodes automatically."""
     value = machine.number(_NUMA.file)
     if value is None:
         nodes = machine.entries("/sys/devices/system/node", "node")

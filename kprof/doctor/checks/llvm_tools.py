@@ -1,4 +1,4 @@
-"""LLVM's tools for what kprof does not read by itself."""
+"""Check for LLVM tools, for input that kprof cannot read by itself."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _IN_PATH = re.compile(r"llvm(?:-objdump)?-(\d{1,3})(?:/|$)")
     "HIP source needs clang++; Triton kernels need neither.",
 )
 def llvm_tools(machine: Host) -> Seen:
-    """A disassembler for code objects, ``clang++`` for HIP source."""
+    """Check for a disassembler of code objects and for ``clang++``."""
     from kprof.inputs.code_object.llvm_library import PACKAGE
 
     reader, good = _disassembler(machine)
@@ -33,7 +33,7 @@ def llvm_tools(machine: Host) -> Seen:
 
 
 def _disassembler(machine: Host) -> tuple[str, bool]:
-    """What reads code objects of this machine's GPUs, and whether it does."""
+    """Return a description of the disassembler for this machine's GPUs, and whether it is recent enough."""
     library = _library(machine)
     if library is not None:
         return f"code objects are read by {library}", True
@@ -51,7 +51,7 @@ def _disassembler(machine: Host) -> tuple[str, bool]:
 
 
 def _library(machine: Host) -> str | None:
-    """LLVM's library, as :func:`kprof.inputs.code_object.llvm_library.find_library` looks for it."""
+    """Find LLVM's library like :func:`kprof.inputs.code_object.llvm_library.find_library`, and describe it."""
     from kprof.inputs.code_object.llvm_library import IN_PACKAGE, IN_ROCM, PACKAGE
 
     if any(machine.at(place).is_file() for place in IN_ROCM):
@@ -62,7 +62,7 @@ def _library(machine: Host) -> str | None:
 
 
 def _oldest(arch: str) -> int:
-    """The first release of LLVM whose llvm-objdump reads an architecture right; 0 where any does."""
+    """Return the first LLVM release whose llvm-objdump supports an architecture; 0 if any does."""
     from kprof.hardware.machine import load
 
     try:
@@ -72,7 +72,7 @@ def _oldest(arch: str) -> int:
 
 
 def _objdumps(machine: Host) -> Iterator[tuple[str, int | None]]:
-    """Every llvm-objdump with its major version, which paths say: nothing is run."""
+    """Yield every llvm-objdump with its major version, taken from paths; nothing is executed."""
     for folder in _ROCM:
         if machine.at(f"{folder}/bin/llvm-objdump").is_file():
             versions = [path.name for path in machine.entries(f"{folder}/lib/clang")]

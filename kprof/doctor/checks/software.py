@@ -1,4 +1,4 @@
-"""Python, the compiler, torch and ROCm."""
+"""Checks of Python, the compiler, torch and ROCm."""
 
 import platform
 import re
@@ -10,7 +10,7 @@ from kprof.doctor.versions import Copy, copies
 
 _TORCH = "pip install torch --index-url https://download.pytorch.org/whl/rocm6.4"
 _TORCH_CUDA = "pip install torch"
-# This one leaves an installed Triton alone.
+# This build does not replace an installed Triton.
 _TORCH_CPU = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
 _DISTRIBUTIONS = ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton", "triton-nightly", "triton-windows")
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
@@ -19,7 +19,7 @@ _MINIMUM = (3, 4)
 
 @check("python", "software", why="Triton's wheels, with the compiler in them, are for Linux on x86-64 and ARM64 only.")
 def python(machine: Host) -> Seen:  # noqa: ARG001 - it is this process
-    """Version and machine type of the running Python."""
+    """Check the version and machine type of the running Python."""
     found = f"{platform.python_version()} on {sys.platform} {platform.machine()}"
     if sys.platform != "linux":
         return warn(found, "Reading artefacts works here; compile on Linux, in WSL or in a container.")
@@ -33,7 +33,7 @@ def python(machine: Host) -> Seen:  # noqa: ARG001 - it is this process
     why="torch's wheels bring their own libraries; the profilers and management tools come with ROCm.",
 )
 def rocm(machine: Host) -> Seen:
-    """The version of ROCm's own installation, besides what wheels bring."""
+    """Check the version of the ROCm installation, apart from libraries in wheels."""
     home = machine.environment.get("ROCM_PATH", "/opt/rocm")
     version = machine.text(f"{home}/.info/version")
     if version:
@@ -50,7 +50,7 @@ def rocm(machine: Host) -> Seen:
     why="Counters and thread traces are recorded by rocprofv3; kprof reads what it writes.",
 )
 def rocprof(machine: Host) -> Seen:
-    """``rocprofv3``, the profiler whose results ``kprof ingest counters`` reads."""
+    """Check for ``rocprofv3``, the profiler whose results ``kprof ingest counters`` reads."""
     home = machine.environment.get("ROCM_PATH", "/opt/rocm")
     found = machine.which("rocprofv3")
     if found is None and machine.at(f"{home}/bin/rocprofv3").is_file():
@@ -68,7 +68,7 @@ def rocprof(machine: Host) -> Seen:
     why="kprof bench runs kernels through torch, and only a build for ROCm can use an AMD GPU.",
 )
 def torch(machine: Host) -> Seen:
-    """What runs kernels and holds their tensors: which version, and what it was built for."""
+    """Check torch, which runs kernels and holds their tensors: its version and its backend."""
     found = copies(machine, "torch", "version.py", ("torch",))
     if not found:
         why = "kprof bench, and kprof capture of torch programs, need it; everything else does not."
@@ -86,7 +86,7 @@ def torch(machine: Host) -> Seen:
 
 @check("triton", "software", why="The same kernel gets other registers, spills and LDS from another Triton.")
 def triton(machine: Host) -> Seen:
-    """The compiler that decides every result: which is imported, where it comes from, and whether there are several."""
+    """Check Triton, the compiler: its version and origin, and whether several are installed."""
     found = copies(machine, "triton", "__init__.py", _DISTRIBUTIONS)
     if not found:
         why = "Compiled files can be read without it; compiling a kernel needs its compiler."
@@ -117,7 +117,7 @@ def triton(machine: Host) -> Seen:
 
 
 def _origin(copy: Copy) -> str:
-    """Who built it, as far as names tell."""
+    """Return who built a Triton, as far as its names show."""
     if any("rocm" in name for name in copy.distributions) or "rocm" in copy.version:
         return "built for ROCm"
     if "+git" in copy.version:

@@ -1,7 +1,7 @@
-"""One self-contained page of everything that is known of some kernels: opens from disk, light or dark, and prints.
+"""A self-contained HTML report about kernels: it opens from disk, in light or dark mode, and can be printed.
 
-Nothing on it comes from the network. Every text from outside is escaped by the templates, and a content security
-policy lets no script run but the page's own.
+Nothing on the page is loaded from the network. Templates escape every external text, and a content security policy
+allows only the page's own script.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from kprof.reporters._ci_findings import RuleHelp
 
 LIMIT = 1_000_000
-"""Bytes of a page. The worst kernels are shown whole first; of the others less and less is shown."""
+"""Maximum size of a page in bytes. The worst kernels are shown completely; the others with decreasing detail."""
 
-# Bytes of what frames the kernels, of a row of the index, and what is kept free for each kernel that follows.
+# Sizes in bytes: the page's frame, a row of the index, and the reserve for each kernel that follows.
 _FRAME, _INDEX_ROW, _EACH = 20_000, 700, 25_000
 _INDEX_ROWS = 400
-# Bytes of the smallest section there is.
+# Size in bytes of the smallest possible section.
 _LEAST = 4_000
 
 
 class HtmlReporter:
-    """Writes the page.
+    """Reporter that writes the HTML page.
 
     Args:
-        details: position of a kernel in the document to what is known beyond the document.
+        details: position of a kernel in the document to its details.
         rules: rules with their documentation.
-        limit: bytes that the page should stay below.
+        limit: maximum size of the page in bytes.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class HtmlReporter:
         """See :class:`kprof.reporters.interface.Format`."""
         from markupsafe import Markup
 
-        # Every command that can write a page loads this file.
+        # Imported here, because every command that can write a page loads this file.
         from kprof.details import Details
         from kprof.reporters.html.comparison import side_by_side
         from kprof.reporters.html.parts import environment
@@ -84,7 +84,10 @@ class HtmlReporter:
         return page if page.endswith("\n") else page + "\n"
 
     def _section(self, subject: "_Subject", room: int, explained: set[str]) -> tuple[dict[str, Any], str | None]:
-        """A kernel's row for the index, and its section as large as there is room for; the first is always there."""
+        """Return a kernel's row for the index, and its section in as much detail as fits, or None.
+
+        The first kernel always gets a section.
+        """
         from kprof.details import Details
         from kprof.reporters.html.parts import environment
         from kprof.reporters.html.smaller import size, smaller
@@ -101,13 +104,13 @@ class HtmlReporter:
             text: str = template.render(kernel=view, first=first)
             if len(text.encode()) <= room:
                 return view, text
-        # The last and least of them has no blocks, so that there always is one.
+        # The last candidate has the fewest details and no blocks, so there always is a section.
         return view, text if first else None
 
 
 @dataclass(frozen=True)
 class _Subject:
-    """A kernel with its place on the page, from 0."""
+    """A kernel with its position on the page, from 0."""
 
     kernel: "KernelReport"
     details: "Details"

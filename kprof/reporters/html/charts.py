@@ -1,4 +1,4 @@
-"""Pictures of numbers: bars as shares for the style sheet, the occupancy curve as inline SVG."""
+"""Charts: bars as shares for the style sheet, and the occupancy curve as inline SVG."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _NAMES = {"vgpr": "VGPRs of a lane", "lds": "LDS of a workgroup"}
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of a stacked bar: what it is, its class in the style sheet, and its width in percent."""
+    """A segment of a stacked bar: its name, its class in the style sheet, and its width in percent."""
 
     name: str
     css: str
@@ -28,7 +28,13 @@ class Segment:
 
 
 def segments(shares: Mapping[str, float], of: float = 1.0, least: float = 0.0) -> list[Segment]:
-    """A stacked bar of shares; those below ``least`` are left out, ``of`` is the share that fills the bar."""
+    """Return the segments of a stacked bar.
+
+    Args:
+        shares: name to share.
+        of: the share that fills the whole bar.
+        least: shares up to this one are left out.
+    """
     whole = of or 1.0
     return [
         Segment(cause_name(name), cause_class(name), round(100 * min(1.0, max(0.0, share) / whole), 2))
@@ -38,19 +44,19 @@ def segments(shares: Mapping[str, float], of: float = 1.0, least: float = 0.0) -
 
 
 def cause_name(cause: str) -> str:
-    """A cause in words."""
+    """Return a cause in words."""
     return {"lds": "LDS", "matrix": "matrix units", "vector": "vector units"}.get(cause, cause)
 
 
 def cause_class(cause: str) -> str:
-    """The style sheet's name for a cause; an unknown one is drawn as the rest."""
+    """Return the style sheet's class for a cause; unknown causes share one class."""
     known = ("matrix", "vector", "lds", "memory latency", "memory bandwidth", "barrier", "issue", "scratch", "launch")
     return f"c-{cause.replace(' ', '-')}" if cause in known else "c-other"
 
 
 @dataclass(frozen=True)
 class ChartRange:
-    """Places on a line, in percent of its length: what is likely, the prediction, the speed of light."""
+    """Positions on a line, in percent of its length: likely range, prediction, speed of light."""
 
     low: float
     high: float
@@ -59,7 +65,7 @@ class ChartRange:
 
 
 def time_range(prediction: "Prediction") -> ChartRange | None:
-    """The predicted time with its range on a logarithmic line; ``None`` when it is not known."""
+    """Return the predicted time with its range on a logarithmic line; ``None`` when it is not known."""
     low, time, high = prediction.low_us, prediction.time_us, prediction.high_us
     if low is None or time is None or high is None or not 0 < low <= time <= high < float("inf"):
         return None
@@ -72,7 +78,7 @@ def time_range(prediction: "Prediction") -> ChartRange | None:
 
 
 def curve_title(curve: Curve) -> str:
-    """What a curve says in words, for those who cannot see it and where it is flat."""
+    """Describe a curve in words, for screen readers and for flat curves."""
     name = _NAMES[curve.resource]
     if len(curve.steps) == 1:
         return f"{name}: any amount gives {curve.steps[0].waves_per_simd:g}, something else limits"
@@ -80,9 +86,9 @@ def curve_title(curve: Curve) -> str:
 
 
 def occupancy_curve(curve: Curve) -> "Markup":
-    """Wavefronts on a SIMD over a resource, the kernel marked; nothing where the curve is flat.
+    """Return wavefronts per SIMD as a function of a resource, with the kernel marked; empty if the curve is flat.
 
-    Registers are on a logarithmic axis: one more matters where there are few.
+    Registers are on a logarithmic axis, because one register matters more where there are few.
     """
     from markupsafe import Markup
 
@@ -113,7 +119,7 @@ def occupancy_curve(curve: Curve) -> "Markup":
 
 
 class _Axis:
-    """Where an amount and an occupancy are in the picture."""
+    """Coordinates of amounts and occupancies in the picture."""
 
     def __init__(self, curve: Curve) -> None:
         self._curve = curve
@@ -135,7 +141,7 @@ class _Axis:
         return round(_TOP + (1 - waves / self._top) * (_HEIGHT - _TOP - _BOTTOM), 1)
 
     def ticks(self) -> list[tuple[int, float]]:
-        """Ends of steps that have room for their number, with their place."""
+        """Return the ends of steps that have room for a label, with their positions."""
         found: list[tuple[int, float]] = []
         before = -100.0
         for step in self._curve.steps:

@@ -16,7 +16,7 @@ _MOST_KERNELS, _MOST_BESIDE = 400, 8
 
 
 def diff_page(diff: Diff) -> str:
-    """A page of its own, as :class:`kprof.reporters.html.HtmlReporter` makes them."""
+    """Return a self-contained page, as from :class:`kprof.reporters.html.HtmlReporter`."""
     harmed = words.with_status(diff.kernels, {"worse", "mixed", "unknown"})
     first = {id(kernel) for kernel in harmed}
     ordered = [*harmed, *(kernel for kernel in diff.kernels if id(kernel) not in first)]
@@ -63,13 +63,13 @@ def _kernel(diff: Diff, kernel: KernelDiff, key: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Kernels of one name side by side.
+    """Kernels with the same name side by side.
 
     Attributes:
-        name: theirs.
-        labels: what tells each from the others.
-        rows: a figure's name, its values as text, and positions of the best ones; none where all are alike.
-        more: kernels of the name that are not there.
+        name: the common name.
+        labels: what distinguishes each kernel from the others.
+        rows: a figure's name, its values as text, and the positions of the best values; no positions if all are equal.
+        more: number of kernels of this name that are not shown.
     """
 
     name: str
@@ -79,11 +79,11 @@ class SideBySide:
 
 
 def side_by_side(kernels: Sequence[KernelReport], knobs: Sequence[str]) -> list[SideBySide]:
-    """Tables of the kernels that have a name in common, in the order given.
+    """Return a table for each name that several kernels have, in the given order.
 
     Args:
-        kernels: of a report.
-        knobs: for each what tells it from others of its name and architecture.
+        kernels: kernels of a report.
+        knobs: for each kernel, the knobs that distinguish it from others of its name and architecture.
     """
     groups: dict[str, list[int]] = {}
     for position, kernel in enumerate(kernels):
@@ -100,7 +100,7 @@ def side_by_side(kernels: Sequence[KernelReport], knobs: Sequence[str]) -> list[
 
 
 def _label(several: Sequence[KernelReport], kernel: KernelReport, knobs: str) -> str:
-    """GPU and Triton where they differ, then the knobs."""
+    """Return GPU and Triton if they differ, followed by the knobs."""
     parts = [of(kernel) for of in (_gpu, _triton) if len({of(one) for one in several}) > 1]
     return " ".join([*parts, *([knobs] if knobs else [])]) or "alike"
 

@@ -1,4 +1,4 @@
-"""Findings for the page: those of one rule together, with what to do and the rule's documentation."""
+"""Findings for the page, grouped by rule, with what to do and the rule's documentation."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,11 +28,11 @@ _MOST_RELATED, _MOST_EVIDENCE, _MOST_LANDED = 8, 20, 200
 
 @dataclass(frozen=True)
 class Links:
-    """Where things are on the page.
+    """Anchors on the page.
 
     Attributes:
-        lines: file and line of the source to the anchor.
-        instructions: a finding, by its identity, to the positions of its instructions that the page shows.
+        lines: file and line of the source to its anchor.
+        instructions: identity (``id``) of a finding to the positions of its instructions on the page.
         key: the kernel's name in anchors.
     """
 
@@ -42,7 +42,7 @@ class Links:
 
 
 def links_of(kernel: KernelReport, details: Details, key: str) -> Links:
-    """The anchors of a kernel's source lines, and of the instructions that its findings are about."""
+    """Return the anchors of a kernel's source lines, and of the instructions of its findings."""
     shown = {line.position for block in details.blocks for line in block.code}
     landed = {
         id(finding): [at for at in positions if at in shown][:_MOST_LANDED]
@@ -52,7 +52,7 @@ def links_of(kernel: KernelReport, details: Details, key: str) -> Links:
 
 
 def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
-    """File and line to the anchor of the line on the page."""
+    """Return file and line mapped to the anchor of the line on the page."""
     return {
         (file.path, line.number): f"{key}-{number}-{line.number}"
         for number, file in enumerate(details.files)
@@ -64,14 +64,14 @@ def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
 def finding_groups(
     kernel: KernelReport, chosen: Sequence[Finding], rules: Mapping[str, RuleHelp], explained: set[str], links: Links
 ) -> list[dict[str, Any]]:
-    """Findings by rule, in the order of the document: the costliest first, then the worst.
+    """Return the findings grouped by rule, in the order of the document: by cost, then by severity.
 
     Args:
-        kernel: whose they are.
-        chosen: its findings that are shown.
+        kernel: the kernel.
+        chosen: findings of the kernel to show.
         rules: documentation by rule.
-        explained: rules whose documentation another kernel of the page shows.
-        links: where a finding leads.
+        explained: rules whose documentation is already shown with another kernel.
+        links: anchors of findings.
     """
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in chosen:
@@ -132,18 +132,18 @@ def _words(value: Any) -> str:
 
 
 def what_to_try(help_text: str) -> "Markup":
-    """The part that says what to do; empty when there is none."""
+    """Return the section "What to try" of a help text; empty if there is none."""
     found = _TRY.search(help_text)
     return as_html(found[1].strip() if found else "")
 
 
 def explanation(help_text: str) -> "Markup":
-    """The whole text without that part."""
+    """Return a help text without the section "What to try"."""
     return as_html(_TRY.sub("", help_text).strip())
 
 
 def as_html(text: str) -> "Markup":
-    """The Markdown of a rule's docstring; whatever it does not use stays text."""
+    """Convert the Markdown of a rule's docstring to HTML; unsupported markup stays text."""
     from markupsafe import Markup
 
     blocks = (_block(block) for block in re.split(r"\n\s*\n|\n(?=## )", clean(text)) if block.strip())
@@ -179,7 +179,7 @@ def _inline(text: str) -> "Markup":
 
 
 def _stressed(text: str) -> "Markup":
-    """Words between single asterisks, which touch no other letter outside."""
+    """Mark words between single asterisks as emphasised."""
     from markupsafe import Markup, escape
 
     parts = _STRESSED.split(text)

@@ -1,4 +1,4 @@
-"""Pages of tables: one self-contained page of a view's answer."""
+"""Self-contained pages with the tables of a view's answer."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,9 @@ def page(
 
     Args:
         summary: the verdict.
-        schema: of the document with the same content.
-        notes: what was met while reading.
-        sections: tables of each recording, with its name.
+        schema: schema of the JSON document with the same content.
+        notes: remarks about problems while reading.
+        sections: tables of each recording, with the recording's name.
         pictures: SVG texts.
     """
     from kprof.reporters.html.parts import environment

@@ -1,4 +1,4 @@
-"""Source, MLIR, LLVM IR and assembly as coloured pieces: what to draw, never markup."""
+"""Syntax highlighting of source, MLIR, LLVM IR and assembly, as classified pieces of text without markup."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -14,15 +14,15 @@ _LONGEST = 2000
 
 
 def pieces(lines: Sequence[str], language: str) -> list[list[Piece]]:
-    """The lines in pieces, one list a line; together they are the text, cut where a line is longer than 2,000 letters.
+    """Split lines into classified pieces, one list per line. Lines are cut after 2,000 characters.
 
     Args:
-        lines: without their ends.
+        lines: lines without line endings.
         language: ``mlir``, or a name of Pygments: ``python``, ``llvm``, ``amdgpu``.
     """
     from pygments.token import STANDARD_TYPES
 
-    # A lexer takes no line end but \n for one: other ones must not appear inside a line.
+    # Lexers recognise only \n as a line ending, so other line separators are replaced.
     text = "\n".join(" ".join(line[:_LONGEST].splitlines()) for line in lines)
     found: list[list[Piece]] = [[]]
     for token, value in _lexer(language).get_tokens(text):

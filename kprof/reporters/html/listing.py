@@ -1,4 +1,4 @@
-"""Source lines and instructions as HTML. Written here and not in a template: there are thousands of them."""
+"""Source lines and instructions as HTML; written in Python instead of a template, because there are thousands."""
 
 from collections.abc import Collection, Iterator, Sequence
 from html import escape
@@ -24,19 +24,19 @@ _KINDS = {
     "barrier": "b",
     "branch": "j",
 }
-# From this share of the time on an instruction gets a number.
+# Minimum share of the time for an instruction to get a number.
 _WORTH_A_NUMBER = 0.001
 
 
 def source_table(file: SourceFile, number: int, key: str, code_of: set[tuple[int, int]], top: float) -> "Markup":
-    """Rows of a source file: line, share of the time by cause, instructions, spills, conflicts, text.
+    """Return the rows of a source file: line, share of the time by cause, instructions, spills, conflicts, text.
 
     Args:
         file: the file.
         number: its position among the kernel's files.
         key: the kernel's name in the page's anchors.
         code_of: places that have instructions on the page.
-        top: the largest share of a line: its bar is full.
+        top: the largest share of a line, whose bar has full length.
     """
     from markupsafe import Markup
 
@@ -76,7 +76,7 @@ def _row(line: SourceLine, place: str, key: str, top: float, *, linked: bool) ->
 
 
 def _time(line: SourceLine, top: float) -> "Markup":
-    """The cell with the share of the time: a bar by cause, and the number."""
+    """Return the cell with the share of the time: a bar by cause, and the number."""
     from markupsafe import Markup
 
     if line.share is None:
@@ -93,17 +93,17 @@ def _time(line: SourceLine, top: float) -> "Markup":
 
 
 def heat(share: float) -> int:
-    """Steps of colour: 0 for next to nothing, 4 for a fifth of the time and more."""
+    """Return the colour step of a share: 0 for a negligible one, 4 for a fifth of the time and more."""
     return sum(share >= limit for limit in (0.005, 0.02, 0.08, 0.2))
 
 
 def code_listing(blocks: Sequence[CodeBlock], key: str, landed: Collection[int] = ()) -> "Markup":
-    """The instructions, each run of one source line in an element of its own, as is each one that a finding leads to.
+    """Return the instructions as HTML, with an element for each run of one source line and for each linked instruction.
 
     Args:
-        blocks: the program.
+        blocks: basic blocks of the program.
         key: the kernel's name in the page's anchors.
-        landed: positions of instructions that findings lead to.
+        landed: positions of instructions to which findings link.
     """
     from markupsafe import Markup
 
@@ -114,7 +114,7 @@ def code_listing(blocks: Sequence[CodeBlock], key: str, landed: Collection[int] 
 
 
 def ir_listing(lines: Sequence[IrLine]) -> "Markup":
-    """Intermediate code, each run of one source line in an element of its own."""
+    """Return intermediate code as HTML, with an element for each run of one source line."""
     from markupsafe import Markup
 
     parts = []
@@ -146,7 +146,7 @@ def _runs(code: Sequence[CodeLine], key: str, seen: set[tuple[int, int]], marked
 
 
 def _anchored(line: CodeLine, key: str) -> str:
-    """An instruction that a finding leads to."""
+    """Return an instruction with an anchor, to which a finding links."""
     return f'<em id="{key}-i{line.position}">{_instruction(line)}</em>'
 
 
@@ -166,5 +166,5 @@ def _text(text: str, longest: int) -> str:
 
 
 def places(details: Details) -> set[tuple[int, int]]:
-    """Places (file and line) that have instructions among the blocks."""
+    """Return the places (file and line) that have instructions in the blocks."""
     return {line.place for block in details.blocks for line in block.code if line.place is not None}

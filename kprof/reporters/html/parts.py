@@ -1,4 +1,4 @@
-"""What all of the page's templates share: the environment, and text made safe."""
+"""Shared parts of the page's templates: the environment, and cleaning of text."""
 
 import base64
 import hashlib
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FOLDER = Path(__file__).parent / "templates"
-# Control characters, surrogates, what reverses or hides text, and what no page may hold.
+# Control characters, surrogates, characters that reverse or hide text, and noncharacters.
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
 _LONGEST = 400
 
 
 def clean(text: str, longest: int | None = None) -> str:
-    """Text without characters that hide or reorder what is shown, cut where it would be endless."""
+    """Replace characters that hide or reorder text, and truncate long text."""
     shown = _ODD.sub("\N{REPLACEMENT CHARACTER}", text)
     if longest is not None and len(shown) > longest:
         return f"{shown[:longest]}… ({len(text):,} characters)"
@@ -29,27 +29,27 @@ def clean(text: str, longest: int | None = None) -> str:
 
 
 class Cutter:
-    """Cuts lists that are too long to read, and remembers what was left out."""
+    """Truncates long lists, and counts the dropped items."""
 
     def __init__(self) -> None:
         self._left: dict[str, int] = {}
 
     def __call__(self, what: str, items: Iterable[T], most: int) -> list[T]:
-        """The first items of a list."""
+        """Return the first items of a list."""
         found = list(items)
         if len(found) > most:
             self._left[what] = self._left.get(what, 0) + len(found) - most
         return found[:most]
 
     def notes(self) -> list[str]:
-        """What was left out, in a sentence; nothing when nothing was."""
+        """Return a sentence with the numbers of dropped items; empty if none was dropped."""
         words = ", ".join(f"{count:,} {what}" for what, count in self._left.items())
         return [f"left out here, and in the JSON document: {words}"] if words else []
 
 
 @cache
 def environment() -> "Environment":
-    """Templates with escaping on; what is missing in a template's data is an error and not an empty place."""
+    """Return the template environment, with escaping, in which a missing value is an error instead of empty text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     env = Environment(
@@ -72,14 +72,14 @@ def environment() -> "Environment":
 
 
 def _final(value: Any) -> Any:
-    """Every value on its way into the page: text is cleaned, what is markup already stays."""
+    """Clean every text on its way into the page, except markup."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return clean(value)
     return value
 
 
 def image(svg: str) -> str:
-    """An SVG file as an address: in an image nothing of it can run, and its names stay its own."""
+    """Return an SVG file as a data URL: scripts in an image do not run, and its identifiers cannot collide."""
     return "data:image/svg+xml," + quote(clean(svg), safe=" /:;,=()'!*+@?$")
 
 
@@ -95,6 +95,6 @@ def _trusted(name: str) -> Any:
 
 
 def script_hash(name: str = "script.js") -> str:
-    """What the content security policy names a script by."""
+    """Return the hash by which the content security policy identifies a script."""
     digest = hashlib.sha256(_file(name).encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,4 +1,4 @@
-"""One self-contained page of a predicted step: what would pay, and its calls by name, phase and module."""
+"""A self-contained page of a predicted training or inference step: worthwhile changes, and calls by name and module."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What a kernel takes of a compute unit, and what there is."""
+"""Resource use of a kernel, and the limits of a compute unit, for the page."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _MOST_LIMITS = 10
 
 
 def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
-    """Occupancy and what each resource alone would allow; ``None`` when it is not known."""
+    """Return the occupancy, and what each resource alone would allow; ``None`` when it is not known."""
     occupancy = kernel.occupancy
     if occupancy is None or occupancy is UNSET:
         return None
@@ -43,7 +43,7 @@ def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
 
 
 def resource_rows(kernel: KernelReport) -> list[dict[str, Any]]:
-    """Name, amount in words, and the share of what there is where that is known."""
+    """Return the rows of resources: name, amount in words, and share of the limit if known."""
     resources = kernel.resources
     if resources is UNSET:
         return []
@@ -99,7 +99,7 @@ def _shown(amount: Any) -> str:
 
 
 def _register_files(arch: str) -> tuple[int | None, int | None]:
-    """Registers that a wavefront can have at most, vector and scalar; unknown for an architecture without a file."""
+    """Return the maximum vector and scalar registers of a wavefront; ``None`` for an architecture without a file."""
     from kprof.hardware.machine import load
 
     try:
@@ -110,7 +110,7 @@ def _register_files(arch: str) -> tuple[int | None, int | None]:
 
 
 def measured_view(kernel: KernelReport, cut: Cutter) -> dict[str, Any] | None:
-    """Words and numbers as text; ``None`` where nothing was measured."""
+    """Return measurements as text; ``None`` if nothing was measured."""
     measured = kernel.measured
     if measured is UNSET:
         return None

@@ -1,4 +1,4 @@
-"""One self-contained page of a run: timeline with zoom, tree, operators, rooflines, steps, ranks and counters."""
+"""A self-contained page of a run: timeline with zoom, tree, operators, rooflines, steps, ranks and counters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ShownRun(Protocol):
-    """What a page shows of one trace besides its parts."""
+    """Data of one trace that the page shows besides its parts."""
 
     @property
     def info(self) -> "TraceInfo":
@@ -34,15 +34,15 @@ class ShownRun(Protocol):
 
     @property
     def breakdown(self) -> "Breakdown":
-        """Its devices."""
+        """Breakdown of the time by device."""
 
     @property
     def operators(self) -> "OperatorTable":
-        """Operators under the GPU's limits."""
+        """Operators compared with the GPU's limits."""
 
     @property
     def steps(self) -> "StepTable":
-        """Steps in their order."""
+        """Steps in order."""
 
     @property
     def tree(self) -> "TimeTree":
@@ -54,16 +54,16 @@ class ShownRun(Protocol):
 
     @property
     def issues(self) -> "tuple[TraceIssue, ...]":
-        """What was met while reading."""
+        """Problems met while reading the trace."""
 
 
 SCHEMA = "kprof.run/1"
 
 TRACES = 16
-"""Traces that are shown whole; of the others the page has their devices."""
+"""Maximum number of traces that are shown completely; for others only their devices are shown."""
 
 _FEW = 4
-"""Traces up to which each has all of its rows."""
+"""Maximum number of traces for which all rows are shown."""
 
 _NODES, _SMALL, _COUNTED, _LONGEST = 400, 0.001, 60, 160
 _NAMES, _STEPS, _ROWS, _ROWS_OF_MANY = 4000, 2000, 100, 25
@@ -71,7 +71,7 @@ _METRICS = tuple(Column(heading, str) for heading in ("", "metric", "value", "un
 
 
 def verdict(traces: "Sequence[ShownRun]", counted: "Sequence[Derived]") -> str:
-    """How many traces and how much GPU time, how much of it is lost, and how many kernels have counters."""
+    """Return the number of traces, their GPU time and the lost part, and the number of kernels with counters."""
     words = []
     if traces:
         whole = sum(one.operators.kernel_ns for one in traces)
@@ -90,10 +90,10 @@ class PagePart:
     """A part of a page.
 
     Attributes:
-        name: as the terminal has it: ``gaps``.
-        about: what it is.
-        conclusion: its verdict.
-        grids: its tables.
+        name: name on the terminal: ``gaps``.
+        about: description of the part.
+        conclusion: verdict of the part.
+        grids: tables of the part.
         pictures: SVG texts.
     """
 
@@ -160,7 +160,7 @@ def run_page(
 def _trace_view(
     one: "ShownRun", parts: Sequence[PagePart], place: int, many: int, links: Mapping[str, str]
 ) -> dict[str, Any]:
-    """One of many traces: the more there are, the less of each has room."""
+    """Return the data of one trace; the more traces there are, the less of each is included."""
     info, devices = one.info, one.breakdown.devices
     span = sum(d.span_ns for d in devices)
     gpus = ", ".join(sorted({name for name in info.devices if name})) or "not named in the trace"
@@ -193,7 +193,7 @@ def _tree_words(one: "ShownRun") -> str:
 
 
 def _timeline_data(found: ZoomableTimeline, one: "ShownRun", most: int) -> Any:
-    """The spans as JSON in the page: no ``<`` in it can end its element."""
+    """Return the spans as JSON for the page, without ``<``, which could end the script element."""
     import msgspec
     from markupsafe import Markup
 
@@ -216,7 +216,7 @@ def _timeline_data(found: ZoomableTimeline, one: "ShownRun", most: int) -> Any:
         "streams": [
             {
                 "name": f"rank {s.rank} GPU {'?' if s.device is None else s.device} stream {s.stream}",
-                # Differences are shorter than times counted from the beginning.
+                # Differences take fewer characters than absolute times.
                 "starts": [now - before for now, before in zip(s.starts, [0, *s.starts], strict=False)],
                 "durations": s.durations,
                 "labels": s.labels,
@@ -230,7 +230,7 @@ def _timeline_data(found: ZoomableTimeline, one: "ShownRun", most: int) -> Any:
 
 
 def _tree_view(root: TreeNode, most: int) -> dict[str, Any]:
-    """Nodes with at least a thousandth of the time, the largest ones first where there are too many."""
+    """Return the nodes with at least 0.1 % of the time; if there are too many, only the largest."""
     sizes = sorted((node.total_ns for node in _below(root)), reverse=True)
     least = max(_SMALL * root.total_ns, sizes[most] if len(sizes) > most else 0)
 
@@ -261,7 +261,7 @@ def _counter_picture(gpu: str, roofs: Sequence[Roof], points: Sequence[Point]) -
 
 
 def _counted_view(chosen: "Chosen", derived: "Sequence[Derived]") -> dict[str, Any]:
-    """The kernels that take longest, each with the metrics that have a value."""
+    """Return the slowest kernels, each with its known metrics."""
     from kprof.reporters._measured_kernels import heading, remark
     from kprof.reporters._trace_format import kernel_labels
 

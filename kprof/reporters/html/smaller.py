@@ -1,4 +1,4 @@
-"""Less of a kernel's details, step by step, for pages that would become too large."""
+"""Reduce a kernel's details step by step, for pages that would become too large."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ _CUTS = (4000, 1500, 500)
 
 
 def smaller(details: Details) -> Iterator[Details]:
-    """The details whole, without layouts, with the instructions of loops only, of fewer, and without any."""
+    """Yield the details completely, without layouts, with instructions of loops only, of fewer, and without any."""
     yield details
     if details.layouts:
         details = _noted(replace(details, layouts=()), "layouts are left out: kprof draw layout draws them")
@@ -32,7 +32,7 @@ def smaller(details: Details) -> Iterator[Details]:
 
 
 def size(details: Details) -> int:
-    """About how many bytes of a page the instructions and pictures take: never much more than they do."""
+    """Return the approximate size in bytes of instructions and pictures on a page; not much above the real size."""
     code = sum(len(line.text) + 8 for block in details.blocks for line in block.code)
     return code + sum(len(picture.svg) for picture in details.layouts) + sum(len(one.text) for one in details.ttgir)
 
@@ -51,7 +51,7 @@ def _emptied(block: CodeBlock) -> CodeBlock:
 
 
 def _hottest(blocks: Sequence[CodeBlock], most: int) -> list[CodeBlock]:
-    """Blocks that take most time, in the program's order; the rest empty. A block that is too long is cut."""
+    """Return the blocks that take most time, in program order; other blocks are empty, and long ones are cut."""
     kept: dict[int, CodeBlock] = {}
     room = most
     by_time = sorted(range(len(blocks)), key=lambda at: (-_time(blocks[at].code), -blocks[at].depth, at))

@@ -1,4 +1,4 @@
-"""A kernel as the templates want it: words, numbers as text, shares as percent."""
+"""Prepare a kernel for the templates: words, numbers as text, shares as percentages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ _MOST_WAITS, _MOST_CAUSES = 24, 12
 
 
 def loop_rows(kernel: KernelReport) -> list[dict[str, Any]]:
-    """A row for each loop, outer before inner."""
+    """Return a row for each loop, outer loops before inner ones."""
     modelled = {} if kernel.model is UNSET else {loop.header: loop for loop in kernel.model.loops}
     return [_row(loop, modelled.get(loop.header), kernel) for loop in kernel.loops]
 
@@ -66,7 +66,7 @@ def _row(loop: LoopFacts, model: LoopPrediction | None, kernel: KernelReport) ->
 
 
 def hot_waits(kernel: KernelReport) -> list[dict[str, Any]]:
-    """The hot loop's waits with what hides the latency, the least hidden first."""
+    """Return the hot loop's waits with the work that hides their latency, the least hidden first."""
     hot = next((loop for loop in kernel.loops if loop.hot), None)
     if hot is None:
         return []
@@ -84,11 +84,11 @@ def hot_waits(kernel: KernelReport) -> list[dict[str, Any]]:
     ]
 
 
-# More rows than these help no reader, and a document may come from anywhere.
+# Maximum numbers of rows: more would not help readers, and a document may come from anywhere.
 _FINDINGS, _ROWS, _FEW = 200, 100, 12
-# Percent below which a prediction is no more than noise.
+# Percentage below which a prediction is no more than noise.
 _NOTHING = 3.0
-# Share of the time that is worth a word.
+# Share of the time that is worth mentioning.
 _LARGE = 0.05
 _CAUSE_WORDS = {
     "lds": "LDS is busy, or wavefronts wait for reads from it",
@@ -102,14 +102,14 @@ _CAUSE_WORDS = {
 
 
 def rank(kernel: KernelReport, position: int) -> tuple[Any, ...]:
-    """Worst first: errors, then warnings, then the predicted time, then the document's order."""
+    """Return a sort key: kernels with errors first, then with warnings, then by predicted time, then document order."""
     counts = [sum(finding.severity is severity for finding in kernel.findings) for severity in Severity]
     time = kernel.model.time_us if kernel.model is not UNSET and kernel.model.time_us is not None else 0.0
     return (-counts[2], -counts[1], -time, position)
 
 
 def differing(kernels: Sequence[KernelReport]) -> list[str]:
-    """For each kernel the knobs by which it can be told from others of its name and architecture."""
+    """Return for each kernel the knobs that distinguish it from others of its name and architecture."""
     alike: dict[tuple[str, str], list[dict[str, str]]] = {}
     knobs: list[dict[str, str]] = []
     for kernel in kernels:
@@ -128,14 +128,14 @@ def differing(kernels: Sequence[KernelReport]) -> list[str]:
 def kernel_view(
     kernel: KernelReport, details: Details, key: str, rules: Mapping[str, RuleHelp], explained: set[str]
 ) -> dict[str, Any]:
-    """Everything that the template of a kernel shows.
+    """Return all data for the template of a kernel.
 
     Args:
-        kernel: its entry in the document.
-        details: what is known beyond.
+        kernel: the kernel's report.
+        details: its details beyond the report.
         key: its name in anchors.
         rules: documentation by rule.
-        explained: rules whose documentation another kernel of the page shows.
+        explained: rules whose documentation is already shown with another kernel.
     """
     cut = Cutter()
     links = links_of(kernel, details, key)
@@ -191,7 +191,7 @@ def _assumptions(kernel: KernelReport) -> list[str]:
 
 
 def _timeless(kernel: KernelReport) -> KernelReport:
-    """Without what differs from run to run: the same kernel gives the same page."""
+    """Return the kernel without values that differ from run to run, so that the same kernel yields the same page."""
     from msgspec.structs import replace
 
     return replace(kernel, compile_seconds=UNSET, cached=UNSET)
@@ -205,7 +205,7 @@ def _badge(kernel: KernelReport) -> dict[str, str]:
 
 
 def _reasons(kernel: KernelReport, links: Links) -> list[dict[str, Any]]:
-    """What holds the kernel back, in a sentence or two: what the model says, the worst finding."""
+    """Return one or two sentences about what limits the kernel: the model's result, and the worst finding."""
     found: list[dict[str, Any]] = []
     if kernel.model is not UNSET and kernel.model.shares:
         found.append({"text": f"{verdict(kernel)}. {_why(kernel.model)}", "place": None, "anchor": None})
@@ -224,7 +224,7 @@ def _reasons(kernel: KernelReport, links: Links) -> list[dict[str, Any]]:
 
 
 def _why(model: Prediction) -> str:
-    """What the largest cause means; of units that work, what takes the rest of the time."""
+    """Explain the largest cause; if it is a busy unit, name the other large causes."""
     (cause, _), *others = sorted(model.shares.items(), key=lambda item: -item[1])
     words = _CAUSE_WORDS.get(cause)
     if words is not None:
@@ -257,7 +257,7 @@ def _model(model: Prediction, kernel: KernelReport) -> dict[str, Any]:
 
 
 _CAUSES = 3
-"""Number of causes in the first card of a page; all findings follow further down."""
+"""Number of causes in the first section of a page; all findings follow further down."""
 
 _LEVEL = {"l2": "L2", "mall": "MALL", "hbm": "memory", "scratch": "scratch", "written_back": "written back before",
           "passing": "past the last cache"}  # fmt: skip
