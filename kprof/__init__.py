@@ -59,7 +59,7 @@ _VIEWS = {
 """View functions: each file in these folders defines a function with the file's name."""
 _PUBLIC |= _VIEWS
 _EXTENSION = "load_ipython_extension"
-"""The name of the function that ``%load_ext kprof`` calls."""
+"""Name of the function that ``%load_ext kprof`` calls."""
 _APART = ("lint_configs", "server_configs")
 """Functions of packages outside the core."""
 

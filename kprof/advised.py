@@ -9,7 +9,7 @@ class KnownAdvice:
     """First answer of ``kprof advise``. The change was compiled; its time is predicted, not measured.
 
     Attributes:
-        change: knob to its new value.
+        change: new values by knob.
         config: all knobs.
         code: the configuration as code for ``triton.autotune``, preceded by lines that set environment switches.
         start_us, best_us: predicted microseconds of a launch before and after.

@@ -45,7 +45,7 @@ class PassRun(Protocol):
 
 
 class PassLog(Protocol):
-    """Every compiler pass of one compile (:class:`kprof.compiler.passes.PassHistory`)."""
+    """Log of all compiler passes of one compile (:class:`kprof.compiler.passes.PassHistory`)."""
 
     @property
     def records(self) -> Sequence[PassRun]:
@@ -145,8 +145,8 @@ class ModelChange:
 
     Attributes:
         gone: instructions that would be removed.
-        wide: memory access to the bytes per lane that it would move, each byte fetched once.
-        cycles: instruction to the factor on the cycles that it keeps its unit busy.
+        wide: bytes per lane that a memory access would move, by access; each byte is fetched once.
+        cycles: factor on the cycles that an instruction keeps its unit busy, by instruction.
         conflict_free: LDS accesses that would have no bank conflicts.
         leave_out: effects of the model to disable: ``memory_latency``, ``lds_latency``, ``wave_quantisation``,
             ``matrix_large``; ``dies_in_turn``: neighbouring workgroups are assigned to different dies; ``write_backs``:
@@ -193,7 +193,7 @@ class AnalyzerResult:
 
 
 class Analyzer(Protocol):
-    """Judges one kernel. Must not raise on unusual kernels: what cannot be checked becomes a note."""
+    """Analyzer of one kernel. It must not raise on unusual kernels: what cannot be checked becomes a note."""
 
     def analyze(self, facts: KernelFacts) -> AnalyzerResult:
         """Return the findings and notes for one kernel."""

@@ -16,8 +16,8 @@ class SourceLine:
         text: text of the line; ``None`` when the file is not shown.
         instructions: number of instructions that come from the line.
         share: share of the predicted time of the kernel's wavefronts, 0 to 1; ``None`` when nothing was modelled.
-        causes: cause (as in :data:`kprof.document.Bound`) to its share of the whole kernel's time that is spent on this
-            line, largest first.
+        causes: share of the whole kernel's time that is spent on this line, by cause (as in
+            :data:`kprof.document.Bound`), largest first.
         spills: number of scratch instructions.
         conflicts: cycles that LDS bank conflicts add to one iteration of the enclosing loop, for one wavefront;
             ``None`` when the conflicts of some accesses are not known.

@@ -23,9 +23,9 @@ class Specialization(msgspec.Struct, frozen=True):
     """Signature, constants and options of one compile.
 
     Attributes:
-        signature: argument name to Triton type (``*fp16``, ``i32``, ``constexpr``).
-        constexprs: argument name to compile-time value.
-        attributes: argument name to the hints that the launch provides (``divisibility``, ``pointer_range``).
+        signature: Triton type (``*fp16``, ``i32``, ``constexpr``) by argument name.
+        constexprs: compile-time value by argument name.
+        attributes: hints that the launch provides (``divisibility``, ``pointer_range``), by argument name.
         options: backend options (``num_warps``, ``waves_per_eu``, ...).
         environment: environment switches that were set and change code generation.
     """
@@ -92,13 +92,13 @@ class Occupancy(msgspec.Struct, frozen=True):
 
     Attributes:
         waves_per_simd: achievable wavefronts per SIMD (may be fractional: workgroups of one wavefront on four SIMDs).
-        max_waves_per_simd: the hardware's wave slots.
+        max_waves_per_simd: wave slots of a SIMD, the upper bound of occupancy.
         workgroups_per_cu: workgroups resident in a CU (in a WGP on RDNA in WGP mode).
         limiter: the resource that limits occupancy. ``launch_bounds``: registers that ``waves_per_eu`` padded; with no
             wavefronts at all, a workgroup that is too large.
-        limits: resource to the wavefronts per SIMD that this resource alone would allow.
+        limits: wavefronts per SIMD that each resource alone would allow, by resource.
         next_step: cheapest change that raises occupancy; absent at the maximum.
-        method: ``hardware``, ``llvm`` or ``guide``.
+        method: rules of the computation: ``hardware``, ``llvm`` or ``guide``.
     """
 
     waves_per_simd: float
@@ -137,19 +137,19 @@ class LoopFacts(msgspec.Struct, frozen=True):
     Attributes:
         header: label of the loop's first block.
         depth: nesting depth; 1 is outermost.
-        lines: file name to ``[first, last]`` source line inside the loop.
-        instructions: mnemonic (without encoding suffix) to static count in the loop, inner loops included.
-        classes: instruction class to static count.
-        kinds: kind of instruction inside its class to static count, without plain instructions: ``conversion``,
+        lines: ``[first, last]`` source line inside the loop, by file name.
+        instructions: static instruction counts by mnemonic (without encoding suffix), inner loops included.
+        classes: static instruction counts by instruction class.
+        kinds: static instruction counts by kind inside the class, without plain instructions: ``conversion``,
             ``acc_copy`` (between VGPRs and AGPRs), ``transcendental``, ``packed``, ``load``, ``atomic``, ...
-        widths: memory path to bytes per lane at one address to static count: ``{"global_load": {"16": 8}}``; a
-            ``ds_read2_b64`` counts as two accesses of 8 bytes.
-        waits: wait as written, for example ``vmcnt(0)``, to count.
-        bytes_per_wave: memory path (``global_load``, ``global_to_lds``, ``lds_store``, ...) to bytes one wavefront
-            moves per iteration.
+        widths: static access counts by memory path and by bytes per lane at one address: ``{"global_load": {"16":
+            8}}``; a ``ds_read2_b64`` counts as two accesses of 8 bytes.
+        waits: number of waits by their text, for example ``vmcnt(0)``.
+        bytes_per_wave: bytes that one wavefront moves per iteration, by memory path (``global_load``,
+            ``global_to_lds``, ``lds_store``, ...).
         spill_accesses: scratch instructions in the loop.
         innermost: True if the loop contains no other loop.
-        matrix: matrix instruction shape such as ``32x32x8`` to count.
+        matrix: number of matrix instructions by shape, such as ``32x32x8``.
         flops: floating-point operations of the loop's matrix instructions, for one wavefront.
         wait_distances: every wait outside inner loops, in program order.
         hot: True if the report calls this loop the hot loop.
@@ -179,9 +179,9 @@ class RegisterPeak(msgspec.Struct, frozen=True, omit_defaults=True):
         live: number of live registers there. The compiler allocates at least this many.
         location: source line of the instruction.
         instruction: the instruction as written in the assembly.
-        lines: ``file:line`` to the maximum number of live registers at an instruction of the line, largest first.
-        held: for the values live at the peak: the line that wrote them (``before``: an argument, or written later in a
-            loop) to their number of registers, largest first. Only these registers can be saved.
+        lines: maximum number of live registers at the instructions of a source line, by ``file:line``, largest first.
+        held: registers of the values live at the peak, by the line that wrote the values (``before``: an argument, or
+            written later in a loop), largest first. Only these registers can be saved.
         to_next_step: number of registers to save for one more wavefront per SIMD.
     """
 
@@ -200,7 +200,7 @@ class PassChange(msgspec.Struct, frozen=True, rename={"pass_": "pass"}):
         order: position among all passes, from 0.
         pass_: name of the pass on MLIR's command line.
         stage: compiler stage: ``ttir``, ``ttgir``, ``llir``.
-        changed: metric to its values before and after the pass: LDS in bytes, numbers of operations, vector widths in
+        changed: values before and after the pass, by metric: LDS in bytes, numbers of operations, vector widths in
             bytes.
     """
 
@@ -220,14 +220,14 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         header: label of the loop's first block, as in :class:`LoopFacts`.
-        lines: file name to ``[first, last]`` source line.
+        lines: ``[first, last]`` source line by file name.
         trips: iterations per entry of a wavefront into the loop; a mean if workgroups differ.
         trips_known: True if the number of iterations follows from the launch; otherwise it is assumed.
         trips_from: how the number of iterations was found, in words.
         entries: number of times that a wavefront enters the loop: iterations of the enclosing loops.
         cycles_per_iteration: cycles from one iteration of a wavefront to its next, without inner loops.
-        causes: cause (as in :data:`Bound`) to its cycles per iteration; the sum is ``cycles_per_iteration``.
-        by_line: ``file:line`` to the cycles per iteration that a wavefront spends there; the sum is
+        causes: cycles per iteration by cause (as in :data:`Bound`); the sum is ``cycles_per_iteration``.
+        by_line: cycles per iteration that a wavefront spends on a source line, by ``file:line``; the sum is
             ``cycles_per_iteration``.
         matrix_share: share of an iteration in which the SIMD's matrix unit is busy.
         steady: whether iterations had become equally long by the end of the simulation.
@@ -278,15 +278,15 @@ class Prediction(msgspec.Struct, frozen=True):
         cycles: cycles of the CU that works longest, without launch overhead; ``None`` if a loop's iterations are not
             known.
         bound: the cause with the largest share.
-        shares: cause to its share of the time, 0 to 1; the sum is 1. If the iterations of a loop are not known, the
-            shares are those of the assumed iterations.
+        shares: share of the time by cause, 0 to 1; the sum is 1. If the iterations of a loop are not known, the shares
+            are those of the assumed iterations.
         loops: every loop, outer loops before inner ones.
         speed_of_light_us: minimum time for the same work: matrix operations at their peak rate, or bytes that must come
             from memory at its peak bandwidth.
         speed_of_light_percent: ``speed_of_light_us`` as a percentage of ``time_us``.
-        traffic: level (``l2``, ``mall``, ``hbm``) to the bytes requested from it in the whole launch. ``scratch``:
-            bytes of spilled registers and private arrays; ``written_back``: lines of other kernels that had to leave
-            the last-level cache first; ``passing``: the part of ``hbm`` that is not kept in that cache because of cache
+        traffic: bytes requested in the whole launch, by level (``l2``, ``mall``, ``hbm``). ``scratch``: bytes of
+            spilled registers and private arrays; ``written_back``: lines of other kernels that had to leave the
+            last-level cache first; ``passing``: the part of ``hbm`` that is not kept in that cache because of cache
             modifiers.
         workgroups: workgroups of the launch.
         workgroups_per_cu: workgroups that run on a CU at the same time.
@@ -334,7 +334,7 @@ class AutotunedChoice(msgspec.Struct, frozen=True):
         spread: predicted time of the slowest configuration divided by that of this one.
         tied: number of configurations that the model cannot distinguish from this one, itself included.
         low_us: lower end of the predicted time range of the tied configurations.
-        left_out: reason to the number of configurations without a predicted time.
+        left_out: number of configurations without a predicted time, by reason.
     """
 
     config: str
@@ -401,8 +401,8 @@ class KernelReport(msgspec.Struct, frozen=True):
         specialization: signature, constants and options of the compile.
         launch: ``{"grid": [x, y, z]}`` and other known properties of the launch.
         job: name of the call that makes this launch and others, see :class:`JobSummary`; absent for a single launch.
-        resources, occupancy, loops, instructions: facts.
-        pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to the point with the most live registers.
+        resources, occupancy, loops, instructions: facts read from the compiled code.
+        pressure: point with the most live registers, by register file (``vgpr``, ``agpr``, ``sgpr``).
         model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.
         findings: sorted by severity, then rule, then line.
         causes: the findings grouped by cause, the cause with the largest gain first.
@@ -412,7 +412,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         notes: why fields are null; one sentence each.
         compile_seconds: wall time of the compile, absent when nothing was compiled.
         cached: True if the compile was served from kprof's cache.
-        passes: with ``--passes``, each pass: its order, name, stage, and metric to ``[before, after]`` where changed.
+        passes: with ``--passes``, each pass: its order, name, stage, and changed metrics with ``[before, after]``.
         coverage: share of instructions that the reader knows, 0 to 1; ``None`` when there were no instructions.
         file: for a directory of compiled kernels, the path of the kernel's file in that directory.
         unseen: which part of the code could not be analysed and why, one sentence; absent when all of it was.

@@ -66,7 +66,7 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
         knob: the knob's name: a constexpr, an option or an environment switch.
         from_: the current value.
         to: the value to try.
-        verified: metric name to ``[before, after]``, present only when the change was recompiled.
+        verified: ``[before, after]`` by metric name, present only when the change was recompiled.
         note: the part of the advice that is a judgement rather than a fact.
         speedup: predicted time before all changes of the advice divided by the time after them; absent if either is not
             known.
@@ -105,7 +105,7 @@ class Gain(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing worth reporting to the user.
+    """One problem or observation about a kernel.
 
     Attributes:
         rule: stable identifier, ``KP`` and three digits.
@@ -116,7 +116,7 @@ class Finding(msgspec.Struct, frozen=True):
         related: library lines and callers involved in the finding.
         evidence: numbers and names that the message is based on, JSON-able.
         advice: knob changes to try.
-        fix: what to change in the kernel's code, as an instruction; absent where no such instruction is known.
+        fix: what to change in the kernel's code, as an instruction; absent if none is known.
         gain: time that the finding costs by the performance model; ``None`` if not known or not requested.
     """
 
@@ -136,13 +136,13 @@ class Cure(msgspec.Struct, frozen=True):
     """A compiled change that is predicted to be faster: other knobs, or other known properties of arguments.
 
     Attributes:
-        change: knob to its current value and its new value.
+        change: current value and new value by knob.
         divisible: arguments that were compiled as multiples of 16, which is what the finding's fix does; in this case
             no knob is changed.
         before_us, after_us: predicted microseconds of a launch without and with the change.
         certainty: probability that the kernel is faster with the change, 0 to 1, from published pairs with the same
             predicted difference; absent on architectures without published times.
-        figures: resource to its value without and with the change, if the two differ.
+        figures: values without and with the change by resource, if the two differ.
     """
 
     change: dict[str, tuple[Any, Any]]

@@ -105,7 +105,7 @@ class Launch:
     """A launch with the arguments that the host wrapper would pass.
 
     Attributes:
-        args: argument name to its value: a :class:`Tensor`, a number, a bool, ``None``, or any value for a
+        args: values by argument name: a :class:`Tensor`, a number, a bool, ``None``, or any value for a
             ``tl.constexpr`` argument. The specialisation (value 1, divisibility by 16, ``i32`` or ``i64``, pointer
             range) is derived from the values exactly as Triton does at a launch.
         grid: workgroups in x, y, z.
@@ -171,11 +171,11 @@ class Kernel:
         entry: the ``@triton.jit`` function that is launched (autotuners and heuristics unwrapped).
         summary: one line for ``kprof list kernels``; must be a plain string literal.
         launch: ``launch(shape, config) -> Launch``.
-        shapes: case name to problem parameters; the first one is the default.
+        shapes: problem parameters by case name; the first case is the default.
         config: default knobs, for every architecture, backend options included.
-        arch_config: architecture to the knobs whose defaults differ there.
+        arch_config: knobs whose defaults differ on an architecture, by architecture.
         configs: further configurations worth trying: a short version of the tuning space.
-        space: knob name to its values, for a search; ``legal(shape, config, arch)`` says which combinations make sense.
+        space: values to search by knob name; ``legal(shape, config, arch)`` says which combinations make sense.
         legal: returns the reason why a combination is pointless, or ``None``.
         run: ``run(inputs, shape, config) -> outputs``: host wrapper on real tensors, outputs by name.
         inputs: ``inputs(shape, device, seed) -> dict`` of torch tensors.
@@ -185,14 +185,14 @@ class Kernel:
         bytes: returns the minimum number of bytes that must cross HBM for a shape.
         unsupported: ``unsupported(arch, shape) -> reason or None``: why the architecture cannot run the shape, for
             example because it has no FP8 dots.
-        notes: architecture to the reason why its default is the best although a rule objects.
-        checks: name to a small problem for every feature flag; see :class:`Check`.
-        parts: name to a further function that ``run`` launches; see :class:`Part`.
+        notes: reason why an architecture's default is the best although a rule objects, by architecture.
+        checks: a small problem for every feature flag, by name; see :class:`Check`.
+        parts: further functions that ``run`` launches, by name; see :class:`Part`.
         shape_config: ``shape_config(shape, arch) -> knobs`` that this shape needs on top of the defaults, for example
             smaller blocks for larger heads.
         gpu_config: ``gpu_config(shape, gpu) -> knobs`` that depend on the GPU's number of CUs, on top of those of the
             shape: the workgroups of a persistent kernel, the splits of a reduction. ``gpu`` is a :class:`LaunchGpu`.
-        providers: other implementations of this problem, for ``kprof bench --provider``: name to ``provider(inputs,
+        providers: other implementations of this problem, for ``kprof bench --provider``, by name: ``provider(inputs,
             shape) -> outputs``, with the output names of ``reference``; some outputs may be missing.
         alternatives: names of other bundled kernels that solve the same problem with the same shape parameters and
             inputs. ``kprof select`` compares those that support a shape.

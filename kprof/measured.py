@@ -77,7 +77,7 @@ class Judgement(msgspec.Struct, frozen=True):
         standing: ``confirmed``: the problem was measured. ``refuted``: the measurement shows that the problem is absent
             or that something else limits the kernel. ``not measured``: no measured number decides.
         words: the numbers, and why they decide.
-        numbers: metric to value, for the metrics that were used.
+        numbers: measured values by metric, for the metrics that were used.
         collect: counters that would decide.
     """
 
@@ -143,7 +143,7 @@ class LoopComparison(msgspec.Struct, frozen=True):
 
     Attributes:
         header: label of the loop's first block.
-        lines: file name to ``[first, last]`` source line.
+        lines: ``[first, last]`` source line by file name.
         iterations: number of iterations over all traced wavefronts.
         measured: cycles from one iteration of a wavefront to its next.
         stalled: part of these cycles in which nothing could issue; ``None`` when the trace does not record it.

@@ -3,15 +3,15 @@
     %%kprof --arch MI300X
     scale[(64,)](x, y, n, BLOCK=1024)
 
-The cell runs on the simulated GPU, and each kernel that it launches is analysed. With argument types nothing has to be
-launched: the cell runs, and the last kernel that it defines, or the one that is named, is compiled for them:
+The cell runs on the simulated GPU, and each kernel that it launches is analysed. If argument types are given, nothing
+has to be launched: the cell runs, and the last kernel that it defines, or the named one, is compiled for these types:
 
     %%kprof --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024 --grid 4096
     @triton.jit
     def scale(x, y, n, BLOCK: tl.constexpr): ...
 
-``%kprof TARGET ...`` is ``kprof analyze TARGET ...``. Words are those of the command; the result is that of
-:func:`kprof.analyze`, and shows itself.
+``%kprof TARGET ...`` is ``kprof analyze TARGET ...``, with the same options. The result is that of
+:func:`kprof.analyze`, which notebooks display.
 """
 
 import argparse

@@ -21,9 +21,9 @@ class Roofline(msgspec.Struct, frozen=True):
     """Position of a launch under the rooflines of its GPU, from the compiled code and the predicted time.
 
     Attributes:
-        flops: kind of arithmetic (``matrix_fp16``, ``valu_fp32``) to the floating-point operations of the launch, the
-            largest first; an FMA counts as two.
-        peaks_tflops: kind to the GPU's published peak in 1e12 operations per second, if known.
+        flops: floating-point operations of the launch by kind of arithmetic (``matrix_fp16``, ``valu_fp32``), largest
+            first; an FMA counts as two.
+        peaks_tflops: the GPU's published peak in 1e12 operations per second by kind, if known.
         levels: memory levels that the launch uses, the nearest first.
     """
 

@@ -34,7 +34,7 @@ class MachinePeaks(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         memory_gbs: device memory bandwidth in 1e9 bytes per second.
-        tflops: element type (``fp16``) to the peak of dense matrix products in 1e12 operations per second.
+        tflops: peak of dense matrix products in 1e12 operations per second, by element type (``fp16``).
         cache_bytes: size of the last-level cache.
         source: origin of the figures: ``kprof's hardware data``, ``measured``, ``given``.
     """
@@ -51,8 +51,8 @@ class Device(msgspec.Struct, frozen=True):
     Attributes:
         name: name in the driver.
         backend: ``rocm`` or ``cuda``.
-        arch: ``gfx942``, ``sm_90``.
-        versions: ``torch``, ``triton``, ``hip`` or ``cuda``.
+        arch: architecture such as ``gfx942`` or ``sm_90``.
+        versions: versions of ``torch``, ``triton``, and ``hip`` or ``cuda``.
         memory_bytes: size of the device memory.
         limits: peak rates.
     """

@@ -1,4 +1,4 @@
-"""A hash of kprof's own files for the keys of derived answers: another version of kprof never finds them."""
+"""Hash kprof's own files for the keys of derived answers, so that another version of kprof never finds them."""
 
 import sys
 from functools import cache

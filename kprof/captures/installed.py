@@ -64,7 +64,7 @@ def imported_versions(files: Mapping[str, str], without: Collection[str]) -> dic
     if its ``.dist-info`` folder is not named like the package and does not list its packages.
 
     Args:
-        files: files of the modules, mapped to their paths below ``site-packages``.
+        files: paths of the modules below ``site-packages``, by file.
         without: packages to leave out.
     """
     places: dict[str, set[str]] = {}
@@ -136,10 +136,10 @@ class InstalledFiles:
         other_versions: distributions that are installed in another version; their files are not compared.
 
     Args:
-        files: paths below ``site-packages``, mapped to their SHA-256 when the capture was recorded.
+        files: SHA-256 when the capture was recorded, by path below ``site-packages``.
         absent: paths that the recorded program looked for and did not find.
-        versions: packages without kernels in the capture, mapped to their distribution at that time. Another version
-            has other data files, so that a difference means nothing.
+        versions: distribution at the time of the recording of packages without kernels in the capture, by package.
+            Another version has other data files, so that a difference means nothing.
     """
 
     def __init__(self, files: Mapping[str, str], absent: Iterable[str], versions: Mapping[str, str] = {}) -> None:

@@ -2,9 +2,9 @@
 
 ::
 
-    capture.json             what was asked: see :class:`kprof.captures.records.Head`
-    journal/<process>.jsonl  one a process, one JSON object a line, appended as things happen
-    kernels/<id>/            one a specialisation, made by its compile, complete when it appears:
+    capture.json             command and options: see :class:`kprof.captures.records.Head`
+    journal/<process>.jsonl  one journal per process, one JSON object per line, appended during the recording
+    kernels/<id>/            one folder per specialisation, made by its compile, complete when it appears:
         result.json          see :class:`kprof.captures.records.CompileRecord`
         kernel.json          Triton's metadata
         kernel.ttir .ttgir .amdgcn

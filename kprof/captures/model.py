@@ -115,7 +115,7 @@ class CapturedLaunch:
         grid: workgroups in x, y, z.
         stream: the stream, 0 for the default one.
         site: the Python line of the launch, followed by its callers from inner to outer.
-        arguments: argument name to value: :class:`TensorInfo`, a number, a text or ``None``.
+        arguments: values by argument name: :class:`TensorInfo`, a number, a text or ``None``.
         tuning: the autotuner's choice that this configuration replaces, since only a device can make the choice;
             ``None`` without an autotuner.
         scope: part of the model and of the training step, if operators were recorded.
@@ -164,10 +164,10 @@ class CapturedTuning:
 
     Attributes:
         name: the kernel's name.
-        candidates: configuration, as Triton writes it, to the kernel's identifier; ``None`` when its launch failed
-            before the compiler ran.
-        errors: configuration to the reason, for configurations whose launch failed.
-        launches: configuration to its launch, if it was recorded.
+        candidates: identifier of the compiled kernel by configuration, as Triton writes it; ``None`` when its launch
+            failed before the compiler ran.
+        errors: reason by configuration, for configurations whose launch failed.
+        launches: launch by configuration, if it was recorded.
         first: earlier tuning of the same key with other sizes, whose choice this tuning reuses.
     """
 
@@ -287,15 +287,15 @@ class CapturedKernel:
         result: result of the compile; ``None`` when the recording ended before it.
         folder: folder of its files.
         launches: number of launches.
-        grids: grid to the number of launches with it, most frequent first.
+        grids: number of launches by grid, most frequent first.
         arguments: arguments of its first launch with the most frequent grid, by name, as in
             :attr:`CapturedLaunch.arguments`; empty when never launched.
         site: the Python line of its first launch, followed by its callers from inner to outer.
         configs: autotuner configurations that compile to this kernel, as Triton writes them.
         choice_unknown: True if it was launched only in place of an autotuner's unknown choice.
         listed: number of configurations among which that autotuner chooses; 0 without an autotuner.
-        candidates: these configurations, as Triton writes them, to their kernels, with the grid and the arguments that
-            the program would launch them with; empty if not recorded.
+        candidates: kernels by these configurations, as Triton writes them, with the grid and the arguments that the
+            program would launch them with; empty if not recorded.
         first_candidates: the same for the launch for which the autotuner chose, if that launch had other sizes.
         product: product that was named when it was recorded. In captures of older versions, which did not record the
             name: the product that the simulated GPU reported. ``None`` when only an architecture was named.
@@ -386,23 +386,22 @@ class Capture:
         reads: places where the program read values that were not computed: kind of read, and source lines.
         reads_count: number of these reads.
         unrun: operators whose result was provided without running the GPU's implementation, most calls first.
-        ran: operators that the program registered for the GPU to the calls of their kernels.
+        ran: number of kernel calls by operator that the program registered for the GPU.
         silent: number of these calls that launched nothing, by operator, largest first.
-        torch: torch operators on GPU tensors, which a GPU computes without Triton, to their calls.
+        torch: number of calls of torch operators on GPU tensors, which a GPU computes without Triton, by operator.
         peak_bytes: maximum memory in use by one process on one device, according to torch's allocator; ``None`` if not
             recorded.
         notes: what is missing or doubtful, in words.
         complete: whether every process closed its journal.
-        sources: the program's own files to their SHA-256, with paths relative to :attr:`root`; ``None`` when not
-            recorded.
+        sources: SHA-256 of the program's own files, by path relative to :attr:`root`; ``None`` when not recorded.
         outside: source files that are not below the root; they are not found if the capture alone is moved.
-        packages: files of installed packages, with paths below ``site-packages``, to their SHA-256: all used files of
-            packages with kernels of the capture; of other packages the data files that were read.
+        packages: SHA-256 of files of installed packages, by path below ``site-packages``: all used files of packages
+            with kernels of the capture; of other packages the data files that were read.
         packages_absent: paths that the program looked for in packages and did not find.
-        distributions: packages without kernels of the capture, to their distribution and its version.
-        imported: distributions of imported modules without kernels, to their versions.
+        distributions: distribution and version of packages without kernels of the capture, by package.
+        imported: versions of the distributions of imported modules without kernels, by distribution.
         absent: paths that the program looked for and did not find, relative to :attr:`root`.
-        folders: folders that the program listed, to the SHA-256 of the names in them.
+        folders: SHA-256 of the names in folders that the program listed, by folder.
         overflowed: True if the program used more files than a capture keeps, so that not all are compared.
     """
 

@@ -157,7 +157,7 @@ def in_place(kernel: CapturedKernel, now: Path, sources: Mapping[str, str], chec
     Args:
         kernel: the kernel as it was recorded.
         now: folder that source paths are relative to, if the capture was moved together with the sources.
-        sources: source files, relative to that folder, to their SHA-256.
+        sources: SHA-256 of source files, by path relative to that folder.
         checkout: folder to use if the sources are neither in ``now`` nor at their recorded place, and the files there
             are unchanged.
     """

@@ -30,7 +30,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
         started: start time: UTC, ISO 8601.
         kprof: version of kprof that recorded.
         root: folder that source paths are relative to, itself relative to the capture's folder.
-        sources: files named on the command line, to their SHA-256.
+        sources: SHA-256 of files named on the command line, by path.
     """
 
     schema: Literal["kprof.capture/1"]
@@ -265,12 +265,12 @@ class OperatorsRecord(msgspec.Struct, frozen=True, tag_field="t", tag="operators
     """Operator counts at the end of a journal.
 
     Attributes:
-        ran: operators that the program registered for the GPU to the calls of their kernels.
+        ran: number of kernel calls by operator that the program registered for the GPU.
         silent: number of these calls in which nothing was launched, by operator.
-        torch: torch operators on GPU tensors, which no Triton kernel computes, to their calls.
-        unrun: numbers of :class:`Unrun` with the calls of each.
-        memory: device index to the peak number of bytes in use according to torch's allocator, and the number at the
-            end.
+        torch: number of calls of torch operators on GPU tensors, which no Triton kernel computes, by operator.
+        unrun: numbers of the :class:`Unrun` records, each with its number of calls.
+        memory: for each device index, the peak number of bytes in use according to torch's allocator, and the number at
+            the end.
     """
 
     ran: dict[Name, Count] = {}
@@ -284,15 +284,15 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     """The program's own files that the process had loaded or read by its end, with their SHA-256.
 
     Attributes:
-        files: files below the head's root, relative to it, to their SHA-256.
+        files: SHA-256 of files below the head's root, by path relative to it.
         outside: the same for files that are not below the root.
-        packages: the same for files of installed packages, relative to the folder they are installed in: of packages
+        packages: the same for files of installed packages, by path below the folder they are installed in: of packages
             with kernels the modules and the data that was read; of other packages only the data.
         packages_absent: paths that the process looked for in packages and did not find.
-        distributions: packages without kernels, to their distribution, ``triton-kernels==1.2``.
-        imported: distributions of imported modules without kernels, to their versions.
+        distributions: distribution of packages without kernels, by package: ``triton-kernels==1.2``.
+        imported: versions of the distributions of imported modules without kernels, by distribution.
         absent: other paths that the process looked for and did not find, below the root or not.
-        folders: folders that it listed, to the SHA-256 of the names in them.
+        folders: SHA-256 of the names in folders that the process listed, by folder.
         written: files that it wrote below the root; another process may have looked for them before.
         overflowed: True if there were more files than a capture keeps.
     """
@@ -361,8 +361,8 @@ class CompileRecord(msgspec.Struct, frozen=True, kw_only=True):
         cached: True if the result came from kprof's cache.
         triton: version of Triton that compiled.
         diagnostics: output of the compiler.
-        stage_seconds: stage to its share of ``seconds``.
-        missing: stage to the reason why it was not made.
+        stage_seconds: seconds spent in each stage, by stage; they are part of ``seconds``.
+        missing: reason why a stage's output was not made, by stage.
     """
 
     status: Literal["ok", "failed", "crashed", "timeout"]

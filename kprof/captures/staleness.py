@@ -149,7 +149,7 @@ def changed(root: Path, known: Mapping[str, str], *, follow: bool = False) -> li
 
     Args:
         root: folder that the names are relative to.
-        known: files to their recorded digests.
+        known: recorded digests by file name.
         follow: whether to read names that lead out of the root. Only for names from a trusted source.
     """
     found = []

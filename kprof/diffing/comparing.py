@@ -28,8 +28,8 @@ class Chain:
     """One kernel followed through all sides.
 
     Attributes:
-        entries: index of a side to the kernel's report there.
-        notes: index of a side to remarks on how its report was paired with the previous one.
+        entries: the kernel's report on each side, by index of the side.
+        notes: remarks on how a side's report was paired with the previous one, by index of the side.
     """
 
     entries: dict[int, KernelReport] = field(default_factory=dict)

@@ -37,7 +37,8 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """A difference in one figure, or in the findings of one rule.
 
     Attributes:
-        metric: ``vgpr_spills``, ``waves_per_simd``, ``loop_spills``, ``finding:KP301``, ``instructions:valu``, ...
+        metric: identifier of the figure: ``vgpr_spills``, ``waves_per_simd``, ``loop_spills``, ``finding:KP301``,
+            ``instructions:valu``, ...
         text: name of the metric for people: ``VGPRs spilled``.
         old, new: values on both sides; ``None`` when not known.
         effect: whether the change is for the worse or the better.
@@ -48,7 +49,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         note: what else must be known to interpret the numbers.
         fix: what to change in the kernel's code; only for findings of a rule that appear on the new side.
         saves_us: upper bound of the predicted microseconds per launch that those findings cost; absent if not known.
-        location: the line of the first of those findings.
+        location: location of the first of those findings.
     """
 
     metric: str
@@ -105,9 +106,9 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """A change of knobs or switches that was compiled, with its effect.
 
     Attributes:
-        change: knob or environment switch to the value that was tried.
+        change: value that was tried, by knob or environment switch.
         before: the previous value, by knob; ``None`` when it was not set.
-        figures: metric to ``[old side, new side, new side with the change]``.
+        figures: ``[old side, new side, new side with the change]`` by metric.
         restored: metrics that the change brings back to their value on the old side, or more than halfway there.
         cured: True if the most severe regression is gone completely.
         price: what is worse with the change than on the old side, in words, most severe first.
@@ -137,7 +138,7 @@ class ByStage(msgspec.Struct, frozen=True):
 
     Attributes:
         part: cause of the regressions: ``llvm``, ``before llvm`` (the front end and Triton's own passes) or ``both``.
-        figures: metric to ``[old side, the old side's LLVM IR with the new side's LLVM, new side]``.
+        figures: ``[old side, the old side's LLVM IR with the new side's LLVM, new side]`` by metric.
     """
 
     part: Literal["llvm", "before llvm", "both"]
@@ -185,7 +186,7 @@ class KernelDiff(msgspec.Struct, frozen=True):
         status: result of the last side compared with the first one that has the kernel; ``worse`` and ``mixed`` also
             when the last side is worse than one in between.
         steps: comparisons of neighbouring sides, in order.
-        figures: metric to its value on each side, ``null`` if not known or if the kernel is missing. Contains the usual
+        figures: values on each side by metric, ``null`` if not known or if the kernel is missing. Contains the usual
             metrics and those that differ.
         source: where the kernel is defined.
         specialization: signature, constants and options of the compile on the last side that has the kernel.
@@ -252,7 +253,7 @@ class Since(msgspec.Struct, frozen=True, omit_defaults=True):
         commit: full commit hash of the revision.
         folder: compared folder, relative to the root of the repository; empty for the root.
         kernels: every kernel, those that may have changed first.
-        counts: status to number of kernels.
+        counts: number of kernels by status.
         tests: tests that launch a kernel that changed, is new or may have changed.
         unread: Python files that cannot be read, with the reason.
         unclaimed: changed data files that no launch mentions by name.
@@ -275,7 +276,7 @@ class Diff(msgspec.Struct, frozen=True):
         kprof: version of kprof that wrote it.
         sides: the compared sides, from old to new.
         kernels: the most harmed kernels first.
-        counts: status to number of kernels.
+        counts: number of kernels by status.
         verdict: ``ok`` (exit 0), ``regression`` (1) or ``cannot_tell`` (2), and one line.
         schema: always ``kprof.diff/1``.
         notes: remarks on the comparison as a whole.

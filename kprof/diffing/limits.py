@@ -40,7 +40,7 @@ class DiffLimits:
 
     Attributes:
         fail_on: minimum severity of a change for the worse that makes a kernel ``worse``; ``None``: no change does.
-        tolerances: metric to its allowed difference.
+        tolerances: allowed difference by metric.
     """
 
     fail_on: Severity | None = Severity.WARNING

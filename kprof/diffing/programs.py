@@ -41,7 +41,7 @@ class RecordedSide:
 
     Attributes:
         side: its reports, one for each kernel and grid.
-        entries: identity (``id``) of a report to its source in the capture.
+        entries: source of a report in the capture, by identity (``id``) of the report.
         environment: as in :class:`TritonLocation`.
     """
 

@@ -80,7 +80,7 @@ def _add(files: dict[str, FileDefinitions], path: str, unread: dict[str, str], t
 
 
 def kernel_changes(repository: Repository) -> list[tuple[Key, KernelSince]]:
-    """Compare the source code of all kernels, and of what launches them. Nothing is compiled."""
+    """Compare the source code of all kernels, and of the code that launches them. Nothing is compiled."""
     old, new = repository.old, repository.new
     here, there = dict.fromkeys(new.kernels), dict.fromkeys(old.kernels)
     sources = {key: old.source(key) for key in there}

@@ -48,8 +48,8 @@ class ServerCommand:
     Attributes:
         programs: launchers and the server, in order: ``("torchrun", "vllm")``.
         environment: variables that the line sets.
-        arguments: option by its long name, to its value; "" for an option without a value.
-        owners: option to the program that it belongs to.
+        arguments: value by the option's long name; "" for an option without a value.
+        owners: program that an option belongs to, by option.
     """
 
     programs: tuple[str, ...]

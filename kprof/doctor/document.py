@@ -76,7 +76,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
         gpus: AMD GPUs that the driver lists: product, if known, and architecture.
         checks: results by section.
         left_out: checks that are irrelevant without a GPU, on a machine that has none.
-        works: activity to whether it is possible on this machine as it is.
+        works: whether an activity is possible on this machine as it is, by activity.
         verdict: the result as a whole.
         workload: workload that the settings were checked for; absent if none was named.
         settings: results for settings without a check of their own.

@@ -25,9 +25,9 @@ class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Accepted state of one kernel, specialisation, architecture and compiler.
 
     Attributes:
-        metrics: metric to value, ``None`` when it was not known.
-        findings: rule to the source text of each finding's line. Text instead of line numbers, so that lines may move.
-        types: argument name to type.
+        metrics: values by metric, ``None`` when not known.
+        findings: source text of each finding's line, by rule. Text instead of line numbers, so that lines may move.
+        types: argument types by name.
         knobs: configuration of the kernel, to find the nearest entry of a changed kernel.
         product: the GPU that the time is predicted for; empty if none was named.
         ignored: like ``findings``, for findings silenced by comments in the source; unset in a file that does not

@@ -127,7 +127,7 @@ def cured(
 
     Args:
         report: the kernel as judged.
-        change: knobs to their new values.
+        change: new values by knob.
         before: the failing kernel as it was compiled.
         after: the kernel with the change as it was compiled.
         files: files that may contain the line that sets a knob.
@@ -180,8 +180,8 @@ def edits(change: Mapping[str, Any], known: Mapping[str, Any], files: Iterable[P
     """Return the edits that set the new values of a change; empty unless each knob is set on exactly one line.
 
     Args:
-        change: knobs to their new values.
-        known: knobs to their current values.
+        change: new values by knob.
+        known: current values by knob.
         files: files to search: the kernel's file and the configuration.
     """
     texts = {path: lines for path in dict.fromkeys(files) if (lines := _lines(path))}

@@ -57,7 +57,7 @@ class Gate:
         baseline: the accepted state; ``None`` when none is used.
         today: date that decides which allowances are still valid.
         root: the repository's root, which paths are relative to.
-        rules: rule identifier to the rule's name.
+        rules: rule names by identifier.
         found_above: path of the configuration, if it was found in a folder above the current one.
     """
 

@@ -52,8 +52,8 @@ class TritonFacts:
         kpack: values that Triton uses unchanged; empty if the option changes no instruction.
         matrix_instr_nonkdim: values with different effects; empty if the option changes no instruction.
         max_num_ctas: maximum number of workgroups in a cluster; 1 without clusters.
-        switches: environment switch that changes code here, to the release since which it is on by default; empty if it
-            never is.
+        switches: for environment switches that change code here, the release since which the switch is on by default;
+            empty if it never is.
     """
 
     kpack: tuple[int, ...] | None = None

@@ -61,7 +61,7 @@ class OccupancyRules:
         simds_per_cu: SIMDs of a compute unit.
         simds_per_wgp: SIMDs of a workgroup processor (two CUs), ``None`` if the architecture has none.
         default_mode: ``wgp`` or ``cu``: mode in which Triton launches.
-        vgprs: wavefront size to the vector register file.
+        vgprs: vector register file by wavefront size.
         unified_vgprs: True if VGPRs and AGPRs share one file (gfx90a and later CDNA).
         max_vgprs: architected VGPRs that a wavefront can address, per lane.
         max_agprs: accumulation VGPRs that a wavefront can address, per lane; 0 without AGPRs.
@@ -139,9 +139,9 @@ class LdsRules:
         granule_llvm: allocation granularity in LLVM's occupancy computation, in bytes.
         banks: number of banks; each serves one access per cycle.
         bank_bytes: width of a bank in bytes.
-        phases: access (``read_b32``, ``read_b64``, ``read_b128``, ``write_b128``) to the groups of lanes that are
-            served together. Lanes conflict only inside their group. Accesses that are not known are absent.
-        read64_cycles: access width in bits to the cycles in which one wavefront performs 64 reads without conflicts.
+        phases: groups of lanes that are served together, by access (``read_b32``, ``read_b64``, ``read_b128``,
+            ``write_b128``). Lanes conflict only inside their group. Accesses that are not known are absent.
+        read64_cycles: cycles in which one wavefront performs 64 reads without conflicts, by access width in bits.
         direct_load_bytes: maximum bytes per lane of a load directly to LDS, without registers; 0 if there is no such
             load. ``None``: not known.
     """
@@ -259,7 +259,7 @@ class Product:
         compute_units: active compute units.
         xcds: number of accelerator dies (XCDs); 1 if the GPU is a single die.
         clock_mhz: peak engine clock in MHz.
-        peaks: type (``matrix_fp16``, ``valu_fp32``) to the published peak in 1e12 operations per second, dense.
+        peaks: published peak in 1e12 operations per second, dense, by type (``matrix_fp16``, ``valu_fp32``).
         memory: the architecture's memory levels with this product's figures.
         launch_overhead_ns: time of an empty kernel in a stream, in nanoseconds.
         least_workgroups: minimum number of workgroups in a launch that AMD's guide recommends.
@@ -294,12 +294,12 @@ class Architecture:
         wavefront_sizes: wavefront sizes that the hardware supports.
         occupancy: rules and limits that decide how many wavefronts a SIMD holds.
         lds: properties of the local data share.
-        wait_counters: wait counter to its maximum value.
+        wait_counters: maximum value by wait counter.
         rates: per cycle and compute unit: operations (``valu_fp32``, ``matrix_fp16``, ...) and bytes
             (``lds_read_bytes``, ``l1_bytes``, ...). 0: the hardware has no such unit. Absent: not known.
-        matrix_instructions: mnemonic to the instruction's properties.
-        memory: level name to its properties, as far as they are the same for all products.
-        latencies: operation (``lds_permute``, ``dpp``) to ``(minimum, maximum)`` cycles.
+        matrix_instructions: properties of the matrix instructions by mnemonic.
+        memory: properties of the memory levels by name, as far as they are the same for all products.
+        latencies: ``(minimum, maximum)`` cycles by operation (``lds_permute``, ``dpp``).
         hazards: wait states that are required between a matrix instruction and a dependent one, in addition to its
             passes.
         model: parameters of the performance model beyond data sheets; those that an architecture's file does not set
@@ -311,11 +311,11 @@ class Architecture:
             ``events_ns`` (added by two events around a launch), ``write_back_ns`` (of an XCD's L2 for one write-back).
             Absent: not known.
         issue: issue rates of a SIMD, ``None``: not known.
-        packed_conversions: conversion of one value to the conversion of two values with the same rounding; ``None``:
-            not known.
+        packed_conversions: for the conversion of one value, the conversion of two values with the same rounding;
+            ``None``: not known.
         types: whether the hardware has a type (``fp8_fnuz``, ``fp8_ocp``); absent: not known.
         triton: effects of Triton's options and switches.
-        products: name to product.
+        products: products by name.
         llvm: LLVM's view of the architecture.
         sources: all citations by id.
         data: the whole TOML file, for :meth:`source_of`.

@@ -26,7 +26,7 @@ class Dependencies:
     """Files that a module depends on.
 
     Attributes:
-        files: path to the SHA-256 of its content.
+        files: SHA-256 of the content by path.
         complete: True if only these files determine what the module defines. If not, a result may still be cached under
             a hash of the values themselves.
         values: plain constants of the modules with their values, as text.

@@ -22,7 +22,7 @@ class Function:
         path: file from which another process can load it.
         name: name in that file, see :func:`load_function`.
         jit: the ``@triton.jit`` function, decorators unwrapped.
-        configs: configurations of ``@triton.autotune``: knob to value, including options such as ``num_warps``.
+        configs: configurations of ``@triton.autotune``: values by knob, including options such as ``num_warps``.
         heuristics: names of the arguments that ``@triton.heuristics`` computes.
         module: the imported file.
         in_memory: names whose values in memory differ from those in the original file, so that a file was written from

@@ -58,7 +58,7 @@ class CauseText:
 
     @property
     def line(self) -> str:
-        """Message, cost and what to do on one line, for lists and logs."""
+        """Message, cost and actions on one line, for lists and logs."""
         return " ".join(filter(None, (f"{costing(self.message, self.cost)}.", self.advice)))
 
     @property

@@ -92,7 +92,7 @@ class ConsoleReporter:
         self._console.file.write("".join(f"{end(line)}\n" for line in lines))
 
     def lines(self, report: Report) -> list[str]:
-        """Return what :meth:`show` prints, with the causes and the length that this reporter was made with."""
+        """Return the lines that :meth:`show` prints, with this reporter's number of causes and brevity."""
         with self._console.capture() as capture:
             self._all(report)
         return apart(capture.get()).rstrip("\n").splitlines()

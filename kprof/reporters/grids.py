@@ -38,7 +38,7 @@ class ViewTable:
             structure.
         fields: columns of the data frame: their names, or a structure with these fields. If empty, the table has no
             data frame.
-        record: function from a row to its values by field; by default the row's attributes.
+        record: function that returns a row's values by field; by default the row's attributes.
         title: heading above the table.
         remarks: function from the result for a recording to sentences below the table.
         optional: True if the table is only shown when it is requested by name.
@@ -78,7 +78,7 @@ class ViewTable:
         Args:
             found: result for the recording.
             top: maximum number of rows; 0: all.
-            links: cell texts mapped to the pages that they link to.
+            links: pages that cells link to, by cell text.
         """
         rows = self.rows(found)
         shown = rows[:top] if top else rows
@@ -96,7 +96,7 @@ class Grid:
         rows: cell texts.
         left: number of rows that are not included.
         remarks: sentences below the table.
-        links: cell texts mapped to the pages that they link to.
+        links: pages that cells link to, by cell text.
     """
 
     title: str

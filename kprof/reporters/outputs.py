@@ -48,8 +48,8 @@ class Outputs:
 
     Attributes:
         kind: kind of the document.
-        paths: format to path, ``-`` for standard output.
-        flags: format to its flags that are set; a format that is itself a flag contains the empty string.
+        paths: output path by format, ``-`` for standard output.
+        flags: flags that are set, by format; a format that is itself a flag contains the empty string.
         shown: format on the terminal.
         display: verbosity and colours.
     """

@@ -31,7 +31,7 @@ class HtmlReporter:
     """Reporter that writes the HTML page.
 
     Args:
-        details: position of a kernel in the document to its details.
+        details: details of kernels, by position in the document.
         rules: rules with their documentation.
         limit: maximum size of the page in bytes.
     """

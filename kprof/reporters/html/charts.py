@@ -31,7 +31,7 @@ def segments(shares: Mapping[str, float], of: float = 1.0, least: float = 0.0) -
     """Return the segments of a stacked bar.
 
     Args:
-        shares: name to share.
+        shares: shares by name.
         of: the share that fills the whole bar.
         least: shares up to this one are left out.
     """

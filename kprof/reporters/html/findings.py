@@ -31,8 +31,8 @@ class Links:
     """Anchors on the page.
 
     Attributes:
-        lines: file and line of the source to its anchor.
-        instructions: identity (``id``) of a finding to the positions of its instructions on the page.
+        lines: anchors of source lines, by file and line.
+        instructions: positions on the page of a finding's instructions, by identity (``id``) of the finding.
         key: the kernel's name in anchors.
     """
 

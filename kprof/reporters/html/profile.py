@@ -20,7 +20,7 @@ def profile_page(
 
     Args:
         shown: the document of each GPU, with its rows for each way of grouping them.
-        pages: Triton kernel to the file of the kernel's own page, in the same folder.
+        pages: file of a Triton kernel's own page in the same folder, by kernel.
     """
     first = shown[0][0]
     fits = all(document.fits for document, _ in shown)

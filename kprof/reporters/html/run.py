@@ -132,7 +132,7 @@ def run_page(
         counted: kernels with their metrics.
         roofs: name of the GPU, its roofline limits, and the kernels as points below them.
         notes: what is not on the page, and why.
-        pages: kernel to the file of its own page.
+        pages: file of a kernel's own page, by kernel.
     """
     from kprof.reporters.html.parts import environment
     from kprof.version import __version__
