@@ -98,7 +98,7 @@ def whole(expression: Expression[Any], values: Mapping[str, Any]) -> int:
     """
     value = expression.value(values)
     if not isinstance(value, int | float) or value != value or abs(value) > LARGEST:  # noqa: PLR0124 - not a number
-        raise KprofError(f"{expression.text!r} is {value!r}, which is no number of anything")
+        raise KprofError(f"{expression.text!r} is {value!r}, which is not a valid number")
     return int(value)
 
 

@@ -69,7 +69,7 @@ def run(shell: Any, line: str, cell: str | None) -> "Analysis | None":
     targets, options = _words(line)
     if cell is None:
         if not targets:
-            raise TargetError("%kprof takes a target", hint="%kprof softmax --arch MI300X, or %%kprof above a cell")
+            raise TargetError("%kprof needs a target", hint="%kprof softmax --arch MI300X, or %%kprof above a cell")
         return analyze(*targets, **options)
     if "signature" in options:
         before = dict(shell.user_ns)
@@ -119,7 +119,7 @@ def _kernels(after: Mapping[str, Any], before: Mapping[str, Any], named: list[st
     ]
     if not defined:
         raise TargetError(
-            "the cell defines no kernel", hint="without --signature the kernels that it launches are taken"
+            "the cell defines no kernel", hint="without --signature, the kernels that it launches are analysed"
         )
     return [max(defined, key=_line)]
 
@@ -134,7 +134,7 @@ def _line(kernel: Any) -> int:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise a TargetError instead of ending the process."""
-        raise TargetError(f"%kprof: {message}", hint="its words are those of kprof analyze kernel")
+        raise TargetError(f"%kprof: {message}", hint="it accepts the options of kprof analyze kernel")
 
 
 def _words(line: str) -> tuple[list[str], dict[str, Any]]:

@@ -57,7 +57,7 @@ class PytestRecording:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add kprof's options to pytest."""
     group = parser.getgroup("kprof", "kernels for AMD GPUs, without a GPU")
-    group.addoption("--kprof", action="store_true", help="Record marked tests without a GPU, and hold their budgets.")
+    group.addoption("--kprof", action="store_true", help="Record marked tests without a GPU, and check their budgets.")
     group.addoption(
         "--kprof-arch", default=DEFAULT_GPU, metavar="ARCH", help=f"Architecture or product ({DEFAULT_GPU})."
     )
@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Return the header line with the GPU that marked tests are recorded for."""
-    return f"kprof: budgets are held for {config.getoption('--kprof-arch')}" if config.getoption("--kprof") else None
+    return f"kprof: budgets are checked for {config.getoption('--kprof-arch')}" if config.getoption("--kprof") else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -87,7 +87,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if unseen:
         terminalreporter.write_line(f"kprof: tests whose budgets do not count: {', '.join(unseen)}", yellow=True)
     if not any(found[outcome] for outcome in ("passed", "failed", "error", "xpassed")):
-        terminalreporter.write_line("kprof: no test with a budget was run: nothing was looked at", yellow=True)
+        terminalreporter.write_line("kprof: no test with a budget was run: nothing was checked", yellow=True)
 
 
 @pytest.hookimpl(wrapper=True)

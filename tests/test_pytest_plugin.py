@@ -100,7 +100,7 @@ def suite(pytester, monkeypatch):
 def test_budgets_are_held_without_a_gpu(suite):
     """Within and over a budget, a launch that would fail, no launch, a limit that there is not."""
     ran = suite("--kprof", "-v")
-    assert "kprof: budgets are held for MI300X" in ran.stdout.str()
+    assert "kprof: budgets are checked for MI300X" in ran.stdout.str()
     ran.assert_outcomes(passed=2, failed=5)
     for name in ("test_within", "test_fixture"):
         ran.stdout.fnmatch_lines([f"*::{name} PASSED*"])
@@ -126,12 +126,12 @@ def test_without_the_option_marks_mean_nothing(suite):
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
-        ("plain", ["kprof: no test with a budget was run: nothing was looked at"]),
+        ("plain", ["kprof: no test with a budget was run: nothing was checked"]),
         (
             "plain or not_now or expected",
             [
                 "kprof: tests whose budgets do not count: 1 skipped, 1 xfailed, 1 deselected",
-                "kprof: no test with a budget was run: nothing was looked at",
+                "kprof: no test with a budget was run: nothing was checked",
             ],
         ),
         ("mistaken", []),

@@ -21,7 +21,7 @@ from kprof.hardware.default import DEFAULT_ARCH
 from kprof.kernel_spec import Config, Kernel, Shape
 from kprof.version import __version__
 
-ALONE = "another GPU did not get as far as its samples, so that they were not taken at the same time"
+ALONE = "another GPU did not reach its samples, so samples were not taken at the same time"
 
 
 def at_once(runners: Sequence[Runner], tasks: Sequence[BenchTask]) -> list[Measurement]:

@@ -120,7 +120,7 @@ class Runner:
         printed = process.printed(1 << 14).splitlines()
         last = next((line.strip() for line in reversed(printed) if line.strip()), "")
         self.close()
-        return f"the process crashed: {ending(code)}" + (f"; it said last: {last[:300]}" if last else "")
+        return f"the process crashed: {ending(code)}" + (f"; its last output: {last[:300]}" if last else "")
 
 
 def _read(process: PythonWorker, lines: "queue.Queue[bytes | None]") -> None:

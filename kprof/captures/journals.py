@@ -86,13 +86,13 @@ class JournalReader:
         for number, line in plain_files.lines(self.path):
             try:
                 record = _RECORD.decode(line)
-                refuse_repeated_keys(line, str(self.path), f"line {number} is no line of a journal")
+                refuse_repeated_keys(line, str(self.path), f"line {number} is not a line of a journal")
             except (ValueError, *JSON_ERRORS) as error:
                 if not line.endswith(b"\n"):
                     self.gathered.notes.append(f"{self.path.name} ends in the middle of a line: the recording was cut")
                     return
                 raise InputError(
-                    f"is no line of a journal: {error}", path=str(self.path), place=f"line {number}"
+                    f"is not a line of a journal: {error}", path=str(self.path), place=f"line {number}"
                 ) from None
             match record:
                 case r.KernelRecord():

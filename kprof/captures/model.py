@@ -249,7 +249,7 @@ class UnrunOperator:
 
 _HOW = {
     "cpu kernel": "by its CPU kernel",
-    "recursion": "by the CPU, since it calls itself without end",
+    "recursion": "by the CPU, because it calls itself endlessly",
     "shape": "with the shape alone",
 }
 _NAMED = 8
@@ -451,7 +451,7 @@ class Capture:
         return [
             *(f"{words} since it was recorded" for words in staleness.shortened(changed)),
             *(f"{words} not there when it was recorded" for words in staleness.shortened(there, ("was", "were"))),
-            *(f"{words} held other files when it was recorded" for words in staleness.shortened(listed)),
+            *(f"{words} contained other files when it was recorded" for words in staleness.shortened(listed)),
         ]
 
     @cached_property

@@ -111,7 +111,7 @@ def request_of(record: r.KernelRecord, arch: str, notes: list[str]) -> CompileRe
         notes: list to which the note about damage is appended.
     """
     empty = CompileRequest(path="", function=record.name, arch=arch, signature={})
-    damaged = f"{record.name}: what was asked of the compiler is damaged"
+    damaged = f"{record.name}: the compile request is damaged"
     if _too_deep(record.request):
         notes.append(damaged)
         return empty
@@ -320,13 +320,13 @@ def _head(root: Path) -> r.Head:
         data = plain_files.read_bytes(path, plain_files.HEAD_LIMIT)
     except FileNotFoundError:
         raise InputError(
-            "this is no capture directory", path=str(root), hint=f"kprof capture writes {layout.HEAD} into one."
+            "this is not a capture directory", path=str(root), hint=f"kprof capture writes {layout.HEAD} into it."
         ) from None
     try:
-        refuse_repeated_keys(data, str(path), "is no head of a capture")
+        refuse_repeated_keys(data, str(path), "is not the head of a capture")
         return _HEAD.decode(data)
     except (ValueError, *JSON_ERRORS) as error:
-        raise InputError(f"is no head of a capture: {error}", path=str(path)) from None
+        raise InputError(f"is not the head of a capture: {error}", path=str(path)) from None
 
 
 def _journals(root: Path) -> list[Path]:
@@ -335,7 +335,7 @@ def _journals(root: Path) -> list[Path]:
         return []
     found = sorted(p for p in folder.iterdir() if p.suffix == ".jsonl" and not p.name.startswith("."))
     if len(found) > PROCESSES:
-        raise InputError(f"{len(found):,} journals are more than a capture has", path=str(folder))
+        raise InputError(f"{len(found):,} journals are more than a capture can have", path=str(folder))
     return found
 
 

@@ -156,7 +156,7 @@ def changed(root: Path, known: Mapping[str, str], *, follow: bool = False) -> li
     for name, before in known.items():
         pure = PurePosixPath(name)
         if _leads_out(name) and not follow:
-            found.append(f"{name} is no path below {root}")
+            found.append(f"{name} is not a path below {root}")
             continue
         now = digest(root / pure)
         if now != before:

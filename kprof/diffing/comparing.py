@@ -234,7 +234,7 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
     counts = Counter(kernel.status for kernel in kernels)
     words = [f"{counts[status]} {status}" for status in ("better", "changed", "same", "new", "gone") if counts[status]]
     alike = sum(any(BY_LIKENESS in step.notes for step in kernel.steps) for kernel in kernels)
-    apart = f"; {alike} of {total} say the same of themselves as others and were paired by likeness" if alike else ""
+    apart = f"; {alike} of {total} have the same description as others and were paired by similarity" if alike else ""
     return Verdict(status="ok", summary=f"ok: no kernel is worse from {way}: {', '.join(words)}{apart}")
 
 
@@ -250,7 +250,7 @@ def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:
     # The same step is explained in the causes, so that summary and causes are about the same releases.
     found = steepest_step(kernel)
     if found is None:
-        return f"{name} does not compile any more"
+        return f"{name} no longer compiles"
     worse = [change for change in found.changes if change.effect == "worse"]
     steps = f", {sides[found.old].label} to {sides[found.new].label}" if len(sides) > 2 else ""
     # The time says how much slower the kernel is, the next change why.

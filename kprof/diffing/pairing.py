@@ -16,7 +16,7 @@ _PARTS = ("signature", "constexprs", "attributes", "options", "environment")
 _MOST_DIFFERENT = 0.5
 # Above this number of candidate pairs of one name, only entries with equal specialisations are paired.
 _MOST_CANDIDATES = 250_000
-BY_LIKENESS = "several entries say the same of themselves: paired by likeness"
+BY_LIKENESS = "several entries have the same description: paired by similarity"
 """Note on an uncertain pair: a better and a worse kernel may have been swapped unnoticed."""
 
 

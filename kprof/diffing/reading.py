@@ -29,11 +29,11 @@ def read_report(path: Path) -> Report:
     except msgspec.ValidationError:
         raise InputError(f"this JSON is no {SCHEMA} document", path=str(path), hint=_HINT) from None
     except boundary.JSON_ERRORS as error:
-        raise InputError(f"this is no whole JSON document: {error}", path=str(path)) from None
+        raise InputError(f"this is not a complete JSON document: {error}", path=str(path)) from None
     if head.schema is None:
         raise InputError(f"this JSON is no {SCHEMA} document: it names no schema", path=str(path), hint=_HINT)
     if head.schema != SCHEMA:
-        raise InputError(f"the document is {head.schema[:60]!r}, and {SCHEMA} is what can be compared", path=str(path))
+        raise InputError(f"the document is {head.schema[:60]!r}, but only {SCHEMA} can be compared", path=str(path))
     return boundary.json_of(data, Report, str(path), f"the document does not keep to {SCHEMA}", unique=True)
 
 

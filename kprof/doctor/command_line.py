@@ -104,7 +104,7 @@ def read_command(words: Sequence[str]) -> ServerCommand:
     if not programs:
         raise KprofError(
             f"no known program in the command line: {' '.join(words)[:80]!r}",
-            hint=f"Arguments are judged of {', '.join(KNOWN)}: kprof doctor -- vllm serve MODEL",
+            hint=f"Supported programs: {', '.join(KNOWN)}: kprof doctor -- vllm serve MODEL",
         )
     return ServerCommand(tuple(programs), environment, arguments, owners)
 

@@ -210,7 +210,7 @@ def _file(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutc
 
 def _read(setting: HostSetting, machine: Host) -> Probed:
     text = machine.text(setting.file)
-    return Probed(text, text[:_MOST_SHOWN]) if text else Probed(None, "the kernel does not say")
+    return Probed(text, text[:_MOST_SHOWN]) if text else Probed(None, "the kernel does not report it")
 
 
 def _fixes(setting: HostSetting, found: Probed) -> Iterator[str]:

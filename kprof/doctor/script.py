@@ -7,8 +7,8 @@ from kprof.output.sink import one_line
 _SAFE = ("export ", "unset ", "sudo sysctl ", "sudo cpupower ", "sudo setpci ", "sudo modprobe ")
 _HEAD = """\
 # What kprof doctor would change{about}. Read it first.
-# Variables hold for the shell that reads it: kprof doctor --fix > fix.sh; . ./fix.sh
-# What lasts, installs something or needs a reboot stands in comments."""
+# Variables apply to the shell that sources it: kprof doctor --fix > fix.sh; . ./fix.sh
+# Permanent changes, installations and changes that need a reboot are comments."""
 
 
 def script(found: Diagnosis) -> str:

@@ -85,7 +85,7 @@ def read(path: Path) -> Baseline:
     for kernel, _, arch, _, state in _states(found.kernels):
         for metric, value in state.metrics.items():
             if value is not None and not 0 <= value <= (_LARGEST if metric not in (*COSTS, *WORK) else _LARGEST_COST):
-                text = f"is not a baseline: {kernel} on {arch}: {metric} is no value of a kernel"
+                text = f"is not a baseline: {kernel} on {arch}: {metric} is not a possible value"
                 raise InputError(text, path=str(path), hint=hint)
     return found
 

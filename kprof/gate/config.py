@@ -192,14 +192,14 @@ def find(start: Path) -> Path:
     for folder in (start, *start.parents):
         found = [path for path in map(folder.joinpath, FILES) if path.is_file() and _configures(path)]
         if len(found) > 1:
-            hint = "Keep one of them, or name one: --config-file."
+            hint = "Keep one of them, or select one with --config-file."
             raise InputError(f"{found[1].name} has [tool.kprof], too", path=str(found[0]), hint=hint)
         if found:
             return found[0]
     raise InputError(
         "no kprof.toml and no [tool.kprof] in a pyproject.toml, here or above",
         path=str(start),
-        hint='The least that is needed, in pyproject.toml: [tool.kprof] with arch = ["gfx942"] and one '
+        hint='Minimal pyproject.toml: [tool.kprof] with arch = ["gfx942"] and one '
         "[[tool.kprof.kernel]] with target; in kprof.toml the same without tool.kprof.",
     )
 
@@ -233,7 +233,7 @@ def load(path: Path) -> Config:
     source.gpus(config)
     if not config.kernel and not config.program:
         entry = "[[tool.kprof.kernel]]" if prefix else "[[kernel]]"
-        raise InputError("no kernel is named", path=str(path), hint=f"Add {entry} with a target.")
+        raise InputError("no kernel is configured", path=str(path), hint=f"Add {entry} with a target.")
     for index, allowance in enumerate(config.allow):
         if not allowance.reason.strip():
             place = source.place(("allow", index, "reason"))
@@ -270,7 +270,9 @@ class _Source:
                         f"{where} has no key {name!r}{near(name, fields)}",
                         path=str(self.path),
                         place=self.place((*at, name)),
-                        hint="In kprof.toml tables stand without tool.kprof: [budget], [[kernel]]." if outer else None,
+                        hint="In kprof.toml, tables have no tool.kprof prefix: [budget], [[kernel]]."
+                        if outer
+                        else None,
                     )
                 self.known(item, fields[name], (*at, name))
 
@@ -283,7 +285,7 @@ class _Source:
                 raise InputError("a program needs a command", path=str(self.path), place=place)
             name = program.entry().target
             if commands.setdefault(name, program.command) != program.command:
-                text = f"another program or kernel is called {name!r}: in the baseline they would be the same"
+                text = f"another program or kernel is called {name!r}: they would share an entry in the baseline"
                 place = self.place(("program", index, "name" if program.name else "command"))
                 raise InputError(text, path=str(self.path), place=place, hint="Give it another name.")
 
@@ -322,7 +324,9 @@ class _Source:
         budgets = [(("budget",), table.budget), *((("arch_budget", n), b) for n, b in table.arch_budget.items())]
         for keys, budget in budgets:
             for name, value in _limits(budget).items():
-                problem = _no_limit(value) or (f"{value} is no limit; it has to be at least 0" if value < 0 else "")
+                problem = _no_limit(value) or (
+                    f"{value} is not a valid limit; it must be at least 0" if value < 0 else ""
+                )
                 if problem:
                     place = self.place((*at, *keys, name))
                     raise InputError(f"{name}: {problem}", path=str(self.path), place=place)
@@ -345,8 +349,10 @@ def _configures(path: Path) -> bool:
 def _no_limit(value: float) -> str:
     """Return why a number cannot be a limit: TOML integers may exceed the range of floats and of JSON integers."""
     if isinstance(value, int):
-        return f"a number of {value.bit_length()} bits is no limit" if value.bit_length() > _LARGEST_BITS else ""
-    return "" if math.isfinite(value) else f"{value} is no limit"
+        return (
+            f"a number of {value.bit_length()} bits is not a valid limit" if value.bit_length() > _LARGEST_BITS else ""
+        )
+    return "" if math.isfinite(value) else f"{value} is not a valid limit"
 
 
 def _limits(budget: Budget) -> dict[str, float]:

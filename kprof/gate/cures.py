@@ -27,7 +27,7 @@ from kprof.inputs import boundary
 from kprof_analyzers.model.certainty import predicted_gain
 
 _MAX_BYTES = 1 << 20
-_NO_TIMES = "which is faster is not known: no predicted time; measure both on the GPU"
+_NO_TIMES = "it is not known which one is faster (no predicted time); measure both on the GPU"
 
 
 def with_cures(report: Report, subjects: Sequence[CheckSubject], config: Path, seconds: float, jobs: int = 0) -> Report:

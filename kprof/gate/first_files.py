@@ -64,7 +64,7 @@ def find_targets(folder: Path) -> Found:
         elif _has_function(tree):
             functions.append(name)
     if not kernels and not programs:
-        others = f"{', '.join(functions[:3])} has functions only; " if functions else ""
+        others = f"{', '.join(functions[:3])} has only functions; " if functions else ""
         hint = f"{others}name a target in {CONFIG}: docs/ci.md shows how."
         raise KprofError("no file here has a KERNEL or launches a Triton function", path=str(folder), hint=hint)
     return Found(kernels, programs, functions)
@@ -78,7 +78,7 @@ def config_text(found: Found, gpus: Sequence[str]) -> str:
     for name in found.programs:
         lines += ["", "[[program]]", f'command = ["python", {json.dumps(name)}]']
     for name in found.functions:
-        lines += ["", f"# {name} has Triton functions only; one is checked so:"]
+        lines += ["", f"# {name} has Triton functions only; to check one:"]
         lines += ["# [[kernel]]", f'# target = "{name}::FUNCTION"', '# signature = "*fp16:16,*fp16,4096"']
         lines += ["# grid = [64]"]
     return "\n".join(lines) + "\n"

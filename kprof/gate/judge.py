@@ -117,7 +117,7 @@ class Gate:
             (s.kernel, against.specialization, s.report.arch) for s, against in zip(subjects, held, strict=True)
         }
         return [
-            f"{kernel} {spec} on {arch} is in the baseline and gone"
+            f"{kernel} {spec} on {arch} is in the baseline but no longer exists"
             for kernel, spec, arch in gone(self.baseline, subjects)
             if (kernel, spec, arch) not in compared
         ]
@@ -214,7 +214,7 @@ class Gate:
             elif rule == WORSE.id and self.baseline is None:
                 yield name, "there is no baseline"
             elif rule not in done and rule not in _OWN:
-                yield name, "it is no rule of compiled kernels, or its analyzer failed"
+                yield name, "it is not a rule for compiled kernels, or its analyzer failed"
 
     def _findings(self, subject: CheckSubject, state: BaselineEntry | str | None) -> list[Finding]:
         """Return the analyzers' findings, marked as failing or known if they are."""

@@ -31,7 +31,7 @@ def budget_of(limits: Mapping[str, Any]) -> Budget:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise KprofError(f"the limit {name} takes a number, got {value!r}")
         if not math.isfinite(value) or value < 0:
-            raise KprofError(f"{name}: {value} is no limit; it has to be at least 0")
+            raise KprofError(f"{name}: {value} is not a valid limit; it must be at least 0")
         chosen[limit] = value
     return Budget(**chosen)
 

@@ -92,7 +92,7 @@ def _record(program: GateProgram, gpu: str, folder: Path, jobs: int, output: Pat
         raise KeyboardInterrupt
     if ended.status:
         how = f"was ended by signal {-ended.status}" if ended.status < 0 else f"failed with exit status {ended.status}"
-        raise TargetError(f"the program {how}", path=name, hint="What it printed stands above.")
+        raise TargetError(f"the program {how}", path=name, hint="Its output is above.")
     if not read(output).kernels:
         raise TargetError("the program launched no Triton kernel", path=name)
 

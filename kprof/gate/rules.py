@@ -33,7 +33,7 @@ OVER_BUDGET = GateRule(
     "over-budget",
     Severity.ERROR,
     "A kernel takes more than its budget in the configuration allows.\n\n"
-    "The budget is the most particular one that is set: for the kernel on this architecture, for the kernel, for the "
+    "The most specific budget applies: for the kernel on this architecture, for the kernel, for the "
     "architecture, for all. Lower the use of the resource, raise the budget, or allow the excess until a date.",
 )
 WORSE = GateRule(
@@ -41,7 +41,7 @@ WORSE = GateRule(
     "worse-than-baseline",
     Severity.ERROR,
     "A watched metric of a kernel is worse than in the baseline.\n\n"
-    "Compared is the same kernel with the same specialisation on the same architecture by the same Triton. When the "
+    "The baseline entry has the same kernel, specialisation, architecture and Triton. When the "
     "change is meant, run `kprof check --update-baseline` and commit the file, or allow it until a date.",
 )
 CANNOT_TELL = GateRule(

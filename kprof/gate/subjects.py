@@ -88,7 +88,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     for slot, step in planned:
         if slots[slot] is None:
             slots[slot] = _lost(
-                step, CompileOutcome(step.job.request, status="lost", error="its compile has no answer")
+                step, CompileOutcome(step.job.request, status="lost", error="its compile did not finish")
             )
     made = none_of_them([subject for subject in slots if subject is not None])
     return [*made, *_programs(config, folder, jobs, wanted)]
@@ -109,7 +109,7 @@ def none_of_them(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
 def vanished(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
     """Return an undetermined check for each kernel that is in the baseline but absent from this run."""
     here = {(subject.kernel, subject.report.arch) for subject in subjects}
-    why = "the baseline has this kernel, and it is gone; where that is meant: kprof check --update-baseline"
+    why = "the baseline has this kernel, but it no longer exists; if that is intended: kprof check --update-baseline"
     lost = dict.fromkeys((kernel, arch) for kernel, _, arch in gone(baseline, subjects) if (kernel, arch) not in here)
     return [failed(KernelEntry(target=kernel), arch, why, None) for kernel, arch in lost]
 

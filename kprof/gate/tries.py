@@ -105,7 +105,7 @@ def _configuration(subject: CheckSubject, spec: "Kernel") -> dict[str, Any]:
         whole = {**config, **entry.config}
         if all(known.get(name) == value for name, value in whole.items()):
             return whole
-    raise TargetError("its configuration is none that the kernel lists now")
+    raise TargetError("the kernel no longer lists its configuration")
 
 
 def _searched(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", deadline: Deadline) -> Tries:

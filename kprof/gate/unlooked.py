@@ -136,4 +136,4 @@ def unknown(config: Config, baseline: Baseline | None, subjects: Sequence[CheckS
             }
     # The compared cost metric is described separately.
     names = [metric for metric in config.watch if metric in lost and metric not in COSTS]
-    return [f"known neither here nor in the baseline: {', '.join(names)}"] if names else []
+    return [f"not known here or in the baseline: {', '.join(names)}"] if names else []

@@ -60,7 +60,7 @@ def knobs_of(tree: ast.Module) -> dict[str, Any]:
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 found = None
             if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
-                raise TargetError(f"{CONFIG} is no dictionary of knobs", place=f"line {statement.lineno}")
+                raise TargetError(f"{CONFIG} is not a dictionary of knobs", place=f"line {statement.lineno}")
             return found
     return {}
 
@@ -335,6 +335,6 @@ def _of_values() -> frozenset[str]:
 
 def _refused(node: ast.AST, what: str) -> FormError:
     return FormError(
-        f"holds {what}: a candidate is imports of triton, constants and @triton.jit functions",
+        f"holds {what}: a candidate may contain only imports of triton, constants and @triton.jit functions",
         place=f"line {getattr(node, 'lineno', 1)}",
     )

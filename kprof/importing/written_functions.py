@@ -84,7 +84,7 @@ class _File:
             return
         if name in self._names:
             if self._names[name] is not value and not _are_equal(self._names[name], value):
-                raise FormError(f"two things are called {name}")
+                raise FormError(f"two different values are called {name}")
             return
         self._names[name] = value
         if value is triton:
@@ -110,7 +110,7 @@ def _source(function: Any) -> tuple[str, int]:
     """Return a function's source from ``def`` on, and the line of its ``def``."""
     text = getattr(function, "src", None)
     if not isinstance(text, str):
-        raise TargetError("the text of a function cannot be had")
+        raise TargetError("the source of a function is not available")
     raw = getattr(function, "raw_src", None) or _raw_lines(function)
     before = next((number for number, line in enumerate(raw) if str(line).lstrip().startswith("def ")), 0)
     return textwrap.dedent(text), int(function.starting_line_number) + before
@@ -196,4 +196,4 @@ def _member_of_triton(value: Any, name: str) -> str:
         for member, known in vars(import_module(place)).items():
             if known is value and not member.startswith("_"):
                 return f"from {place} import {member} as {name}"
-    raise FormError(f"uses {name}, which is no constant, no Triton function and no part of Triton's language")
+    raise FormError(f"uses {name}, which is neither a constant, a Triton function nor a part of Triton's language")

@@ -46,12 +46,12 @@ def _said(kernel: KernelReport) -> str:
     if occupancy is not None and occupancy is not UNSET and not occupancy.waves_per_simd:
         return "cannot be launched" + (f": {said(worst.message, kernel)}" if worst is not None else "")
     if kernel.unseen is not UNSET:
-        return "cannot tell: not all of it was seen"
+        return "cannot tell: part of the code was not analysed"
     if kernel.model is not UNSET and kernel.model.shares:
         return _modelled(kernel.model, kernel)
     if kernel.findings:
         return said(kernel.findings[0].message, kernel)
-    return "nothing was found to hold it back"
+    return "no bottleneck was found"
 
 
 def most_of_the_time(shares: Mapping[str, float], kernel: KernelReport) -> str:

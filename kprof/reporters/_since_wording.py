@@ -35,7 +35,7 @@ def head(since: Since) -> list[str]:
         (len(since.unread), f"cannot tell: files that cannot be read: {_few(since.unread)}"),
         (
             len(since.unclaimed),
-            f"cannot tell: changed data files of which no launch has the name: {_few(since.unclaimed)}",
+            f"cannot tell: changed data files that no launch mentions by name: {_few(since.unclaimed)}",
         ),
     ]
     found += [f"{count:>6} {words}" for count, words in lines if count]
@@ -67,7 +67,7 @@ def kernel(each: KernelSince, *, verbose: bool) -> list[str]:
     if each.tests:
         lines.append(f"tests: {_few(each.tests, verbose=verbose)}")
     elif each.status != "gone":
-        lines.append("tests: none that names it")
+        lines.append("tests: none mentions it")
     return lines
 
 

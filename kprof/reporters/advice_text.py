@@ -95,7 +95,7 @@ def show_trials(trials: "Trials", console: "Console") -> None:
     for reason, count in sorted(trials.failed.items(), key=lambda item: -item[1])[:3]:
         log(f"{plural(count, 'configuration')} left out: {reason}")
     if trials.why:
-        instead = "" if trials.ranked_by == "cycles" else ". What is compared are resources and instructions"
+        instead = "" if trials.ranked_by == "cycles" else "; resources and instructions are compared instead"
         log(f"no times: {trials.why}{instead}")
     why = "since the last ones brought nothing better" if trials.settled else "when the budget was spent"
     left = f", {trials.left} left out {why}" if trials.left else ""

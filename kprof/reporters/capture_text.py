@@ -99,7 +99,7 @@ class CaptureTextReporter:
         words = unrun_words(capture.unrun, len(capture.unrun) if self._verbose else _OPERATORS)
         if words is None:
             return []
-        return self._wrapped([f"{words}; their launches, if any, are not here", *self._unrun_places(capture)])
+        return self._wrapped([f"{words}; any launches of theirs are missing here", *self._unrun_places(capture)])
 
     def _unrun_places(self, capture: Capture) -> list[str]:
         return [f"  {o.name} first at {caller(o.site)}" for o in capture.unrun] if self._verbose else []

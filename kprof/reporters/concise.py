@@ -10,7 +10,7 @@ class _Concise(Format):
     """``kernels/softmax.py:31:5: KP301 message``; the worst finding first, without duplicates."""
 
     name = "concise"
-    help = "One line a finding: file:line:column: rule message."
+    help = "One line per finding: file:line:column: rule message."
     extension = ".txt"
     documents = ("report", "check", "lint")
     option = "none"

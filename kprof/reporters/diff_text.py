@@ -224,7 +224,7 @@ class DiffTextReporter:
             self._console.print(self._trials(diff, kernel, found))
         for line in words.cure_times(found):
             self._print(line, "dim")
-        left = f", {found.left} left out when the time was spent" if found.left else ""
+        left = f", {found.left} left out when the time was over" if found.left else ""
         failed = f", {found.failed} did not compile" if found.failed else ""
         self._print(
             f"{found.tried} changes compiled in {found.seconds:.0f} s{failed}{left}. Verified: resources and "

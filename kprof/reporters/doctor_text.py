@@ -47,7 +47,7 @@ class DoctorTextReporter:
         """Return the settings that should change (all if verbose), and the number of those that need no change."""
         bad = [outcome for outcome in found.settings if outcome.status != "ok"]
         right = len(found.settings) - len(bad)
-        about = f"settings for {found.workload}" if found.workload else "settings, whatever the workload"
+        about = f"settings for {found.workload}" if found.workload else "settings for any workload"
         if found.workload and not found.gpus:
             about += f" (as for {found.reported[0]})" if found.reported else " (no AMD GPU here: as for an MI300X)"
         lines = ["", *self._wrapped("  ", f"{about}: {right} of {len(found.settings)} need no change", "  ")]

@@ -16,7 +16,7 @@ def verdict(facts: Mapping[str, Any], target: str) -> str:
     counts = f"{plural(len(facts['cases']), 'case')}, {plural(len(facts['configs']), 'configuration')}"
     if facts["cases"]:
         return f"{facts['name']}: {counts}"
-    return f"{facts['name']}: {counts}, no KERNEL in its file: kprof analyze kernel {target} says what to give"
+    return f"{facts['name']}: {counts}, no KERNEL in its file: kprof analyze kernel {target} lists the required options"
 
 
 def show_list(rows: Sequence[Mapping[str, Any]], *, no_color: bool) -> None:
@@ -68,7 +68,7 @@ def show_kernel(facts: Mapping[str, Any], *, no_color: bool) -> None:
     section("Default knobs", _grouped(defaults))
     section("Configurations", {str(i): assigned(config) for i, config in enumerate(facts["configs"], 1)})
     knobs = {name: " ".join(map(str, values)) for name, values in facts["space"]["knobs"].items()}
-    section(f"Tuning space, {facts['space']['size']:,} combinations before the pointless ones", knobs)
+    section(f"Tuning space, {facts['space']['size']:,} combinations, including pointless ones", knobs)
     section("Cannot run", _grouped({case: "; ".join(r.values()) for case, r in facts["unsupported"].items()}))
     section("Notes", facts["notes"])
     section("Further functions", {f"{facts['name']}::{part}": "" for part in facts["parts"]})

@@ -229,7 +229,7 @@ def verdict(document: "ProfileDocument") -> str:
     if document.unwritten:
         left = len(document.unwritten) - _NAMED
         places = ", ".join([*document.unwritten[:_NAMED], *([f"{left} more places"] if left > 0 else [])])
-        parts.append(f"not in it: work that hangs on values no kernel wrote, {places}")
+        parts.append(f"not in it: work that depends on values that no kernel wrote, {places}")
     others = document.unknown_calls - document.unknown_kernel_calls
     if others:
         named = _named([words for words in document.unknown if words not in document.unknown_kernels])

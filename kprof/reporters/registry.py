@@ -41,5 +41,5 @@ def format_of(name: str, kind: str) -> "Format":
         return usable[name]
     if any(each.name == name for each in formats()):
         hint = f"These can: {', '.join(usable)}"
-        raise KprofError(f"the format {name} cannot show what this command finds", hint=hint)
+        raise KprofError(f"the format {name} does not support this command's result", hint=hint)
     raise KprofError(f"no output format {name!r}", hint=near_hint(name, [*usable, "text"], "They are"))

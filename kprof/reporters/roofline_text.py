@@ -13,7 +13,7 @@ def verdict(points: Sequence[Point]) -> str:
     """Return how many kernels could be placed, and how close the best one is to its roof."""
     shares = [point.share for point in points if point.share is not None]
     said = f"{len(shares):,} of {plural(len(points), 'kernel')} placed"
-    return f"{said}; the nearest to its roof reaches {100 * max(shares):.0f} %" if shares else said
+    return f"{said}; the one closest to its roof reaches {100 * max(shares):.0f} %" if shares else said
 
 
 def page(points: Sequence[Point], limits: Sequence[Roof], top: int, remarks: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ def show(trace: DecodedThreadTrace, top: int) -> None:
     """Print the cost of lines, mnemonics and instructions, and the data of single wavefronts."""
     if trace.dispatches:
         print(rows_table(["dispatch", "agent", "kernel", "issued", "cycles", "folder"], _dispatches(trace)))
-        print(f"{len(trace.dispatches)} dispatches; the first is shown here, another one is with its own path\n")
+        print(f"{len(trace.dispatches)} dispatches; the first is shown here, for another one, pass its path\n")
     waves = f" of {trace.wavefronts} wavefronts" if trace.wavefronts else ""
     if trace.lifetimes:
         mean = sum(trace.lifetimes) / len(trace.lifetimes)

@@ -58,7 +58,7 @@ def test_no_name_leads_out_of_the_root(tmp_path, name):
     (root / "a").mkdir(parents=True)
     (tmp_path / "out.py").write_text("x")
     known = {name: digest(tmp_path / "out.py")}
-    assert changed(root, known) == [f"{name} is no path below {root}"]
+    assert changed(root, known) == [f"{name} is not a path below {root}"]
 
 
 def test_what_lies_outside_is_followed_only_where_the_names_are_trusted(tmp_path):

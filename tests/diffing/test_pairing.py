@@ -265,7 +265,7 @@ def test_nine_entries_of_which_five_differ_are_not_the_same_kernel(made, apart, 
 
 def test_a_pair_that_may_be_none_says_so(made) -> None:
     twins = [made.kernel(spec=Specialization())] * 2
-    words = "several entries say the same of themselves: paired by likeness"
+    words = "several entries have the same description: paired by similarity"
     assert [pair.notes for pair in match(twins, twins)] == [(words,), (words,)]
     assert [pair.notes for pair in match(twins, twins[:1])] == [(words,), ()]
 

@@ -65,8 +65,8 @@ _WRITES = "kprof analyze kernel TARGET --json FILE writes one; a Triton cache is
         ('{"name": "gemm"}', "this JSON is no kprof.report/1 document: it names no schema", _WRITES),
         ('{"schema": 7}', "this JSON is no kprof.report/1 document", _WRITES),
         ("[1, 2]", "this JSON is no kprof.report/1 document", _WRITES),
-        ("", "this is no whole JSON document: Input data was truncated", None),
-        ("\x00\x01", "this is no whole JSON document: JSON is malformed: invalid character (byte 0)", None),
+        ("", "this is not a complete JSON document: Input data was truncated", None),
+        ("\x00\x01", "this is not a complete JSON document: JSON is malformed: invalid character (byte 0)", None),
     ],
 )
 def test_other_documents_are_told_apart(tmp_path: Path, text: str, said: str, hint: str | None) -> None:

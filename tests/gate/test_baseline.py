@@ -72,7 +72,7 @@ def test_values_that_a_kernel_can_have(tmp_path, value, kept):
         return
     with pytest.raises(KprofError) as caught:
         read(path)
-    assert caught.value.message == "is not a baseline: k.py::add on gfx942: vgpr_spills is no value of a kernel"
+    assert caught.value.message == "is not a baseline: k.py::add on gfx942: vgpr_spills is not a possible value"
     assert caught.value.path == str(path)
 
 
@@ -192,7 +192,7 @@ def test_what_is_said_of_rules_that_are_forbidden_or_required(tmp_path):
     assert errors(forbidden) == ["m; the rule is forbidden here"]
     required = judge(tmp_path, [subject()], require=["KP999"])
     assert messages(required) == [
-        "KP999 is required and could not run: it is no rule of compiled kernels, or its analyzer failed"
+        "KP999 is required and could not run: it is not a rule for compiled kernels, or its analyzer failed"
     ]
 
 
@@ -206,13 +206,13 @@ def test_an_allowance_that_ended_says_when_and_why_there_was_one(tmp_path):
 def test_what_is_gone_is_named_alone_and_counted_together(tmp_path):
     """One by name in the verdict, several by their number; each by name in the notes."""
     one = baseline_of(subject(), subject(block=1))
-    name = f"k.py::add {subject(block=1).specialization} on gfx942 is in the baseline and gone"
+    name = f"k.py::add {subject(block=1).specialization} on gfx942 is in the baseline but no longer exists"
     document = judge(tmp_path, [subject()], one)
     assert name in document.notes
     assert name in document.verdict.summary
 
     two = judge(tmp_path, [subject()], baseline_of(subject(), subject(block=1), subject(block=2)))
-    assert sum(note.endswith("is in the baseline and gone") for note in two.notes) == 2
+    assert sum(note.endswith("is in the baseline but no longer exists") for note in two.notes) == 2
     assert "2 of the baseline are gone" in two.verdict.summary.removesuffix(".").split("; ")
 
 

@@ -120,7 +120,7 @@ def test_each_file_is_told_how_its_tables_are_called(write):
         load(write('[tool.kprof]\narch = ["gfx942"]\n'))
     assert "stand without tool.kprof" in caught.value.hint
     for name, table, kernel in (("kprof.toml", "", "[[kernel]]"), ("pyproject.toml", "[tool.kprof]\n", "[[tool.kprof")):
-        with pytest.raises(KprofError, match="no kernel is named") as caught:
+        with pytest.raises(KprofError, match="no kernel is configured") as caught:
             load(write(f'{table}arch = ["gfx942"]\n', name))
         assert f"Add {kernel}" in caught.value.hint
 
@@ -208,7 +208,7 @@ _ALLOW = '[[allow]]\nwhat = "KP1"\nreason = "r"\nuntil = 2030-01-31\n'
 @pytest.mark.parametrize(
     ("text", "message", "line", "hint"),
     [
-        ('arch = ["gfx942"]\n', "no kernel is named", None, "Add [[kernel]] with a target."),
+        ('arch = ["gfx942"]\n', "no kernel is configured", None, "Add [[kernel]] with a target."),
         ("[[program]]\ncommand = []\n", "a program needs a command", 2, None),
         (
             '[[kernel]]\ntarget = "a"\n[[allow]]\nwhat = "KP1"\nreason = ""\nuntil = 2030-01-31\n',
@@ -220,14 +220,24 @@ _ALLOW = '[[allow]]\nwhat = "KP1"\nreason = "r"\nuntil = 2030-01-31\n'
             "[tool]\n",
             "the configuration has no key 'tool'",
             1,
-            "In kprof.toml tables stand without tool.kprof: [budget], [[kernel]].",
+            "In kprof.toml, tables have no tool.kprof prefix: [budget], [[kernel]].",
         ),
         ('[[kernel]]\ntarget = "a"\n[kernel.tool]\n', "kernel.0 has no key 'tool'", 3, None),
-        (f"{_K}[budget]\nmax_vgpr_spills = {10**400}\n", "max_vgpr_spills: a number of 1329 bits is no limit", 4, None),
-        (f"{_K}budget.max_sgpr = -{2**53}\n", "max_sgpr: a number of 54 bits is no limit", 3, None),
-        (f"{_K}[budget]\nmin_waves_per_simd = nan\n", "min_waves_per_simd: nan is no limit", 4, None),
-        (f"{_K}[arch_budget.gfx942]\nmin_waves_per_simd = nan\n", "min_waves_per_simd: nan is no limit", 4, None),
-        (f"{_K}{_ALLOW}limit = nan\n", "nan is no limit", 7, None),
+        (
+            f"{_K}[budget]\nmax_vgpr_spills = {10**400}\n",
+            "max_vgpr_spills: a number of 1329 bits is not a valid limit",
+            4,
+            None,
+        ),
+        (f"{_K}budget.max_sgpr = -{2**53}\n", "max_sgpr: a number of 54 bits is not a valid limit", 3, None),
+        (f"{_K}[budget]\nmin_waves_per_simd = nan\n", "min_waves_per_simd: nan is not a valid limit", 4, None),
+        (
+            f"{_K}[arch_budget.gfx942]\nmin_waves_per_simd = nan\n",
+            "min_waves_per_simd: nan is not a valid limit",
+            4,
+            None,
+        ),
+        (f"{_K}{_ALLOW}limit = nan\n", "nan is not a valid limit", 7, None),
         (f'{_K}[[kernel]]\ntarget = " "\n', "target is empty", 4, None),
         (f'baseline = ""\n{_K}', "baseline is empty", 1, None),
         (
@@ -285,7 +295,7 @@ def test_no_configuration_at_all(tmp_path):
     assert error.message == "no kprof.toml and no [tool.kprof] in a pyproject.toml, here or above"
     assert error.path == str(tmp_path / "a")
     assert error.hint == (
-        'The least that is needed, in pyproject.toml: [tool.kprof] with arch = ["gfx942"] and one '
+        'Minimal pyproject.toml: [tool.kprof] with arch = ["gfx942"] and one '
         "[[tool.kprof.kernel]] with target; in kprof.toml the same without tool.kprof."
     )
     (tmp_path / "pyproject.toml").write_text("[tool.kprof]\n")
@@ -302,7 +312,7 @@ def test_two_configurations_in_one_folder(write, tmp_path):
     both = [write("", "kprof.toml"), write("[tool.kprof]\n", "pyproject.toml")]
     error = refused(tmp_path, find)
     assert error.message == "pyproject.toml has [tool.kprof], too"
-    assert (error.path, error.hint) == (str(both[0]), "Keep one of them, or name one: --config-file.")
+    assert (error.path, error.hint) == (str(both[0]), "Keep one of them, or select one with --config-file.")
     for other in ("[tool.other]\n# kprof\n", "no TOML ["):
         write(other, "pyproject.toml")
         assert find(tmp_path) == both[0]

@@ -123,7 +123,7 @@ def test_without_a_predicted_time_there_is_no_number():
     (finding,) = cured(state(findings=[SPILLS]).report, {"BLOCK": 32}, before, after, times=(None, 9.0)).findings
     (advice,) = finding.advice
     assert (advice.speedup, advice.certainty) == (UNSET, UNSET)
-    assert advice.note == "which is faster is not known: no predicted time; measure both on the GPU"
+    assert advice.note == "it is not known which one is faster (no predicted time); measure both on the GPU"
 
 
 def test_advice_for_an_architecture_without_published_times():

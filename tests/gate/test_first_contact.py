@@ -61,7 +61,7 @@ def test_nothing_to_check_is_an_error(here):
     (here / "lib.py").write_text(FUNCTION)
     with pytest.raises(KprofError, match="no file here has a KERNEL") as told:
         find_targets(here)
-    assert "lib.py has functions only" in (told.value.hint or "")
+    assert "lib.py has only functions" in (told.value.hint or "")
 
 
 def test_the_workflow_is_yaml_that_runs_the_check():

@@ -25,7 +25,7 @@ def test_a_budget_from_names():
     for value in (math.nan, math.inf):
         with pytest.raises(KprofError) as caught:
             budget_of({"sgpr": value})
-        assert caught.value.message == f"sgpr: {value} is no limit; it has to be at least 0"
+        assert caught.value.message == f"sgpr: {value} is not a valid limit; it must be at least 0"
 
 
 def test_within_the_budget_there_is_nothing_to_say(recording):

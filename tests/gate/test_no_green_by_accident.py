@@ -126,7 +126,7 @@ def test_a_baseline_with_a_value_that_no_kernel_has(gate, value):
     path.write_text(json.dumps(accepted))
     ran = gate()
     assert ran.code == 2
-    assert "b.json: is not a baseline: compiled::matmul on gfx942: waves_per_simd is no value of a kernel" in ran.err
+    assert "b.json: is not a baseline: compiled::matmul on gfx942: waves_per_simd is not a possible value" in ran.err
 
 
 def test_a_folder_that_cannot_be_listed(gate, monkeypatch):
@@ -197,7 +197,7 @@ def test_one_kernel_does_not_hide_behind_another_of_its_name(gate):
     [
         ("KP604", "there is no TTGIR"),
         ("loop-not-pipelined", "there is no TTGIR"),
-        ("KP742", "it is no rule of compiled kernels"),
+        ("KP742", "it is not a rule for compiled kernels"),
     ],
 )
 def test_a_required_rule_that_could_not_run(gate, rule, why):
@@ -264,7 +264,7 @@ def test_metrics_that_nobody_knows_are_named(gate):
         lines = [line for line in path.read_text().splitlines(keepends=True) if "vgpr_spill_count" not in line]
         path.write_text("".join(lines))
     gate("--update-baseline")
-    assert "; known neither here nor in the baseline: vgpr_spills" in gate.reason(0)
+    assert "; not known here or in the baseline: vgpr_spills" in gate.reason(0)
 
 
 def test_configurations_none_of_which_can_be_launched():

@@ -89,12 +89,12 @@ def test_an_architecture_that_nobody_named(gate):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("budget.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
-        ("budget.min_waves_per_simd = -inf", "min_waves_per_simd: -inf is no limit"),
-        ("arch_budget.gfx942.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
-        ("budget.max_vgpr_spills = -1", "max_vgpr_spills: -1 is no limit; it has to be at least 0"),
-        (allowance() + "limit = nan\n", "nan is no limit"),
-        (allowance() + "limit = inf\n", "inf is no limit"),
+        ("budget.min_waves_per_simd = nan", "min_waves_per_simd: nan is not a valid limit"),
+        ("budget.min_waves_per_simd = -inf", "min_waves_per_simd: -inf is not a valid limit"),
+        ("arch_budget.gfx942.min_waves_per_simd = nan", "min_waves_per_simd: nan is not a valid limit"),
+        ("budget.max_vgpr_spills = -1", "max_vgpr_spills: -1 is not a valid limit; it must be at least 0"),
+        (allowance() + "limit = nan\n", "nan is not a valid limit"),
+        (allowance() + "limit = inf\n", "inf is not a valid limit"),
         (allowance(what="vgpr_spils"), "there is no metric and no rule 'vgpr_spils'; did you mean 'vgpr_spills'"),
     ],
 )

@@ -182,7 +182,7 @@ def test_a_program_that_fails_leaves_nothing(ran, status, words):
     ran.status = status
     with pytest.raises(TargetError) as caught:
         ran()
-    assert caught.value == TargetError(f"the program {words}", path="step", hint="What it printed stands above.")
+    assert caught.value == TargetError(f"the program {words}", path="step", hint="Its output is above.")
     assert list((ran.folder.parent / "cache" / "programs").iterdir()) == []
 
 

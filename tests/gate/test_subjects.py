@@ -268,7 +268,7 @@ def test_a_compile_that_nobody_answers_is_not_left_out(folder, compiled):
     compiled.answers["add1"] = None
     good, lost = found(folder, KernelEntry(target="k.py::add", case=["s"], all_configs=True))
     assert (good.problem, good.report.name) == (None, "add0")
-    assert (lost.problem, lost.report.name, lost.case) == ("its compile has no answer", "add1", "s")
+    assert (lost.problem, lost.report.name, lost.case) == ("its compile did not finish", "add1", "s")
     assert not lost.refused
     assert lost.optional
 
@@ -306,7 +306,7 @@ def test_what_the_baseline_has_and_nobody_met():
     (lost,) = vanished(accepted, [here])
     assert (lost.kernel, lost.report.arch) == ("old.py::f", "gfx942")
     assert lost.problem == (
-        "the baseline has this kernel, and it is gone; where that is meant: kprof check --update-baseline"
+        "the baseline has this kernel, but it no longer exists; if that is intended: kprof check --update-baseline"
     )
     assert vanished(accepted, [here, away]) == []
     assert vanished(accepted, [here, failed(KernelEntry(target="old.py"), "gfx942", "no", None)]) == []

@@ -153,7 +153,7 @@ def test_metrics_that_neither_side_knows():
     def said(*watch, baseline=held):
         return unknown(Config(watch=list(watch)), baseline, [SUBJECT])
 
-    assert said("vgpr_spills", "waves_per_simd") == ["known neither here nor in the baseline: waves_per_simd"]
+    assert said("vgpr_spills", "waves_per_simd") == ["not known here or in the baseline: waves_per_simd"]
     assert said("vgpr_spills") == []
     assert said("waves_per_simd", baseline=accepted("gfx950")) == []
     assert said("waves_per_simd", baseline=None) == []

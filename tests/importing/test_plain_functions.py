@@ -210,7 +210,7 @@ def test_knobs_of_a_file():
 def test_knobs_that_are_no_dictionary_of_literals(value):
     with pytest.raises(TargetError) as refused:
         knobs_of(parsed(f"\nCONFIG = {value}\n"))
-    assert (refused.value.message, refused.value.place) == ("CONFIG is no dictionary of knobs", "line 2")
+    assert (refused.value.message, refused.value.place) == ("CONFIG is not a dictionary of knobs", "line 2")
 
 
 def test_what_is_not_python():

@@ -99,7 +99,7 @@ def test_two_things_of_one_name_are_refused(tmp_path):
     )
     text = MADE.replace("root = helper()", "from other_helper import root").replace("root(x),", "root(x) * WIDTH,")
     try:
-        with pytest.raises(FormError, match="two things are called WIDTH"):
+        with pytest.raises(FormError, match="two different values are called WIDTH"):
             made(tmp_path, text)
     finally:
         sys.modules.pop("other_helper", None)

@@ -189,10 +189,10 @@ def kernel(x):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("object()", "uses VALUE, which is no constant, no Triton function and no part of Triton's language"),
-        ("math.inf", "uses VALUE, which is no constant, no Triton function and no part of Triton's language"),
-        ("[1, object()]", "uses VALUE, which is no constant, no Triton function and no part of Triton's language"),
-        ("{object(): 1}", "uses VALUE, which is no constant, no Triton function and no part of Triton's language"),
+        ("object()", "uses VALUE, which is neither a constant, a Triton function nor a part of Triton's language"),
+        ("math.inf", "uses VALUE, which is neither a constant, a Triton function nor a part of Triton's language"),
+        ("[1, object()]", "uses VALUE, which is neither a constant, a Triton function nor a part of Triton's language"),
+        ("{object(): 1}", "uses VALUE, which is neither a constant, a Triton function nor a part of Triton's language"),
         ("triton.language.constexpr(object())", None),
     ],
 )
@@ -223,7 +223,7 @@ def test_one_name_for_two_things_is_refused(written, one, other, alike):
     if alike:
         assert f"VALUE = {one}" in written(text, change=change)
     else:
-        with pytest.raises(FormError, match="two things are called VALUE"):
+        with pytest.raises(FormError, match="two different values are called VALUE"):
             written(text, change=change)
 
 
@@ -231,7 +231,7 @@ def test_a_function_without_text_is_refused(written):
     def change(module):
         module.kernel.src = None
 
-    with pytest.raises(TargetError, match="the text of a function cannot be had"):
+    with pytest.raises(TargetError, match="the source of a function is not available"):
         written(MADE, change=change)
 
 

@@ -33,7 +33,7 @@ def triton_interpreter(machine: Host) -> Seen:
     "visible-devices",
     "environment",
     needs_gpu=True,
-    why="They hide and renumber GPUs, and one applied to what another has left chooses a GPU that nobody meant.",
+    why="They hide and renumber GPUs, and in combination they can select an unintended GPU.",
 )
 def visible_devices(machine: Host) -> Seen:
     """Check the variables that select GPUs, and whether they hide some."""

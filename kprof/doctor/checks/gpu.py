@@ -82,7 +82,7 @@ def _some(files: list[str]) -> str:
     "driver",
     "gpu",
     needs_gpu=True,
-    why="The driver schedules kernels and sets clocks; its version belongs to every measurement.",
+    why="The driver schedules kernels and sets clocks; its version is part of every measurement.",
 )
 def driver(machine: Host) -> Seen:
     """Check the amdgpu module, and report its version and that of the Linux kernel."""
@@ -214,7 +214,7 @@ def pcie_link(machine: Host) -> Seen:
         links.add(f"{now:g} GT/s x{width}")
         slower |= (most is not None and now < most) or (widest is not None and width < widest)
     if not links:
-        return unknown("the driver does not say")
+        return unknown("the driver does not report it")
     words = ", ".join(sorted(links))
     if slower:
         fix = "under load: cat /sys/class/drm/renderD*/device/current_link_speed"
@@ -237,7 +237,7 @@ def performance_level(machine: Host) -> Seen:
     }
     words = ", ".join(sorted({level[:24] for level in levels.values()}))
     if not levels or not set(levels.values()) <= _KNOWN:
-        return unknown(words or "the driver does not say")
+        return unknown(words or "the driver does not report it")
     fixes = [_LEVEL.fix[0].format(device=name) for name, level in levels.items() if level not in _GOOD]
     if set(levels.values()) & _SLOW:
         return fail(words, *fixes[:8])
@@ -266,7 +266,7 @@ def power_cap(machine: Host) -> Seen:
             if cap < usual:
                 fixes.append(f"echo {usual} | sudo tee {_hwmon(name, monitor)}/power1_cap")
     if not caps:
-        return unknown("the driver does not say")
+        return unknown("the driver does not report it")
     words = ", ".join(sorted(set(caps)))
     return warn(words, *fixes[:8]) if fixes else ok(words)
 

@@ -33,7 +33,7 @@ def c_states(machine: Host) -> Seen:
         if seen:
             break
     if not seen:
-        return unknown("the kernel does not say, as in virtual machines")
+        return unknown("the kernel does not report it, as in virtual machines")
     if on:
         fixes = [f"sudo cpupower idle-set -d {number}" for number in on.values() if number.isdecimal()]
         return warn(f"{', '.join(on)} in use", *fixes)
@@ -49,7 +49,7 @@ def cpu_governor(machine: Host) -> Seen:
         if (governor := machine.text(cpu / "cpufreq" / "scaling_governor")) is not None
     )
     if not found:
-        return unknown("the kernel does not say, as in virtual machines")
+        return unknown("the kernel does not report it, as in virtual machines")
     words = ", ".join(f"{name} on {count}" for name, count in sorted(found.items()))
     if all(map(_GOVERNOR.rules[0].accepts, found)):
         return ok(words)
@@ -61,7 +61,7 @@ def huge_pages(machine: Host) -> Seen:
     """Check whether large host buffers may get transparent huge pages."""
     chosen = _CHOSEN.search(machine.text(_HUGE_PAGES.file) or "")
     if chosen is None:
-        return unknown("the kernel does not say")
+        return unknown("the kernel does not report it")
     return ok(chosen[1]) if _HUGE_PAGES.rules[0].accepts(chosen[1]) else warn(chosen[1], *_HUGE_PAGES.fix)
 
 
@@ -102,5 +102,5 @@ def numa_balancing(machine: Host) -> Seen:
     value = machine.number(_NUMA.file)
     if value is None:
         nodes = machine.entries("/sys/devices/system/node", "node")
-        return ok("one NUMA node only") if len(nodes) == 1 else unknown("the kernel does not say")
+        return ok("one NUMA node only") if len(nodes) == 1 else unknown("the kernel does not report it")
     return ok("off") if _NUMA.rules[0].accepts(str(value)) else warn("on", *_NUMA.fix)
