@@ -26,7 +26,7 @@ def test_a_file_that_is_cut_off_is_about_input(tmp_path: Path) -> None:
 
     path = tmp_path / "report.json"
     path.write_text('{"schema": "kprof.report/1", "kernels": [')
-    with pytest.raises(InputError, match="no whole JSON document"):
+    with pytest.raises(InputError, match="not a complete JSON document"):
         read_report(path)
 
 

@@ -162,7 +162,7 @@ def test_budgets_that_nobody_looked_at_are_told(pytester, suite, chosen, said):
         """
     )
     ran = suite("--kprof", "-k", chosen)
-    told = [line for line in ran.stdout.lines if line.startswith("kprof: tests whose") or "nothing was looked" in line]
+    told = [line for line in ran.stdout.lines if line.startswith("kprof: tests whose") or "nothing was checked" in line]
     left_out = 3 if chosen == "plain" else 2 if chosen == "mistaken" else 0
     if left_out:
         said = [f"kprof: tests whose budgets do not count: {left_out} deselected", *said]

@@ -75,7 +75,7 @@ def test_words_are_those_of_the_command(asked: list[Any], line: str, targets: An
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "takes a target"),
+        ("", "needs a target"),
         ("softmax --nope", "unrecognized arguments: --nope"),
         ("softmax 'a", "No closing quotation"),
         ("softmax --jobs many", "invalid int value"),
@@ -94,7 +94,7 @@ def test_the_magic_shows_a_message_without_a_traceback() -> None:
     error = pytest.importorskip("IPython.core.error")
     shell = Shell()
     notebook.load_ipython_extension(shell)
-    with pytest.raises(error.UsageError, match="takes a target"):
+    with pytest.raises(error.UsageError, match="needs a target"):
         shell.magics["line_cell kprof"]("", None)
 
 

@@ -50,7 +50,7 @@ def task(case: str) -> BenchTask:
     ("case", "message"),
     [
         ("dies", "SIGKILL"),
-        ("aborts", "it said last: HSA_STATUS_ERROR: memory fault"),
+        ("aborts", "its last output: HSA_STATUS_ERROR: memory fault"),
         ("fault", "the GPU failed: AcceleratorError: illegal memory access"),
     ],
 )

@@ -71,10 +71,10 @@ def test_what_follows_a_damaged_line_is_left_out_and_told(make):
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ("", "no head of a capture"),
-        ({**HEAD, "schema": "kprof.capture/99"}, "no head of a capture"),
-        ({**HEAD, "arch": "../../etc"}, "no head of a capture"),
-        ("[" * 100_000, "no head of a capture"),
+        ("", "not the head of a capture"),
+        ({**HEAD, "schema": "kprof.capture/99"}, "not the head of a capture"),
+        ({**HEAD, "arch": "../../etc"}, "not the head of a capture"),
+        ("[" * 100_000, "not the head of a capture"),
     ],
 )
 def test_a_foreign_head_is_one_message(make, head, message):
@@ -86,7 +86,7 @@ def test_a_foreign_head_is_one_message(make, head, message):
 def test_a_directory_without_head_is_no_capture(tmp_path):
     """The message says what writes one."""
     assert not is_capture(tmp_path)
-    with pytest.raises(KprofError, match="no capture directory"):
+    with pytest.raises(KprofError, match="not a capture directory"):
         read(tmp_path)
 
 
@@ -110,7 +110,7 @@ def test_wrong_values_are_no_lines(make, line):
     capture = read(make([KERNEL, LAUNCH, line, LAUNCH, END]))
     assert len(capture.kernels) == 1
     assert capture.kernels[0].launches == 1
-    assert any("no line of a journal" in note for note in capture.notes)
+    assert any("not a line of a journal" in note for note in capture.notes)
 
 
 @pytest.mark.parametrize(

@@ -318,8 +318,8 @@ def test_kernels_that_say_the_same_of_themselves_are_counted(made) -> None:
     both = [made.kernel(vgpr=100), made.kernel(vgpr=40, vgpr_allocated=40, lds_bytes=1024)]
     found = diff([Input("a", both), Input("b", list(reversed(both)))], LIMITS)
     assert found.verdict.summary == (
-        "ok: no kernel is worse from a to b: 2 same; 2 of 2 kernels say the same of themselves as others and were "
-        "paired by likeness"
+        "ok: no kernel is worse from a to b: 2 same; 2 of 2 kernels have the same description as others and "
+        "were paired by similarity"
     )
 
 

@@ -54,12 +54,12 @@ _WRITES = "kprof analyze kernel TARGET --json FILE writes one; a Triton cache is
     [
         (
             '{"schema": "kprof.report/2"}',
-            "the document is 'kprof.report/2', and kprof.report/1 is what can be compared",
+            "the document is 'kprof.report/2', but only kprof.report/1 can be compared",
             None,
         ),
         (
             '{"schema": "' + "x" * 61 + '"}',
-            f"the document is {'x' * 60!r}, and kprof.report/1 is what can be compared",
+            f"the document is {'x' * 60!r}, but only kprof.report/1 can be compared",
             None,
         ),
         ('{"name": "gemm"}', "this JSON is no kprof.report/1 document: it names no schema", _WRITES),

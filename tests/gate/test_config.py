@@ -118,7 +118,7 @@ def test_each_file_is_told_how_its_tables_are_called(write):
     """``tool.kprof`` belongs into pyproject.toml alone."""
     with pytest.raises(KprofError) as caught:
         load(write('[tool.kprof]\narch = ["gfx942"]\n'))
-    assert "stand without tool.kprof" in caught.value.hint
+    assert "have no tool.kprof prefix" in caught.value.hint
     for name, table, kernel in (("kprof.toml", "", "[[kernel]]"), ("pyproject.toml", "[tool.kprof]\n", "[[tool.kprof")):
         with pytest.raises(KprofError, match="no kernel is configured") as caught:
             load(write(f'{table}arch = ["gfx942"]\n', name))

@@ -22,7 +22,7 @@ def refusal(text: str) -> tuple[str, str]:
     """Return the reason for refusing a file, without the ending that all reasons have, and its line."""
     with pytest.raises(FormError) as refused:
         check(text)
-    what, _, rest = refused.value.message.partition(": a candidate is ")
+    what, _, rest = refused.value.message.partition(": a candidate may contain only ")
     assert rest == "imports of triton, constants and @triton.jit functions"
     return what.removeprefix("holds "), refused.value.place
 

@@ -80,9 +80,9 @@ def test_lines_stay_where_they_are(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("root = helper()", "root = lambda x: x", "uses root, which is no constant"),
-        ("root = helper()", "class root: pass", "uses root, which is no constant"),
-        ("WIDTH = tl.constexpr(2 ** 3)", "WIDTH = object()", "uses WIDTH, which is no constant"),
+        ("root = helper()", "root = lambda x: x", "uses root, which is neither a constant"),
+        ("root = helper()", "class root: pass", "uses root, which is neither a constant"),
+        ("WIDTH = tl.constexpr(2 ** 3)", "WIDTH = object()", "uses WIDTH, which is neither a constant"),
         ("1 << 9", "object()", "CONFIG is no literal"),
     ],
 )

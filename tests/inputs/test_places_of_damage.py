@@ -145,7 +145,7 @@ def test_a_head_of_a_capture_that_is_not_utf8(kprof, tmp_path):
     (tmp_path / "c" / "capture.json").write_bytes(b'{"schema": "kprof.capture/1", "arch": "gfx942", "started": "\xff"}')
     ran = kprof("analyze", "kernel", tmp_path / "c")
     assert ran.code == 2
-    assert "no head of a capture" in told(ran)
+    assert "not the head of a capture" in told(ran)
 
 
 @pytest.mark.parametrize("rank", [2**70, -(2**70), 2**63, -1])
