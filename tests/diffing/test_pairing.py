@@ -55,7 +55,7 @@ def test_entries_that_say_nothing_of_themselves_go_by_likeness(made) -> None:
     small, large = (made.kernel(spec=bare, instructions={"v_add_f32": n, "s_endpgm": 1}) for n in (10, 90))
     found = match([small, large], [large, small])
     assert _pairs(found) == [(0, 1), (1, 0)]
-    assert all("likeness" in m.notes[0] for m in found)
+    assert all("similarity" in m.notes[0] for m in found)
 
 
 def test_entries_that_say_the_same_are_told_apart_by_their_file(made) -> None:
