@@ -1,6 +1,6 @@
 """The interface of analyzers: their input, their result, and how they are discovered.
 
-An analyzer is any object with the :class:`Analyzer` protocol. Those in ``kprof_analyzers`` are built in; other
+An analyzer is any object with the :class:`Analyzer` protocol. The analyzers in ``kprof_analyzers`` are built in; other
 distributions add theirs through the entry-point group ``kprof.analyzers``.
 """
 
@@ -71,7 +71,7 @@ class KernelFacts:
         arch: hardware model.
         product: the GPU, when one was named (CU and XCD count, clocks, bandwidth).
         program: instructions, blocks and loops.
-        ttgir: the TTGIR module, ``None`` when only assembly is at hand.
+        ttgir: the TTGIR module, ``None`` when only assembly is available.
         metadata: Triton's metadata (``shared``, ``num_warps``, ...), empty when not from Triton.
         specialization: signature, constants and options of the compile.
         grid: workgroups in x, y, z, ``None`` when no launch is known.
@@ -79,7 +79,7 @@ class KernelFacts:
         contents: integers in the memory that pointer arguments point to (indices, for example), by argument name; only
             where known.
         tensor_bytes: total bytes of the tensors that a recorded launch passes; ``None`` if not known.
-        condition: what a timed launch finds in the caches.
+        condition: timing condition: state of the caches and timing method.
         passes: changes made by each compiler pass; ``None`` when they were not recorded.
         history: the compiler passes, which can be queried for single lines; ``None`` when they were not recorded.
         resources, occupancy, loops: as in the document.

@@ -1,12 +1,12 @@
 """Start child processes that end with their parent, however the parent ends.
 
 Workers run in sessions of their own, so that Ctrl-C in a terminal does not reach them. Without further measures they
-would also survive a closed terminal or a killed parent: a worker in the middle of a long compile would notice only at
+would also survive a closed terminal or a killed parent. A worker in the middle of a long compile would notice only at
 its end, and would keep all the memory of the compile until then.
 
-On Linux the kernel is asked to end the child. kprof's own Python processes also check their parent themselves
-(:func:`end_with_parent`). The check works on other systems, and for children started by a thread, which may end before
-the child.
+On Linux, the operating system is asked to end the child (``prctl``). kprof's own Python processes also check their
+parent themselves (:func:`end_with_parent`). The check works on other systems, and for children started by a thread that
+may end before the child.
 """
 
 import contextlib
@@ -249,7 +249,7 @@ def ending(status: int) -> str:
 
 
 def tied_to(parent: int) -> Callable[[], None] | None:
-    """Return a function by which a child asks the kernel to be killed when its parent ends; ``None`` if not supported.
+    """Return a function by which a child asks Linux to kill it when its parent ends; ``None`` on other systems.
 
     Everything that the function needs is created here, since the child calls it between the fork and the start of its
     program.

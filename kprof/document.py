@@ -180,8 +180,8 @@ class RegisterPeak(msgspec.Struct, frozen=True, omit_defaults=True):
         location: source line of the instruction.
         instruction: the instruction as written in the assembly.
         lines: maximum number of live registers at the instructions of a source line, by ``file:line``, largest first.
-        held: registers of the values live at the peak, by the line that wrote the values (``before``: an argument, or
-            written later in a loop), largest first. Only these registers can be saved.
+        held: number of registers of the values live at the peak, by the line that wrote the values (``before``: an
+            argument, or written later in a loop), largest first. Only these registers can be saved.
         to_next_step: number of registers to save for one more wavefront per SIMD.
     """
 

@@ -24,7 +24,7 @@ def size_limit() -> int:
 
 
 def sweep_sometimes(folder: Path) -> None:
-    """In a random 1 of 64 calls, remove the least recently used files down to 80 % of the limit."""
+    """Call :func:`sweep` in a random 1 of 64 calls, to keep the cache below its limit."""
     if int.from_bytes(os.urandom(2), "little") % _SWEEP_EVERY == 0:
         sweep(folder, size_limit())
 

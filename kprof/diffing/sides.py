@@ -73,5 +73,5 @@ def _chosen(document: "Report", options: "CompileOptions", target: str) -> "list
 
 
 def _problems(document: "Report") -> list[str]:
-    """Return what the run that wrote the document could not analyse."""
+    """Return the problems that the run which wrote the document reported."""
     return list(document.notes) if document.verdict.status == "cannot_tell" else []

@@ -90,8 +90,8 @@ _MOST_DEVICES = 64
 def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
     """Return the results for every setting that is relevant on this machine and has no check of its own.
 
-    Kernel parameters and kernel files are only relevant on machines with an AMD GPU. Without a GPU and a workload, only
-    settings that are set but should not be are reported.
+    Linux kernel parameters and files of sysfs are only relevant on machines with an AMD GPU. Without a GPU and a
+    workload, only settings that are set but should not be are reported.
     """
     looked_at = [setting for setting in settings().values() if not setting.check and setting.kind != "argument"]
     found = [_outcome(setting, machine, workload) for setting in looked_at]

@@ -12,7 +12,7 @@ _HEAD = """\
 
 
 def script(found: Diagnosis) -> str:
-    """Return a POSIX shell script: variables, ``sysctl`` and kernel files as commands, everything else as comments."""
+    """Return a POSIX shell script: variables, ``sysctl`` and sysfs files as commands, everything else as comments."""
     about = f" for {found.workload}" if found.workload else ""
     lines = [_HEAD.format(about=about)]
     done: set[str] = set()
