@@ -210,7 +210,8 @@ def test_what_was_not_there_then_makes_it_stale(recording, tmp_path):
     (tmp_path / "configs" / "x.json").write_text("{}")
     (tmp_path / "a").write_text("2")
     words = (
-        "a changed since it was recorded; b.json, c.json were not there when it was recorded; configs contained other files"
+        "a changed since it was recorded; b.json, c.json were not there when it was recorded; "
+        "configs contained other files"
     )
     assert stale(capture, "cap").startswith(words)
 

@@ -40,9 +40,8 @@ def test_a_listing_cut_short(gate, bytes_kept):
     path = gate.folder / "matmul.amdgcn"
     path.write_bytes(path.read_bytes()[:bytes_kept])
     verdict = gate.reason(2)
-    assert any(word in verdict for word in ("ends too early", "cut off", "is empty", "not AMDGCN", "no longer exists")), (
-        verdict
-    )
+    words = ("ends too early", "cut off", "is empty", "not AMDGCN", "no longer exists")
+    assert any(word in verdict for word in words), verdict
 
 
 def test_an_empty_folder(gate):
