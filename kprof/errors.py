@@ -27,7 +27,7 @@ class KprofError(Exception):
     hint: str | None = None
 
     def __str__(self) -> str:
-        """Return ``path:place: message`` and the hint on a second line, without the parts that are not known."""
+        """Return the message with its place before it, and the hint on a second line: ``path:place: message``."""
         where = ", ".join(part for part in (self.path, self.place) if part)
         text = f"{where}: {self.message}" if where else self.message
         return f"{text}\n  {self.hint}" if self.hint else text
@@ -69,7 +69,7 @@ class HardwareError(KprofError):
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x' or 'y'?"`` for a mistyped word, or ""."""
+    """Return similar names as the end of a message, ``"; did you mean 'x' or 'y'?"``, or "" if there are none."""
     if len(word) > LONGEST_NAME:
         return ""
     # Imported here, because only a mistyped name needs difflib.

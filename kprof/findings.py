@@ -39,7 +39,7 @@ class Location(msgspec.Struct, frozen=True, omit_defaults=True):
     function: str | None = None
 
     def __str__(self) -> str:
-        """Return ``name.py:12``, with the file name only, for tables."""
+        """Return the location for tables, with the file name only: ``name.py:12``."""
         return f"{self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
 
 

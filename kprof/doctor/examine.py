@@ -137,7 +137,7 @@ def _verdict(
 
 
 def _plural(count: int, noun: str, ending: str = "s") -> str:
-    """Return ``2 warnings``, or "" for 0."""
+    """Return a count with its noun, ``2 warnings``, or "" for 0."""
     return f"{count} {noun}{'' if count == 1 else ending}" if count else ""
 
 

@@ -247,7 +247,7 @@ def _installed(package: str, machine: Host) -> str:
 
 
 def _number(version: str) -> tuple[int, ...]:
-    """Return ``(2, 8)`` for ``2.8.0+rocm6.4``; empty for an invalid version."""
+    """Return the major and minor number of a version, ``(2, 8)`` for ``2.8.0+rocm6.4``; empty if it is invalid."""
     match = re.match(r"(\d{1,5})\.(\d{1,5})", version)
     return (int(match[1]), int(match[2])) if match else ()
 

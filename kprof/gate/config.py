@@ -332,7 +332,7 @@ class _Source:
                     raise InputError(f"{name}: {problem}", path=str(self.path), place=place)
 
     def place(self, keys: Keys) -> str | None:
-        """Return ``line 12``, if the key can be found."""
+        """Return the line of a key as text, ``line 12``, or ``None`` if it cannot be found."""
         line = line_of(self.text, (*self.prefix, *keys))
         return None if line is None else f"line {line}"
 

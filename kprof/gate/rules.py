@@ -119,7 +119,10 @@ def in_words(metric: str, value: float) -> str:
 
 
 def step_of(finding: Finding) -> str:
-    """Return ``VGPRs spilled 0 → 49`` for a metric that is worse than the baseline or over budget, else ""."""
+    """Return the change of a metric that is worse than the baseline or over budget, else "".
+
+    For example ``VGPRs spilled 0 → 49``.
+    """
     metric = finding.evidence.get("metric")
     if metric not in METRIC_WORDS or "value" not in finding.evidence:
         return ""

@@ -346,7 +346,7 @@ class Architecture:
     data: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        """Return ``<Architecture gfx942>``, because the fields are pages long."""
+        """Return the name only, ``<Architecture gfx942>``, because the fields are pages long."""
         return f"<Architecture {self.name}>"
 
     @property

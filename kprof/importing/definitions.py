@@ -366,7 +366,7 @@ def _arguments(arguments: ast.arguments) -> list[ast.arg]:
 
 
 def _chain(node: ast.expr) -> str:
-    """Return ``a.b.c`` for an attribute chain, the name for a name, else ""."""
+    """Return a name or an attribute chain such as ``a.b.c`` as text, or "" for any other expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.insert(0, node.attr)

@@ -60,10 +60,14 @@ def _need(resource: str, amount: int, lds_bytes: int | UnsetType | None) -> str:
 
 
 def option_in_the_way(kernel: KernelReport, wavefronts: float) -> str:
-    """Return ``waves_per_eu=3`` if the option's current value would prevent this number of wavefronts, else "".
+    """Return the option that must be raised to allow a number of wavefronts per SIMD, else "": ``waves_per_eu=3``.
 
     Up to Triton 3.5 the option is a minimum. From 3.6 on, LLVM also uses it as the maximum, and pads registers to keep
     it.
+
+    Args:
+        kernel: the kernel, with its compile options.
+        wavefronts: the wanted number of wavefronts per SIMD.
     """
     if kernel.specialization is UNSET or kernel.triton is UNSET:
         return ""

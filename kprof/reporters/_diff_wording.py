@@ -84,7 +84,7 @@ def _along(kernel: KernelDiff, change: Change) -> dict[int, float | None]:
 
 
 def kind(change: Change) -> str:
-    """Return ``error``, ``warning`` or ``note`` for a change for the worse, else the change's effect."""
+    """Return the kind of a change: its severity if it is for the worse, else its effect."""
     return change.severity.value if change.effect == "worse" else change.effect
 
 
@@ -135,7 +135,10 @@ def title(diff: Diff, kernel: KernelDiff) -> str:
 
 
 def predicted(kernel: KernelDiff) -> str:
-    """Return ``predicted: 12.5 µs (likely 9.52 to 17.7 µs) → 341 µs (...)``; empty if no side has a time."""
+    """Return the predicted times on all sides, or "" if no side has a time.
+
+    For example ``predicted: 12.5 µs (likely 9.52 to 17.7 µs) → 341 µs (...)``.
+    """
     times = kernel.figures.get("model_us", [])
     if all(time is None for time in times):
         return ""

@@ -27,7 +27,10 @@ GOES_TO = {
 
 
 def verdict(kernel: KernelReport) -> str:
-    """Return ``attn_fwd on MI300X: 3.82 ms predicted (likely 1.83 to 5.31 ms), 74 % of it on register spills``."""
+    """Return the verdict on a kernel in one sentence: its GPU, its predicted time and the largest cause.
+
+    For example ``attn_fwd on MI300X: 3.82 ms predicted (likely 1.83 to 5.31 ms), 74 % of it on register spills``.
+    """
     where = kernel.product if isinstance(kernel.product, str) else f"{kernel.arch}{_assumed(kernel)}"
     name = f"{kernel.name} on {where}" if where else kernel.name
     return f"{name}: {_said(kernel)}"
@@ -76,7 +79,10 @@ def _modelled(model: Prediction, kernel: KernelReport) -> str:
 
 
 def better(known: KnownAdvice) -> str:
-    """Return ``better, compiled by kprof advise: BLOCK_N=32: 3.82 ms → 784 µs (model), 443 → 0 spilled VGPRs``."""
+    """Return the result of ``kprof advise`` in one line: the change, and its effect on time and spills.
+
+    For example ``better, compiled by kprof advise: BLOCK_N=32: 3.82 ms → 784 µs (model), 443 → 0 spilled VGPRs``.
+    """
     old, new = known.start_spills, known.best_spills
     spills = f", {old:,} → {new:,} spilled VGPRs" if old and new is not None else ""
     times = f"{duration(known.start_us)} → {duration(known.best_us)} (model)"
@@ -84,9 +90,10 @@ def better(known: KnownAdvice) -> str:
 
 
 def coverage_line(kernel: KernelReport) -> str:
-    """Return ``33 of 38 rules checked; not checked: KP404 (the launch's grid is not known)``; empty without rules.
+    """Return which rules were checked, and why others were not; "" if no rules ran.
 
-    Rules that do not apply are listed with their reason as well.
+    For example ``33 of 38 rules checked; not checked: KP404, KP405 (the launch's grid is not known)``. Rules that do
+    not apply are listed with their reason as well.
     """
     if kernel.rules is UNSET:
         return ""

@@ -77,7 +77,7 @@ def _shown(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], str]:
 
 
 def time_words(shares: Mapping[str, float]) -> str:
-    """Return ``71 % matrix units   12 % LDS   4 % other``; empty if the shares are not known."""
+    """Return the shares of the time as words, or "" if not known: ``71 % matrix units   12 % LDS   4 % other``."""
     shown, left = _shown(shares)
     return "   ".join(
         filter(None, [*(f"{_percent(share)} {_named(cause)}" for cause, share in shown), left * bool(shown)])

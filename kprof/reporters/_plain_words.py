@@ -47,7 +47,7 @@ _LIMITS = {"HBM": "HBM bandwidth", "launch": "the fixed cost of a call"}
 
 
 def plain(message: str) -> str:
-    """Return ``64 MFMA 32x32x8 f16`` for ``64 v_mfma_f32_32x32x8_f16``; a rule's other words are kept."""
+    """Replace instruction names in a message by words: ``64 v_mfma_f32_32x32x8_f16`` by ``64 MFMA 32x32x8 f16``."""
     for pattern, words in _MESSAGES:
         message = pattern.sub(words, message)
     return message
@@ -81,7 +81,10 @@ def limit_words(bound: str) -> str:
 
 
 def lines_of(loop: LoopFacts | LoopPrediction, kernel: KernelReport) -> str:
-    """Return ``lines 44-77``, with the file name if it is not the kernel's own; empty if no line is known."""
+    """Return the source lines of a loop, ``lines 44-77``, or "" if not known.
+
+    The file's name is included if it is not the kernel's own file.
+    """
     for file, (first, last) in list(loop.lines.items())[:1]:
         lines = f"line {first}" if first == last else f"lines {first}-{last}"
         name = file.rpartition("/")[2]
@@ -91,7 +94,7 @@ def lines_of(loop: LoopFacts | LoopPrediction, kernel: KernelReport) -> str:
 
 
 def called(header: str, kernel: KernelReport) -> str:
-    """Return ``the loop at lines 44-77``; without lines ``the loop`` or ``loop 2 of 3``, in the code's order."""
+    """Return the name of a loop for people: ``the loop at lines 44-77``, ``the loop`` or ``loop 2 of 3``."""
     headers = [loop.header for loop in kernel.loops]
     if header not in headers:
         return f"loop {header}"

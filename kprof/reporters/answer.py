@@ -156,7 +156,10 @@ def at_best(before_us: float | None, saves_us: float | None) -> str:
 
 
 def cost_words(gain: Gain | None) -> str:
-    """Return ``2.87 ms (75 %)``, with ``up to`` for an upper bound; empty if the cost is not known."""
+    """Return the cost of a cause in words, or "" if it is not known.
+
+    For example ``2.87 ms (75 %)``; an upper bound begins with ``up to``.
+    """
     if gain is None:
         return ""
     if gain.share < NEGLIGIBLE:
@@ -165,7 +168,10 @@ def cost_words(gain: Gain | None) -> str:
 
 
 def cure_words(cure: Cure) -> str:
-    """Return ``waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x), spilled VGPRs 443 → 0 (compiled; 95 % sure)``."""
+    """Return a compiled fix in words: its change, its effect on time and resources, and its certainty.
+
+    For example ``waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x), spilled VGPRs 443 → 0 (compiled; 95 % sure)``.
+    """
     from kprof_analyzers.model.certainty import sure_words
 
     change = ", ".join(f"{knob} {_value(old)} → {_value(new)}" for knob, (old, new) in cure.change.items())
@@ -189,7 +195,10 @@ def proposals(finding: Finding) -> str:
 
 
 def job_line(job: JobSummary, kernels: Sequence[KernelReport]) -> str:
-    """Return ``attention on MI300X: 11.4 ms predicted (likely 8.7 to 17 ms) in 3 launches; backward takes 64 %``."""
+    """Return the total of a call with several launches, and which launch takes most of the time.
+
+    For example ``attention on MI300X: 11.4 ms predicted (likely 8.7 to 17 ms) in 3 launches; backward takes 64 %``.
+    """
     where = job.arch if job.product is UNSET else job.product
     launches = by_cost([kernels[position] for position in job.launches])
     count = f"{len(launches)} launches"
@@ -236,7 +245,8 @@ def launch_line(kernel: KernelReport) -> str:
 def releases_line(kernel: KernelReport) -> str:
     """Return the differences under neighbouring releases of Triton; empty if there are none or none was compiled.
 
-    ``with Triton 3.8.0: 1.26 ms (0.703x), spilled VGPRs 0 → 68; with all of these likely 674 µs to 1.77 ms``.
+    For example ``with Triton 3.8.0: 1.26 ms (0.703x), spilled VGPRs 0 → 68; with all of these likely 674 µs to 1.77
+    ms``.
     """
     if kernel.other_releases is UNSET:
         return ""
@@ -315,7 +325,8 @@ def _memory_of(arch: str) -> str:
 def next_step(kernel: KernelReport) -> tuple[str, str]:
     """Return why to compare configurations, and the command for it; two empty texts if a finding should be fixed first.
 
-    ``("no finding is worth 5 %: compare configurations (gain not known, at most 342 µs)", "kprof tune ...")``.
+    For example ``("no finding is worth 5 %: compare configurations (gain not known, at most 342 µs)", "kprof tune
+    ...")``.
     """
     if time_of(kernel) is None or kernel.launch is UNSET or any(_is_worth_it(cause, kernel) for cause in kernel.causes):
         return "", ""
@@ -367,7 +378,7 @@ def _rate(value: float) -> str:
 def access_line(kernel: KernelReport) -> str:
     """Return the widths of memory accesses and the waits for all loads, for the hot loop or for code without loops.
 
-    ``loads 16 x dwordx4 (16 B)   LDS reads 128 x 8 B   84 waits for all loads``.
+    For example ``loads 16 x dwordx4 (16 B)   LDS reads 128 x 8 B   84 waits for all loads``.
     """
     hot = next((loop for loop in kernel.loops if loop.hot), None)
     if hot is None:
@@ -414,7 +425,10 @@ def _without_loops(instructions: Mapping[str, int]) -> str:
 
 
 def hot_loop_line(kernel: KernelReport) -> str:
-    """Return ``lines 44-77   256 MFMA 16x16x16 f16   1,912 instructions``; empty without a hot loop."""
+    """Return a summary of the hot loop, or "" if there is none.
+
+    For example ``lines 44-77   256 MFMA 16x16x16 f16   1,912 instructions``.
+    """
     hot = next((loop for loop in kernel.loops if loop.hot), None)
     if hot is None:
         return ""

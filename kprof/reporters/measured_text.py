@@ -135,7 +135,7 @@ def loop_words(loop: "LoopComparison") -> str:
 
 
 def loop_place(loop: "LoopComparison") -> str:
-    """Return ``loop at lines 44-77 of attention.py``, or the loop's label if no line is known."""
+    """Return the location of a loop, ``loop at lines 44-77 of attention.py``, or its label if no line is known."""
     lines = [f"lines {first}-{last} of {file.rpartition('/')[2]}" for file, (first, last) in loop.lines.items()]
     return f"loop at {', '.join(lines)}" if lines else f"loop {loop.header}"
 

@@ -1,4 +1,4 @@
-"""Text of ``kprof ingest counters``: the content of profilers' files, and the parts that cannot be trusted."""
+"""Text of ``kprof ingest counters``: what profilers' files contain, and which parts cannot be trusted."""
 
 from typing import TYPE_CHECKING, Any
 

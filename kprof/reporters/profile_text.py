@@ -140,7 +140,7 @@ def groups(by: str) -> list[str]:
 
 
 def heading(row: "ProfiledRow", by: str) -> str:
-    """Return the name of a row."""
+    """Return the name of a row: the values of the attributes by which rows are grouped."""
     parts = []
     for one in groups(by):
         if one in _PLACES:

@@ -53,9 +53,10 @@ class Reporter:
 
 
 def line(progress: "Progress") -> str:
-    """Return ``312 of 1,204 · 2:55 left · best 210 µs · 96 of 180 tiles · 5.1 compiles/s · 12 no good``.
+    """Return the progress of a search as one line.
 
-    The most important values come first, because a narrow terminal truncates the line.
+    For example ``312 of 1,204 · 2:55 left · best 210 µs · 96 of 180 tiles · 5.1 compiles/s · 12 no good``. The most
+    important values come first, because a narrow terminal truncates the line.
     """
     from kprof.output.quantities import duration
     from kprof.reporters.tune_text import element_cycles

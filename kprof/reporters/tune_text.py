@@ -269,7 +269,7 @@ def _speed(problem: "TunedProblem", gpu: str) -> str:
 
 
 def _of_peak(problem: "TunedProblem", gpu: str) -> str:
-    """Return `` of 1,307`` if the problem's type has matrix instructions with a published peak, else ""."""
+    """Return the GPU's published peak for the problem's type, such as `` of 1,307``, or "" if there is none."""
     from kprof.hardware.machine import find_product, load
     from kprof.reporters._model_text import ASSUMED_PRODUCT
     from kprof_analyzers.peaks import arithmetic
