@@ -260,7 +260,7 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
             yield last
         report = analyze(kernel)
         if report.source is UNSET:
-            # Each finding of a folder refers to one file in it.
+            # Kernels of a folder are located in their own file.
             file = target if kernel.file is None else str(Path(target) / kernel.file)
             report = msgspec.structs.replace(report, source=Location(file=file, line=1))
         last = CheckSubject(entry, report)

@@ -97,8 +97,8 @@ class DiffTextReporter:
             self._print("")
 
     def _print(self, text: str, style: str | None = None) -> None:
-        # In a log, lines are not wrapped, because wrapping would cut words. Newlines inside names are removed, because
-        # they would start a new line.
+        # Lines are not wrapped in a log. On a terminal they are, because it would break them inside words. Newlines
+        # inside names are removed, because they would start a new line.
         whole = one_line(text.rstrip("\n")) + "\n" * text.endswith("\n")
         self._console.print(whole, style=style, markup=False, soft_wrap=not self._console.is_terminal)
 
