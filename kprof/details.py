@@ -134,7 +134,7 @@ class CurveStep:
 
 @dataclass(frozen=True)
 class Curve:
-    """Change to the model that removes the effect of a finding, to predict the launch time without the finding.
+    """Occupancy as a function of one resource, with the others unchanged.
 
     Attributes:
         resource: ``vgpr`` (registers per lane) or ``lds`` (bytes per workgroup).
