@@ -1,6 +1,6 @@
 """Distribution of a launch's workgroups over the GPU."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -11,6 +11,8 @@ from kprof_analyzers.model.machine import Machine
 
 _MOST_TOGETHER = 1024
 _SAMPLES = 512
+_GOLDEN = 0.6180339887498949
+"""The golden ratio less 1: its multiples leave no two fractions close together."""
 
 Program = tuple[int, int, int]
 
@@ -89,17 +91,30 @@ def together(where: Spread, xcds: int) -> tuple[Sequence[Program], int]:
     most = min(where.total, _MOST_TOGETHER)
     count = min(most, where.active * where.resident)
     first = (where.total - most) // 2 // xcds * xcds
-    return _workgroups(first, most, most, where.grid), count
+    return _consecutive(first, most, where.grid), count
 
 
 def samples(where: Spread) -> Sequence[Program]:
-    """Return up to 512 workgroups, spread evenly over the launch."""
-    return _workgroups(0, min(where.total, _SAMPLES), where.total, where.grid)
+    """Return up to 512 workgroups: one of each of as many equal parts of the launch.
+
+    The place within a part differs from part to part (fractions of the golden ratio), because what workgroups do often
+    repeats with their number, and equal distances would meet the same case again and again.
+    """
+    count = min(where.total, _SAMPLES)
+    return _sampled(count, where.total, where.grid)
 
 
 @lru_cache(maxsize=16)
-def _workgroups(first: int, count: int, span: int, grid: Program) -> tuple[Program, ...]:
-    """Return ``count`` evenly spaced workgroups of the ``span`` workgroups that begin with ``first``."""
+def _sampled(count: int, total: int, grid: Program) -> tuple[Program, ...]:
+    return _programs([int((n + n * _GOLDEN % 1) * total / count) for n in range(count)], grid)
+
+
+@lru_cache(maxsize=16)
+def _consecutive(first: int, count: int, grid: Program) -> tuple[Program, ...]:
+    return _programs(range(first, first + count), grid)
+
+
+def _programs(numbers: Iterable[int], grid: Program) -> tuple[Program, ...]:
+    """Return the places in the grid of workgroups by their numbers."""
     wide, high, _ = grid
-    numbers = [first + n * span // count for n in range(count)]
     return tuple((n % wide, n // wide % high, n // wide // high) for n in numbers)
