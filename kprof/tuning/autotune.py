@@ -6,9 +6,9 @@
         configs, key=["M", "N", "K"], prune_configs_by={"early_config_prune": kprof.prune_configs(top_k=8)}
     )
 
-or, with Triton's own top-k, ``{"perf_model": kprof.perf_model(), "top_k": 8}``. Configurations are compiled in
-processes of their own and never in the user's, and nothing is raised: what cannot be judged is kept, and when
-nothing can be, every configuration is, with one warning.
+or, with Triton's own top-k, ``{"perf_model": kprof.perf_model(), "top_k": 8}``. Configurations are compiled in worker
+processes, never in the user's process. Errors are not raised: a configuration that cannot be judged is kept. If no
+configuration can be judged, all of them are kept and one warning is issued.
 """
 
 import ast
@@ -30,7 +30,7 @@ from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
 
-# What scripts call besides their definitions, and what takes no time and changes nothing.
+# Calls that are allowed at import time, because they take no time and have no side effects.
 _HARMLESS = frozenset({
     "Config", "constexpr", "jit", "heuristics", "prune_configs", "perf_model", "cdiv", "next_power_of_2",
     "range", "list", "tuple", "dict", "set", "frozenset", "product", "zip", "enumerate", "sorted", "len", "min", "max",
@@ -54,36 +54,38 @@ def prune_configs(
     budget: float = 60.0,
     jobs: int | None = None,
 ) -> "Pruner":
-    """A function for ``prune_configs_by={"early_config_prune": ...}``.
+    """Return a function for ``prune_configs_by={"early_config_prune": ...}``.
 
-    It keeps the ``top_k`` configurations with the least predicted time, fastest first, and those that it cannot
-    judge. Configurations that need more LDS than there is, or that crash the compiler, are dropped.
+    The function keeps the ``top_k`` configurations with the shortest predicted times, fastest first, followed by the
+    configurations that cannot be judged. Configurations that need more LDS than the GPU has, or that crash the
+    compiler, are dropped.
 
     Args:
-        top_k: how many to keep; 8 when not given.
-        arch: architecture or product, ``gfx942`` or ``MI300X``; the GPU of this process when not given.
+        top_k: number of configurations to keep; 8 by default.
+        arch: architecture or product, ``gfx942`` or ``MI300X``; by default the GPU of this process.
         top: another name for ``top_k``.
-        budget: seconds after which no compile is begun; what was not compiled by then is kept.
-        jobs: processes that compile; one a CPU when not given.
+        budget: seconds after which no further compile starts; configurations not compiled by then are kept.
+        jobs: number of compiling processes; one per CPU by default.
     """
     return Pruner(top_k if top_k is not None else top if top is not None else 8, arch, budget, jobs)
 
 
 def perf_model(arch: str | None = None, *, budget: float = 60.0, jobs: int | None = None) -> "PerfModel":
-    """A function for ``prune_configs_by={"perf_model": ..., "top_k": 8}``: the predicted time in milliseconds.
+    """Return a function for ``prune_configs_by={"perf_model": ..., "top_k": 8}`` that predicts milliseconds.
 
-    A configuration that cannot be launched takes forever; one that cannot be judged takes no time, and so is kept.
+    The predicted time is infinite for a configuration that cannot be launched, and 0 for a configuration that cannot be
+    judged, so that Triton keeps it.
 
     Args:
         arch: as for :func:`prune_configs`.
-        budget: as there.
-        jobs: as there.
+        budget: as for :func:`prune_configs`.
+        jobs: as for :func:`prune_configs`.
     """
     return PerfModel(arch, budget, jobs)
 
 
 class Predictor:
-    """Predicts the configurations of an autotuner for one set of arguments; remembers what it predicted."""
+    """Predicts the configurations of an autotuner for one set of arguments, and caches the predictions."""
 
     def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
         self._arch, self._budget, self._jobs = arch, budget, jobs
@@ -92,10 +94,10 @@ class Predictor:
     def answers(
         self, tuner: Any, configs: Sequence[Any], named: Mapping[str, Any], rest: Mapping[str, Any]
     ) -> list[TaskResult | None]:
-        """One answer a configuration; ``None`` where there was no time for one, or it cannot be launched so.
+        """Return one result per configuration, or ``None`` if time ran out or the configuration cannot be launched.
 
         Raises:
-            KprofError: nothing can be said about this kernel.
+            KprofError: if no configuration of this kernel can be turned into a compile task.
         """
         from kprof.hardware.machine import load_gpu
 
@@ -142,13 +144,13 @@ class Pruner:
         self._predictor = Predictor(arch, budget, jobs)
 
     def __call__(self, configs: Configs, named_args: Mapping[str, Any], **kwargs: Any) -> Configs:
-        """Called by Triton's autotuner with its configurations and the launch's arguments."""
+        """Return the configurations to try. Triton's autotuner calls this with the launch's arguments."""
         everything = list(configs)
         if len(everything) <= 1 or _compiling():
             return everything
         try:
             answers = self._predictor.answers(_tuner(), everything, named_args, kwargs)
-        except Exception as error:  # noqa: BLE001 - the user's program goes on, whatever is wrong here
+        except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
             _warn("prune_configs", error, "every configuration is kept")
             return everything
         return self._chosen(everything, answers) or everything
@@ -178,7 +180,10 @@ class PerfModel:
         self._times: dict[str, list[tuple[dict[str, Any], float]]] = {}
 
     def __call__(self, **kwargs: Any) -> float:
-        """Called by Triton's autotuner with all arguments of a launch and one configuration's knobs."""
+        """Return the predicted milliseconds of one configuration.
+
+        Triton's autotuner passes all launch arguments and knobs.
+        """
         if _compiling():
             return 0.0
         try:
@@ -202,7 +207,7 @@ class PerfModel:
 
 
 def _costs(answers: Sequence[TaskResult | None]) -> list[float | None]:
-    """Predicted milliseconds; cycles for an element where a loop's bound is not known for any of them."""
+    """Return predicted milliseconds, or cycles per element if a loop bound is unknown for every configuration."""
     if any(answer is not None and answer.time_us is not None for answer in answers):
         return [a.time_us / 1000 if a is not None and a.time_us is not None else None for a in answers]
     same = len({answer.axis for answer in answers if answer is not None and answer.cost is not None}) == 1
@@ -216,7 +221,7 @@ def _number(answer: TaskResult | None, cost: float | None) -> float:
 
 
 def _compiling() -> bool:
-    """Whether this is one of kprof's own workers, which imports the user's file, or Triton's interpreter."""
+    """Whether this process must not predict: a kprof worker that imports the user's file, or Triton's interpreter."""
     return "kprof.compiler.worker" in sys.modules or os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}
 
 
@@ -233,10 +238,10 @@ def _judge() -> Judge:
 
 
 def _tuner() -> Any:
-    """The autotuner that calls: it does not pass itself or its kernel.
+    """Find the calling autotuner on the stack, because Triton passes neither the autotuner nor its kernel.
 
     Raises:
-        KprofError: no kernel is called with it.
+        KprofError: if no calling frame belongs to an autotuner.
     """
     frame = sys._getframe(1)  # noqa: SLF001 - the only way to the caller
     for _ in range(8):
@@ -250,10 +255,10 @@ def _tuner() -> Any:
 
 
 def _function(tuner: Any) -> "Function":
-    """The kernel, as another process can find it.
+    """Return the autotuner's kernel in a form that a worker process can import.
 
     Raises:
-        KprofError: it cannot.
+        KprofError: if a worker process cannot import it.
     """
     from kprof.importing.functions import unwrap
 
@@ -269,10 +274,10 @@ def _function(tuner: Any) -> "Function":
 
 
 def _own_arch() -> str:
-    """The architecture of this process's GPU.
+    """Return the architecture of this process's GPU.
 
     Raises:
-        KprofError: it is none of AMD's.
+        KprofError: if this process has no AMD GPU.
     """
     torch: Any = sys.modules.get("torch")
     if torch is None or not torch.version.hip or not torch.cuda.is_available():
@@ -281,7 +286,7 @@ def _own_arch() -> str:
 
 
 def _job(tuner: Any, function: "Function", machine: Any, config: Any, args: Mapping[str, Any]) -> Any:
-    """The compile and launch that the autotuner would do with a configuration."""
+    """Return the compile and launch that the autotuner would perform for a configuration."""
     from kprof.importing.wrappers import heuristics_of
     from kprof.targets.jobs import TargetJob
     from kprof.targets.specialize import from_launch
@@ -302,7 +307,7 @@ def _job(tuner: Any, function: "Function", machine: Any, config: Any, args: Mapp
 
 
 def _described(value: Any) -> Any:
-    """A tensor without its storage; other values as they are."""
+    """Describe a tensor by element type, size and alignment, without its storage; return other values unchanged."""
     if not (hasattr(value, "data_ptr") and hasattr(value, "dtype")):
         return value
     text = str(value.dtype).removeprefix("torch.")
@@ -315,9 +320,9 @@ def _described(value: Any) -> Any:
 
 
 def runs_on_import(path: Path) -> str | None:
-    """The place of the first statement that does more than define something: ``line 12``; ``None`` for none.
+    """Return the place of the first statement that does more than define something, such as ``line 12``, or ``None``.
 
-    What stands under ``if __name__ == "__main__":`` is not looked at.
+    Code under ``if __name__ == "__main__":`` is ignored.
     """
     try:
         tree = ast.parse(boundary.read_text(path))
@@ -352,10 +357,10 @@ def _defines(node: ast.stmt) -> bool:
 
 
 def _plain(node: ast.AST) -> bool:
-    """Whether everything that an expression calls is harmless."""
+    """Whether an expression calls only functions in ``_HARMLESS``."""
     return all(_called(call) in _HARMLESS for call in ast.walk(node) if isinstance(call, ast.Call))
 
 
 def _called(call: ast.Call) -> str:
-    """The last part of a called function's name."""
+    """Return the last part of a called function's name."""
     return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))

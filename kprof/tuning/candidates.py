@@ -1,4 +1,4 @@
-"""Configurations in the making: what a configuration still waits for, and what it is when all of it is there."""
+"""Candidate configurations: the compile results that they wait for, and their scores once every result is known."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,19 +16,19 @@ _FIGURES = re.compile(r"\b\d[\d,.]*\b")
 
 @dataclass(eq=False)
 class Candidate:
-    """A configuration for a problem, and the tasks that it consists of.
+    """A configuration for a problem, with the compile tasks of its launches.
 
     Attributes:
-        index: position of the problem.
+        index: index of the problem.
         problem: the problem.
-        config: every knob.
-        names: names of what is launched, the kernel first.
-        keys: the tasks' keys, in the same order.
-        missing: keys without an answer yet.
-        own: the kernel's own configuration, compared with and not counted.
-        compiled: whether it is the first configuration to need one of its compiles in this run.
-        resumed: whether all of its answers were known before this run.
-        cached: whether all answers that it waited for came from kprof's cache.
+        config: value of every knob.
+        names: names of the launches, the kernel first.
+        keys: keys of the tasks, in the order of ``names``.
+        missing: keys of tasks without a result yet.
+        own: True if this is the kernel's own configuration, which serves as the baseline and is not counted.
+        compiled: True if this configuration is the first in this run to need one of its compiles.
+        resumed: True if all its results were known before this run.
+        cached: True if every result that it waited for came from kprof's cache.
     """
 
     index: int
@@ -43,7 +43,7 @@ class Candidate:
     cached: bool = True
 
     def score(self, answers: Mapping[str, TaskResult]) -> Evaluation | TaskResult:
-        """The whole of its answers, or the first one that says it cannot be."""
+        """Return the evaluation of all launches together, or the first result that rules the configuration out."""
         own = [answers[key] for key in self.keys]
         bad = next((answer for answer in own if answer.status != "ok" or answer.cost is None), None)
         if bad is not None:
@@ -53,7 +53,7 @@ class Candidate:
         main = own[0]
         longest = max(own, key=lambda answer: answer.time_us or 0.0)
         others = zip(self.names[1:], own[1:], strict=True)
-        # Events stand around all launches together.
+        # The events of a benchmark enclose all launches together, so that their time counts once.
         once = sum(answer.events_us for answer in own) - longest.events_us
         return Evaluation(
             config=self.config,
@@ -69,7 +69,7 @@ class Candidate:
         )
 
     def _by_element(self, own: Sequence[TaskResult]) -> "Evaluation | TaskResult":
-        """Launches whose time is known do the same whatever the extent is: they are left out."""
+        """Sum cycles per element. Launches with a known time do not depend on the unknown extent and are left out."""
         untimed = [answer for answer in own if answer.time_us is None]
         axes = sorted({answer.axis for answer in untimed})
         if len(axes) > 1:
@@ -93,7 +93,7 @@ class Candidate:
 
 
 def _shares(answers: Sequence[TaskResult]) -> dict[str, float]:
-    """Of all launches together, each by its time."""
+    """Return each cause's share of the total time, weighted by the time of each launch."""
     whole = sum(answer.time_us or 0.0 for answer in answers) or 1.0
     found: dict[str, float] = {}
     for answer in answers:
@@ -110,14 +110,14 @@ def _bounds(answer: TaskResult) -> tuple[float, float]:
 
 
 def without_comparison(answer: TaskResult, reason: str) -> TaskResult:
-    """The same as one that cannot be compared."""
+    """Return a copy of a result, marked as failed because it cannot be compared."""
     import msgspec
 
     return msgspec.structs.replace(answer, status="failed", reason=reason)
 
 
 def failure_reason(answer: TaskResult) -> str:
-    """Why a configuration is rejected, in the words under which like ones are counted."""
+    """Return the reason for rejecting a configuration, normalized so that equal failures are counted together."""
     reason = answer.reason or answer.status
     if answer.status == "unlaunchable":
         return "out of LDS" if "LDS" in reason else "workgroup too large"
@@ -129,17 +129,17 @@ def failure_reason(answer: TaskResult) -> str:
 
 
 def merged(found: Sequence[Evaluation]) -> list[Evaluation]:
-    """One entry for each program, fastest first; the others that lead to it are its ``alike``.
+    """Merge configurations with the same program and launch into one entry each, fastest first.
 
-    Of those that lead to the same program and launch, the first one by its text is kept, and equal times are in the
-    order of that text: which compile ended first depends on how many there are at a time.
+    The entry keeps the configuration that sorts first by its text; the others are listed in its ``alike``. Equal times
+    are ordered by the same text, because the order in which compiles end depends on the number of workers.
     """
     from dataclasses import replace
 
     groups: dict[tuple[Any, ...], list[Evaluation]] = {}
     for one in sorted(found, key=lambda one: (one.cost, identity(one.config))):
         groups.setdefault((one.codes, one.cost), []).append(one)
-    # In their first one's order, which is that of time and text.
+    # The groups are in the order of their first entries: by time, then by text.
     return [
         replace(group[0], alike=tuple(other.config for other in group[1:])) if len(group) > 1 else group[0]
         for group in groups.values()
@@ -147,28 +147,28 @@ def merged(found: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 TIE = 0.03
-"""Measured times closer than this share are the same: repeated measurements differ by as much."""
+"""Relative difference below which measured times are equal; repeated measurements vary by this much."""
 
 WIDE = 16.0
-"""Bounds further apart than this factor say that the model had to guess, for each configuration by itself."""
+"""Ratio of upper to lower bound above which the model had to guess, for each configuration separately."""
 
 
 def tied(ranked: Sequence[Evaluation]) -> int:
-    """How many of a ranking's first cannot be distinguished from the first, itself included."""
+    """Return the number of leading entries that cannot be distinguished from the first, including the first."""
     return next((i for i, one in enumerate(ranked) if not is_tie(ranked[0], one)), len(ranked))
 
 
 def guessed(best: Evaluation) -> bool:
-    """Whether the model had to guess: its range says so."""
+    """Whether the model had to guess, judged by the width of the predicted range."""
     return best.low_us is not None and best.high_us is not None and best.high_us > WIDE * best.low_us
 
 
 def is_tie(best: Evaluation, other: Evaluation) -> bool:
-    """Whether another configuration may be as fast as the best one; by their measured times where both have one.
+    """Whether another configuration may be as fast as the best one, by measured times if both have been measured.
 
-    Predicted times differ from :func:`kprof_analyzers.model.certainty.least_difference` on: what is wrong with a
-    prediction is mostly wrong with all of a kernel's predictions alike, so that their ranges say nothing of the order.
-    Only where the model had to guess do the bounds decide.
+    Predicted times count as different from :func:`kprof_analyzers.model.certainty.least_difference` upwards. A
+    prediction error mostly affects all predictions of a kernel alike, so that the predicted ranges say nothing about
+    the order. The bounds decide only if the model had to guess.
     """
     from kprof_analyzers.model.certainty import least_difference
 

@@ -1,17 +1,17 @@
-"""A configuration as the code that a program has."""
+"""Format a configuration as Python code."""
 
 from collections.abc import Mapping
 from typing import Any
 
 _OF_CONFIG = ("num_warps", "num_stages", "num_ctas", "maxnreg")
-"""Arguments of ``triton.Config`` itself. AMD's own options stand among the kernel's, as Triton has it."""
+"""Arguments of ``triton.Config`` itself. As in Triton, AMD's own options belong to the kernel's arguments."""
 
 
 def config_code(config: Mapping[str, Any]) -> str:
-    """``triton.Config({'BLOCK': 64, 'waves_per_eu': 2}, num_warps=4)``.
+    """Return code such as ``triton.Config({'BLOCK': 64, 'waves_per_eu': 2}, num_warps=4)``.
 
     Args:
-        config: knobs. Switches of the environment have no place in it: the caller leaves them out.
+        config: knobs without environment switches, which ``triton.Config`` cannot express.
     """
     own = {name: value for name, value in config.items() if name not in _OF_CONFIG}
     rest = "".join(f", {name}={config[name]!r}" for name in _OF_CONFIG if name in config)
@@ -19,7 +19,7 @@ def config_code(config: Mapping[str, Any]) -> str:
 
 
 def switches_and_code(config: Mapping[str, Any]) -> str:
-    """As :func:`config_code`, below the environment's switches among the knobs, as a shell sets them."""
+    """Return :func:`config_code`, preceded by a shell ``export`` line for each environment switch among the knobs."""
     from kprof.tuning.trials.changes import SWITCHES
 
     switches = [f"export {name}={config[name]}" for name in config if name in SWITCHES]

@@ -1,10 +1,10 @@
-"""Compile the cheap cures of a kernel's costly findings: one compiler option changed at a time.
+"""Compile the inexpensive cures of a kernel's costly findings by changing one compiler option at a time.
 
-A change of a compiler option needs no new launch, so that a kernel from any source can be tried: bundled, in a user's
-file, recorded, or one of several launches. Tile sizes change the launch; ``kprof advise`` tries those.
+A change of a compiler option needs no new launch, so that any kernel can be tried: bundled, from a user's file,
+recorded, or one of several launches. Tile sizes change the launch; ``kprof advise`` tries those.
 
-Where a finding says that arguments are not known to be multiples of 16, the kernel is compiled as if they were, with
-the next multiples in its launch: the code that the finding's hints and padding would give.
+If a finding says that arguments are not known to be multiples of 16, the kernel is compiled as if they were, and its
+launch uses the next multiples. This gives the code that the finding's hints and padding would give.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,27 +31,30 @@ from kprof_analyzers.memory.narrowness import ALIGNED, rounded_up
 from kprof_analyzers.model.certainty import predicted_gain
 
 SECONDS = 2.0
-"""Seconds after which no further compile is started, but for the first: what the costliest finding proposes."""
+"""Seconds after which no further compile starts. The first compile, for the costliest finding, always runs."""
 
 MAX_COMPILES = 12
 """Maximum number of compiles for one kernel."""
 
 _KEPT = CacheSection("cures")
 _DIVISIBLE = "divisible"
-"""The name of the change that is no option, and of the evidence that proposes it; its value is arguments' names."""
+"""Name of the pseudo option that makes arguments multiples of 16, and of the evidence that proposes it.
+
+Its value is a tuple of argument names.
+"""
 
 
 def with_cures(report: KernelReport, job: TargetJob, *, jobs: int = 0, seconds: float = SECONDS) -> KernelReport:
-    """Return the report with the cures that were compiled for its costly causes.
+    """Return the report with the compiled cures of its costly causes.
 
     Args:
-        report: the kernel with its causes and its predicted time; without either nothing is compiled.
-        job: the compile and the launch that the report is about.
+        report: the kernel with its causes and its predicted time; without them nothing is compiled.
+        job: the compile and the launch that the report describes.
         jobs: worker processes, 0 for one per core.
-        seconds: time after which no further compile is started.
+        seconds: time after which no further compile starts.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     if not _costly(report):
         return report
@@ -71,7 +74,7 @@ def with_cures(report: KernelReport, job: TargetJob, *, jobs: int = 0, seconds: 
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """What the cache keeps: the causes with their cures, and how much was tried."""
+    """The cached result: the causes with their cures, and the number of trials."""
 
     causes: list[Cause]
     trials: CureTrials
@@ -106,7 +109,7 @@ def _changes(report: KernelReport, job: TargetJob) -> list[Mapping[str, Any]]:
 
 
 def _divisible(findings: Sequence[Finding], job: TargetJob) -> Iterator[Mapping[str, Any]]:
-    """Yield the arguments that a finding's fix makes multiples of 16, where the compiler can be told so."""
+    """Yield the arguments that a finding's fix makes multiples of 16, if the compiler accepts such a hint for them."""
     for finding in findings:
         names = finding.evidence.get(_DIVISIBLE)
         if names and set(names) <= set(job.request.run_time_arguments) and not job.request.path.endswith(SUFFIX):
@@ -153,7 +156,8 @@ def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
 
 
 def _attach(report: KernelReport, trials: Sequence[Evaluation]) -> list[Cause]:
-    """Return the causes, the costly ones with the change that helps them most, ordered by what their cures bring."""
+    """Return the causes, with the best cure attached to each costly cause, ordered by the time that their cures save.
+    """
     before = None if report.model is UNSET else report.model.time_us
     if before is None:
         return report.causes
@@ -171,12 +175,12 @@ def _attach(report: KernelReport, trials: Sequence[Evaluation]) -> list[Cause]:
 
 
 def _saved(cause: Cause) -> float:
-    """Return the microseconds that a compiled cure saves; 0 without one, so that the order of such causes stays."""
+    """Return the microseconds that a compiled cure saves, or 0 without a cure, which keeps the order of such causes."""
     return 0.0 if cause.cure is UNSET else cause.cure.before_us - cause.cure.after_us
 
 
 def _best(cures: Sequence[Cure], finding: Finding, report: KernelReport) -> Cure:
-    """Return the fastest cure, or one that the finding itself proposes if the model cannot tell the two apart."""
+    """Return the fastest cure, or a cure that the finding proposes if the model cannot distinguish the two."""
     fastest = min(cures, key=lambda cure: cure.after_us)
     proposed = {advice.knob: advice.to for advice in finding.advice}
     for cure in sorted(cures, key=lambda cure: cure.after_us):
@@ -188,10 +192,10 @@ def _best(cures: Sequence[Cure], finding: Finding, report: KernelReport) -> Cure
 
 
 def _is_for(cure: Cure, cause: Cause, report: KernelReport) -> bool:
-    """Return whether a change that helps is meant for a cause.
+    """Return whether a helpful change belongs to a cause.
 
-    It is if one of the cause's findings proposes it, or, for an option that no other cause proposes, if it saves most
-    of the cost.
+    It does if one of the cause's findings proposes the change. If no cause proposes the option, it does if the change
+    saves at least half of the cause's cost.
     """
     assert cause.gain is not None
     if cure.divisible:
@@ -208,7 +212,7 @@ def _proposes(cause: Cause, cure: Cure, report: KernelReport) -> bool:
 
 
 def _cure(report: KernelReport, trial: Evaluation, before: float) -> Cure | None:
-    """Return what a change brings; None if the model cannot tell that it is faster."""
+    """Return the effect of a change, or None if the model cannot say with confidence that the change is faster."""
     after = trial.time_us
     gain = predicted_gain(after, before, report.arch)
     if after is None or gain is None or gain.speedup <= 1 or not gain.told_apart:

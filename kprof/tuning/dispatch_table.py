@@ -1,9 +1,9 @@
-"""Which implementation and configuration to use for a shape: a table that ``kprof bench`` or ``kprof tune`` writes.
+"""The table of implementations and configurations by shape that ``kprof bench`` and ``kprof tune`` write.
 
-The table is JSON, schema ``kprof.dispatch/1``: one entry a kernel, architecture and shape, with the fastest right
-implementation that was measured, its configuration, and the times of all that were compared.
+The table is JSON, schema ``kprof.dispatch/1``, with one entry per kernel, architecture and shape. An entry holds the
+fastest measured implementation with correct results, its configuration, and the times of all compared implementations.
 
-How an entry is chosen for a shape is described in :mod:`kprof.tuning.choice.choose`.
+:mod:`kprof.tuning.choice.choose` describes how an entry is chosen for a shape.
 """
 
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ from kprof.inputs import boundary
 
 SCHEMA = "kprof.dispatch/1"
 TABLE_VARIABLE = "KPROF_DISPATCH_TABLE"
-"""Environment variable with the table's path, for when none is named."""
+"""Environment variable with the path of the table to use by default."""
 
 MOST_BYTES = 64 << 20
-"""Size beyond which a file is not taken for a dispatch table."""
+"""Maximum size of a dispatch table file in bytes."""
 
 
 class DispatchEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,17 +52,17 @@ class DispatchEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """The file. ``schema`` is checked when it is read."""
+    """The table file. ``schema`` is checked when the file is read."""
 
     entries: list[DispatchEntry]
     schema: Literal["kprof.dispatch/1"] = "kprof.dispatch/1"
 
 
 def read(path: Path | str) -> Table:
-    """A table from a file.
+    """Read a table from a file.
 
     Raises:
-        KprofError: the file is missing, too large, not JSON, or not a table of a version that is known.
+        KprofError: if the file is missing, too large, not JSON, or not a table of a known version.
     """
     hint = "kprof bench KERNEL --write-table FILE writes one"
     data = boundary.read_bytes(path, most=MOST_BYTES)
@@ -70,9 +70,9 @@ def read(path: Path | str) -> Table:
 
 
 def merge(table: Table | None, entries: Iterable[DispatchEntry]) -> Table:
-    """A table with entries added; one for the same kernel, architecture and shape is replaced.
+    """Return a table with entries added. An entry replaces an earlier one for the same kernel, architecture and shape.
 
-    What was measured is never replaced by a prediction.
+    A prediction never replaces a measurement.
     """
     found: dict[str, DispatchEntry] = {}
     for entry in [*(table.entries if table else []), *entries]:
@@ -83,7 +83,7 @@ def merge(table: Table | None, entries: Iterable[DispatchEntry]) -> Table:
 
 
 def entries_of(report: BenchReport) -> list[DispatchEntry]:
-    """The fastest right implementation of each problem in a benchmark; nothing for one where none was right."""
+    """Return the fastest correct implementation of each problem in a benchmark; skip problems without one."""
     groups: dict[str, list[Measurement]] = {}
     for found in report.measurements:
         if found.timing is not None and found.status == "ok":

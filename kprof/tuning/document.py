@@ -1,4 +1,4 @@
-"""What ``kprof tune --json`` writes: schema ``kprof.tune/1``. Times are predicted unless they say measured."""
+"""The document of ``kprof tune --json``: schema ``kprof.tune/1``. Times are predicted unless marked as measured."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -18,22 +18,22 @@ SCHEMA = "kprof.tune/1"
 
 
 Config = dict[str, bool | int | float | str | None]
-"""Names of knobs or sizes to their values."""
+"""Values of knobs or sizes by name."""
 
 
 class CompiledResources(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a configuration needs, as compiled; what is not known is left out.
+    """Resources of a compiled configuration; unknown values are omitted.
 
     Attributes:
-        vgpr_allocated: vector registers of a lane, accumulation registers included, as the hardware allocates them.
-        agpr: accumulation registers among them.
+        vgpr_allocated: VGPRs per lane as the hardware allocates them, including accumulation registers.
+        agpr: accumulation registers in ``vgpr_allocated``.
         sgpr: scalar registers.
-        vgpr_spills: registers that were spilled.
-        scratch_bytes: scratch memory of a lane.
-        lds_bytes: LDS of a workgroup.
-        num_warps: wavefronts of a workgroup.
-        waves_per_simd: wavefronts that a SIMD can hold.
-        workgroups_per_cu: workgroups that a CU can hold.
+        vgpr_spills: number of spilled registers.
+        scratch_bytes: scratch memory per lane.
+        lds_bytes: LDS per workgroup.
+        num_warps: wavefronts per workgroup.
+        waves_per_simd: wavefronts that fit on a SIMD.
+        workgroups_per_cu: workgroups that fit on a CU.
     """
 
     vgpr_allocated: int | None = None
@@ -48,7 +48,7 @@ class CompiledResources(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TuningVerdict(msgspec.Struct, frozen=True):
-    """What the exit code says: ``ok`` (0, or 130 when stopped by Ctrl-C) or ``cannot_tell`` (2), in words."""
+    """The reason for the exit code: ``ok`` (0, or 130 after Ctrl-C) or ``cannot_tell`` (2), with a summary."""
 
     status: Literal["ok", "cannot_tell"]
     summary: str
@@ -59,25 +59,25 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         config: every knob.
-        time_us, low_us, high_us: predicted time with its bounds, microseconds; of all launches together. ``None`` where
-            a loop's bound is not known.
-        cycles_per_element: there, cycles for each element of ``axis``: the order of the ranking.
-        axis: what that bound depends on.
-        bound: what limits it.
-        shares: causes of its time to their parts of it, the largest first; empty where they are not known.
+        time_us, low_us, high_us: predicted time of all launches together with its bounds, in microseconds; ``None`` if
+            a loop bound is unknown.
+        cycles_per_element: cycles per element of ``axis`` if a loop bound is unknown; the ranking is sorted by it.
+        axis: the size that the unknown loop bound depends on.
+        bound: the bottleneck.
+        shares: share of the time by cause, largest first; empty if unknown.
         resources: registers, spills, LDS, wavefronts per SIMD.
-        tie: cannot be distinguished from the first one.
-        certainty: that the first one is faster, 0 to 1, by published pairs predicted as far apart
-            (docs/validation/model.md); ``None`` for the first one, where both were measured, without a predicted time,
-            on architectures without published times, and
-            where the model had to guess, so that ranges decide.
-        given: ``time_us`` is the measured time that ``--measured`` gave.
-        parts: further launches with their times in microseconds, inside ``time_us``.
-        alike: other configurations that give the same program.
-        variants: of one in the short list, the configurations of the same tile that are left out of the list because
-            they cannot be distinguished from it.
+        tie: True if the entry cannot be distinguished from the first entry.
+        certainty: probability from 0 to 1 that the first entry is faster, from published pairs with the same predicted
+            distance (docs/validation/model.md). ``None`` for the first entry, if both were measured, without a
+            predicted time, on architectures without published times, and if the model had to guess, so that ranges
+            decide.
+        given: True if ``time_us`` is a measured time from ``--measured``.
+        parts: further launches with their times in microseconds, included in ``time_us``.
+        alike: other configurations that compile to the same program.
+        variants: for a short-list entry, the number of configurations of the same tile that are left out of the list
+            because they cannot be distinguished from it.
         measured_ms: median time on a GPU.
-        note: what the measurement said, such as a wrong result.
+        note: a remark from the measurement, such as a wrong result.
     """
 
     config: Config
@@ -100,7 +100,7 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def cost(self) -> float:
-        """Predicted microseconds, or cycles for an element where no time is known."""
+        """Predicted microseconds, or cycles per element if no time is known."""
         return (self.cycles_per_element or 0.0) if self.time_us is None else self.time_us
 
 
@@ -108,20 +108,20 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
     """The result for one problem.
 
     Attributes:
-        name: as it was asked for.
+        name: the problem as the user wrote it.
         shape: every parameter.
-        assumed: those that were not given.
-        ties: how many of the first cannot be distinguished from each other: more than one of them have to be measured
-            on the GPU.
-        own: the kernel's own configuration, for comparison.
-        ranking: fastest first.
-        short_list: positions in ``ranking``: of each tile the fastest, and what was measured.
-        flops: operations of the problem; ``None`` when the kernel does not say.
-        bytes: that have to be moved at least; the same.
-        assumptions: what the predictions assumed.
-        to_time: positions in ``ranking`` of the ten whose times would correct the others best (``--measured``); empty
-            for short rankings, and where times were given or measured.
-        learned: what measured times said of the predictions, which are corrected by it; empty where none were given.
+        assumed: parameters that were not given.
+        ties: number of leading entries that cannot be distinguished from each other; if there is more than one, they
+            have to be measured on the GPU.
+        own: the kernel's own configuration, as the baseline.
+        ranking: entries, fastest first.
+        short_list: positions in ``ranking`` of the fastest entry of each tile and of the measured entries.
+        flops: operations of the problem; ``None`` if the kernel does not define them.
+        bytes: minimum number of bytes to move; ``None`` if the kernel does not define it.
+        assumptions: assumptions of the predictions.
+        to_time: positions in ``ranking`` of the ten entries whose measured times would best correct the other
+            predictions (``--measured``); empty for short rankings, and if times were given or measured.
+        learned: the corrections that measured times caused, in words; empty without measured times.
     """
 
     name: str
@@ -139,14 +139,14 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SpaceFacts(msgspec.Struct, frozen=True):
-    """What was searched.
+    """The searched space.
 
     Attributes:
-        origin: where the space comes from.
-        size: combinations of it.
-        legal: configurations to look at, over all problems.
-        pruned: combinations left out before compiling, by reason, over all problems.
-        notes: what was not taken into account.
+        origin: source of the space.
+        size: number of combinations.
+        legal: number of configurations to explore, over all problems.
+        pruned: number of combinations left out before compiling, by reason, over all problems.
+        notes: limits and exclusions that the search did not take into account.
     """
 
     origin: str
@@ -157,17 +157,17 @@ class SpaceFacts(msgspec.Struct, frozen=True):
 
 
 class SearchFacts(msgspec.Struct, frozen=True):
-    """How the search went; see :class:`kprof.tuning.search.SearchResult`.
+    """Statistics of the search; see :class:`kprof.tuning.search.SearchResult`.
 
     Attributes:
         looked_at: the sum of ``compiled``, ``resumed``, ``derived``, ``shared`` and ``refused``.
-        compiled: configurations that were compiled in this run; ``cached`` of them came from kprof's cache.
+        compiled: configurations compiled in this run; ``cached`` of them came from kprof's cache.
         resumed: configurations known from an earlier run.
-        derived: configurations judged without a compile: they differ from compiled ones in ``inert`` knobs only, which
-            left this kernel's time as it is.
-        shared: configurations whose compiles are those of others.
-        refused: configurations that the kernel itself refuses.
-        compiles: compiles done in this run, those of the kernel's own configuration and of further launches included.
+        derived: configurations judged without a compile, because they differ from compiled configurations only in
+            ``inert`` knobs, which did not change this kernel's time.
+        shared: configurations that share all their compiles with others.
+        refused: configurations that the kernel itself rejects.
+        compiles: compiles in this run, including those of the kernel's own configuration and of further launches.
     """
 
     ended: Literal["complete", "budget", "interrupted"]
@@ -193,7 +193,7 @@ class SearchFacts(msgspec.Struct, frozen=True):
 
 
 class TuneReport(msgspec.Struct, frozen=True):
-    """The document. ``product`` and ``triton`` are ``None`` when not known; ``condition`` is that of the times."""
+    """The tuning document. ``product`` and ``triton`` are ``None`` if unknown; ``condition`` applies to all times."""
 
     kprof: str
     kernel: str
@@ -212,7 +212,7 @@ class TuneReport(msgspec.Struct, frozen=True):
 def document(
     subject: TuningSubject, found: SearchResult, *, workers: str, journal: str, measured_on: str | None, top: int = 8
 ) -> TuneReport:
-    """The document of a finished or stopped search; ``top`` is the length of the short lists."""
+    """Build the document of a finished or stopped search; ``top`` is the length of the short lists."""
     from kprof.compiler.versions import installed
     from kprof.version import __version__
 
@@ -272,7 +272,7 @@ def document(
 def _problem(
     subject: TuningSubject, problem: Problem, ranked: Sequence[Evaluation], own: Evaluation | None, top: int
 ) -> TunedProblem:
-    """One problem's part of the document, with its own short list."""
+    """Build one problem's part of the document, with its own short list."""
     said = dict.fromkeys(a for one in ranked[:20] for a in one.assumptions)
     short = short_list(ranked, top)
     arch = subject.arch.name
@@ -295,10 +295,10 @@ def _problem(
 
 
 def _work(of: Callable[[Shape], int] | None, problem: Problem) -> int | None:
-    """What the kernel's file says of a problem; ``None`` where it says nothing, or fails."""
+    """Return the kernel file's work estimate for a problem, or ``None`` if it has none or its function fails."""
     try:
         return None if of is None else int(of(problem.values))
-    except Exception:  # noqa: BLE001 - the user's code may raise anything, and the ranking does without
+    except Exception:  # noqa: BLE001 - the user's code may raise anything, and the ranking works without the estimate
         return None
 
 

@@ -1,10 +1,11 @@
-"""A rough cost of a configuration before it is compiled. It only orders the queue and is never shown as a time.
+"""Estimate the rough cost of a configuration before it is compiled. The cost orders the queue and is never shown.
 
-For a matrix product with knobs for M, N and K it is the larger of two bounds, in cycles of one CU: matrix work, and
-bytes of tiles at the rate that the model's loads reach from L2, for the rounds in which the grid runs. Tiles that need
-more registers or LDS than there are cost more.
-Of other kernels nothing is known but that their own configuration was somebody's choice: what is near to it comes
-first. A kernel without one gets what is near to 8 elements a lane.
+For a matrix product with knobs for M, N and K, the cost in cycles of one CU is based on two bounds: matrix work, and
+the bytes of tiles at the model's L2 load rate, times the rounds in which the grid runs. The larger bound dominates.
+Tiles that need more registers or LDS than available cost more.
+
+For other kernels the cost is the distance to the kernel's own configuration, which somebody chose with care. A kernel
+without its own configuration is ordered by the distance to 8 elements per lane.
 """
 
 from collections.abc import Mapping
@@ -22,12 +23,12 @@ _STEP = 0.15
 
 
 class Estimate:
-    """The cost of configurations for one problem.
+    """Estimates the cost of configurations for one problem.
 
     Args:
-        arch, product: what it runs on.
+        arch, product: the GPU that the kernel runs on.
         shape: problem parameters.
-        element_bytes: size of the operands' elements; ``None``: not known, 2 is taken.
+        element_bytes: size of the operands' elements; ``None``: unknown, 2 is assumed.
         own: the kernel's own knobs.
     """
 
@@ -42,7 +43,7 @@ class Estimate:
         self._own = own or {}
         known = product or next(iter(arch.products.values()), None)
         sizes = [one.compute_units for one in (known, *arch.products.values()) if one is not None]
-        # Where a product's number of CUs is not published, that of the architecture's first product is taken.
+        # If a product's number of CUs is not published, use that of the architecture's first product.
         self._units = next(filter(None, sizes), None) or 1
         self._lanes = arch.wavefront_size
         self._bytes_per_cycle = machine_of(arch, known, self._lanes).vector_bytes
@@ -54,7 +55,7 @@ class Estimate:
         self._sizes = {name: shape.get(name) for name in ("M", "N", "K", "B", "E")}
 
     def cost(self, config: Mapping[str, Any]) -> float:
-        """Relative cost, the smaller the better."""
+        """Return a relative cost; smaller is better."""
         roles = role_names(config)
         tile = [number(config, roles.get(role)) for role in "mnk"]
         sizes = [self._sizes[name] for name in "MNK"]
@@ -66,7 +67,7 @@ class Estimate:
         return self._far(config) if self._own else self._rows(config, warps)
 
     def _far(self, config: Mapping[str, Any]) -> float:
-        """By the doublings between a configuration's knobs and the kernel's own."""
+        """Return a cost by the number of doublings between a configuration's knobs and the kernel's own."""
         away = 0.0
         for name, own in self._own.items():
             value = config.get(name, own)

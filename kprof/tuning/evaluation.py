@@ -1,4 +1,4 @@
-"""One configuration with what is known of it: what every search gives back."""
+"""The result of evaluating one configuration, which every search returns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -62,10 +62,10 @@ class Evaluation:
 
     @property
     def cost(self) -> float | None:
-        """Microseconds, or cycles an element where no time is known; ``None`` without either."""
+        """Microseconds, or cycles per element if no time is known; ``None`` if neither is known."""
         return self.cycles_per_element if self.time_us is None else self.time_us
 
     @property
     def rank(self) -> float:
-        """The cost to sort by: those without one come last."""
+        """The cost as a sort key; evaluations without a cost sort last."""
         return inf if self.cost is None else self.cost

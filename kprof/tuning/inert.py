@@ -1,9 +1,9 @@
-"""Knobs that leave a kernel's time as it is, learnt from what was compiled, so that others need no compile.
+"""Detect knobs that do not change a kernel's time, so that configurations which differ only in them need no compile.
 
-The order in which workgroups take tiles is some arithmetic before the loop: the model gives the same time whatever it
-is. How many wavefronts are asked for of a SIMD changes nothing as long as the registers allow them anyway. That this
-holds for a kernel is not taken for granted: two values of a knob count as one once :data:`ENOUGH` tiles were compiled
-with both and had the same time and resources, and no tile had not. Knobs that change what a loop does are not asked.
+The order in which workgroups process tiles is a little arithmetic before the loop, so that the model gives the same
+time for every order. The requested number of wavefronts per SIMD has no effect as long as the registers allow that
+number anyway. This is verified for each kernel: two values of a knob are equivalent once :data:`ENOUGH` tiles were
+compiled with both, all with the same time and resources. Knobs that change a loop are not considered.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,10 +15,10 @@ from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.order import identity
 
 ENOUGH = 3
-"""Tiles that have to agree before two values count as one."""
+"""Number of tiles that have to agree before two values are equivalent."""
 
 SAME = 0.01
-"""Times count as the same within this share: a third of what a prediction can tell apart."""
+"""Relative difference up to which times are equal: a third of what a prediction can distinguish."""
 
 _RESOURCES = ("vgpr_spills", "lds_bytes", "waves_per_simd", "num_warps")
 _OCCUPANCY = "waves_per_eu"
@@ -26,7 +26,7 @@ _OCCUPANCY = "waves_per_eu"
 
 @dataclass
 class _Pair:
-    """What is known of two values of a knob."""
+    """The comparisons of two values of a knob."""
 
     tiles: set[tuple[Any, ...]] = field(default_factory=set)
     differ: bool = False
@@ -37,10 +37,10 @@ class _Pair:
 
 
 class Inert:
-    """What one problem's configurations have shown of its finer knobs.
+    """Equivalent knob values, learnt from one problem's configurations.
 
     Args:
-        knobs: name to values of the space.
+        knobs: values of the space by knob name.
     """
 
     def __init__(self, knobs: Mapping[str, tuple[Any, ...]]) -> None:
@@ -58,11 +58,11 @@ class Inert:
 
     @property
     def knobs(self) -> tuple[str, ...]:
-        """Those of which two values at least count as one."""
+        """Knobs with at least two equivalent values."""
         return tuple(name for name, first in self._first.items() if any(v != w for v, w in first.items()))
 
     def learn(self, one: Evaluation) -> None:
-        """Take note of a configuration that was compiled and predicted."""
+        """Compare a compiled and predicted configuration with the known ones."""
         key = identity(one.config)
         if key in self._compiled:
             return
@@ -84,7 +84,7 @@ class Inert:
             self._standing.setdefault(self._canonical(one.config), one)
 
     def _compare(self, name: str, mine: tuple[Any, Evaluation], its: tuple[Any, Evaluation]) -> bool:
-        """Whether something new is known of two values now."""
+        """Compare two configurations that differ in one knob. Return whether the equivalence of its values changed."""
         (value, one), (other, second) = mine, its
         if name == _OCCUPANCY and not (_allows(one, value, other) and _allows(second, value, other)):
             return False
@@ -97,7 +97,7 @@ class Inert:
         return before != pair.one
 
     def _classes(self, name: str, values: Iterable[Any]) -> dict[Any, Any]:
-        """Each value to the first one that it counts as one with."""
+        """Map each value to the first value of its equivalence class."""
         first: dict[Any, Any] = {}
         for value in values:
             if value in first:
@@ -116,7 +116,7 @@ class Inert:
         return identity({n: self._first[n].get(v, v) if n in self._first else v for n, v in config.items()})
 
     def stand_in(self, config: Mapping[str, Any]) -> Evaluation | None:
-        """A compiled configuration that has the time of another one; ``None`` where that has to be compiled."""
+        """Return a compiled configuration with the same time, or ``None`` if the configuration has to be compiled."""
         if not self._first:
             return None
         found = self._standing.get(self._canonical(config))
@@ -126,7 +126,7 @@ class Inert:
 
 
 def _allows(one: Evaluation, *asked: Any) -> bool:
-    """Whether as many wavefronts a SIMD fit as are asked for, or more."""
+    """Whether at least the requested number of wavefronts per SIMD fits."""
     numbers = [value for value in asked if isinstance(value, int)]
     if not numbers or max(numbers) <= 1 or len(set(numbers)) == 1:
         return True

@@ -1,7 +1,7 @@
-"""What a search found, kept line by line so that nothing is lost whenever it ends, ``kill -9`` included.
+"""The journal of a search, written line by line so that no result is lost when the search ends, even by ``kill -9``.
 
-A line is an answer as JSON with a checksum of it in front: a line that was altered is passed over, as one that was cut
-off is, and one of another version of kprof, whose answers have another form.
+A line is a result as JSON that starts with a checksum. Altered or truncated lines are skipped, and so are lines from
+another version of kprof, whose results have another form.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from kprof.tuning.work import TaskResult, distinct
 
 NAME = "search.jsonl"
 FOLDER = "searches"
-"""Below the root of the cache."""
+"""Folder below the root of the cache."""
 
 _LONGEST_LINE = 1 << 20
 _SUM = 16
@@ -30,9 +30,9 @@ _START = len(b'{"sum":"",') + _SUM
 
 
 def place(folder: str | None, kernel: str, arch: str, files: tuple[str, ...]) -> Path | None:
-    """Where a search is kept: in the folder given, else in the user's cache, by kernel, files and architecture.
+    """Return the journal's path: in the given folder, else in the user's cache, by kernel, files and architecture.
 
-    ``None`` for a user without a home, whose searches nobody keeps.
+    Return ``None`` for a user without a home folder, whose searches cannot be kept.
     """
     if folder is not None:
         return Path(folder) / NAME
@@ -44,15 +44,16 @@ def place(folder: str | None, kernel: str, arch: str, files: tuple[str, ...]) ->
 
 
 class TuningJournal:
-    """A file of answers, one a line.
+    """A file of results, one per line.
 
     Args:
-        path: the file; its folder is made. ``None``: there is no place for it.
-        fresh: start anew and forget what is there.
-        in_cache: it is in the user's cache, for this user alone; a search goes on without, and :meth:`add` says why.
+        path: the file, whose folder is created; ``None``: there is no place for a journal.
+        fresh: True to discard the existing results.
+        in_cache: True if the file is in the user's cache, readable by this user alone. If it cannot be opened, the
+            search continues without it, and :meth:`add` raises the reason.
 
     Raises:
-        KprofError: it cannot be written, and is not in the cache but where it was asked for.
+        KprofError: if the file cannot be written and ``in_cache`` is False.
     """
 
     def __init__(self, path: Path | None, *, fresh: bool = False, in_cache: bool = False) -> None:
@@ -75,20 +76,20 @@ class TuningJournal:
                 raise KprofError(self._problem, path=str(path)) from error
 
     def close(self) -> None:
-        """Close the file; what was added stays."""
+        """Close the file; added results stay."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 os.close(self._file)
 
     def known(self) -> dict[str, TaskResult]:
-        """Answers of earlier runs by the task's key. Lines that are cut off or foreign are passed over."""
+        """Return the results of earlier runs by task key. Truncated or foreign lines are skipped."""
         return distinct(self._lines())
 
     def add(self, answer: TaskResult) -> None:
-        """Keep an answer. It is in the file when this returns.
+        """Append a result. It is in the file when this method returns.
 
         Raises:
-            KprofError: the disk is full, or there is no file.
+            KprofError: if the disk is full, or there is no file.
         """
         if self._file is None:
             raise KprofError(self._problem)
@@ -101,7 +102,7 @@ class TuningJournal:
 
     @staticmethod
     def _open(path: Path, *, in_cache: bool) -> int:
-        """Open the file, and end a line that a killed run left unfinished: the next one must not be glued to it."""
+        """Open the file, and end a line that a killed run left unfinished, so that the next line starts on its own."""
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600 if in_cache else 0o644)
         status = os.fstat(file)
         if in_cache and not location.trusted(status):
@@ -124,7 +125,7 @@ class TuningJournal:
 
 
 def _line(answer: TaskResult) -> bytes:
-    """One line of JSON, whose first member is a checksum of the others."""
+    """Return one line of JSON, whose first member is a checksum of the other members."""
     members = msgspec.json.encode(answer)[1:]
     return b'{"sum":"' + _checksum(members) + b'",' + members + b"\n"
 

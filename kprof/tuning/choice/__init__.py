@@ -1,4 +1,4 @@
-"""Which implementation and configuration to use for a shape: ``kprof.select``."""
+"""Choose the implementation and configuration for a shape: ``kprof.select``."""
 
 from kprof.tuning.choice.choose import choose, select
 from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice

@@ -1,24 +1,24 @@
-"""How an implementation is chosen for a shape.
+"""Choose an implementation and configuration for a shape.
 
-The first of these that can say anything decides:
+The first of these sources that has an answer decides:
 
-1. **The dispatch table**, where one is given: the entry with the same numbers (``exact``), else the nearest one
-   (``nearest``). Only entries of the same kernel and architecture count, and only those whose parameters that are not
-   numbers (dtype, layout, flags) are the same. Each number is compared by its logarithm; an entry is near when none
-   differs by more than a factor of two, and the nearest has the least sum of ``|log2(a / b)|``. Its implementation has
-   to support the shape and its configuration has to be legal for it, else the next nearest is tried.
-2. **Published times** (``published``): those of the nearest case of the same product, near in the same sense. The
-   fastest that can do the shape and that can be run here. Cases of other forms of the kernel count where the kernel
-   itself has none near. Times whose conditions are not known order forms of one kernel by their ratio; the time itself
-   counts for nothing.
-3. **The model** (``predicted``): each bundled kernel that solves the problem with its own defaults, all its launches
-   together. The fastest; the kernel that was asked for where the model cannot tell the two apart. They are compiled and
-   predicted; where nothing can or may be compiled, the times are those of the shipped table's nearest shape
-   (:mod:`kprof.tuning.choice.shipped`), which is of the model of a release.
+1. **The dispatch table**, if one is given: the entry with the same numbers (``exact``), else the nearest entry
+   (``nearest``). Entries count only if they have the same kernel, architecture and non-numeric parameters (dtype,
+   layout, flags). Numbers are compared by their logarithms: an entry is near if no number differs by more than a factor
+   of two, and the nearest entry has the smallest sum of ``|log2(a / b)|``. If its implementation does not support the
+   shape, or its configuration is not legal for it, the next nearest entry is tried.
+2. **Published times** (``published``) of the nearest case of the same product, with the same definition of near. The
+   fastest implementation that supports the shape and can be run here is chosen. Cases of other forms of the kernel
+   count if the kernel itself has no near case. Times measured under unknown conditions order the forms of one kernel by
+   their ratio; the time itself is not used.
+3. **The model** (``predicted``): each bundled kernel that solves the problem, with its default configuration and all
+   its launches. The fastest kernel is chosen, or the requested kernel if the model cannot distinguish the two. The
+   kernels are compiled and predicted. If nothing can or may be compiled, the times come from the nearest shape of the
+   shipped table (:mod:`kprof.tuning.choice.shipped`), which the model of a release produced.
 4. **The kernel's own defaults** (``default``), or the first of its ``alternatives`` that supports the shape.
 
-Whatever decides, the answer lists every implementation that was considered, with its time and how that is known, or why
-there is none.
+The answer always lists every implementation that was considered: its time and the source of the time, or the reason why
+it has no time.
 """
 
 import os
@@ -47,15 +47,15 @@ _ONLY_RATIO = ", so that only the ratio counts"
 
 
 class Published(NamedTuple):
-    """What was published for a problem or one near to it.
+    """Published times for a problem or for the nearest published case.
 
     Attributes:
-        candidates: the fastest time of each implementation, fastest first; empty where nothing near was published.
+        candidates: the fastest time of each implementation, fastest first; empty if no near case was published.
         case: name of the case.
-        shape: its parameters.
-        distance: of its shape from the one that was asked for.
-        device: product that they are of.
-        note: why nothing counts although something was published; empty otherwise.
+        shape: parameters of the case.
+        distance: distance between the case's shape and the requested shape.
+        device: product on which the times were measured.
+        note: reason why the published times do not count, or "".
     """
 
     candidates: list[ConsideredImplementation]
@@ -67,13 +67,13 @@ class Published(NamedTuple):
 
 
 def published(kernel: Kernel, shape: Shape, arch: str, device: str) -> Published:
-    """The published times of the nearest case.
+    """Return the published times of the nearest case.
 
     Args:
-        kernel: whose problem it is.
+        kernel: the kernel whose problem is solved.
         shape: problem parameters, dtypes resolved.
         arch: architecture.
-        device: product that is asked about; times of others do not count.
+        device: the requested product; times of other products do not count.
     """
     known = rows(kernel.name)
     mine = [row for row in known if product_in(row["device"]) == device]
@@ -96,7 +96,7 @@ def published(kernel: Kernel, shape: Shape, arch: str, device: str) -> Published
     return Published(found, case, shapes[case], gap, device)
 
 
-def _candidate(  # noqa: PLR0917 - a published time, of what, and where
+def _candidate(  # noqa: PLR0917 - a published time, its kernel and shape, and the GPU
     name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arch: str, device: str
 ) -> ConsideredImplementation:
     from kprof.bench.implementations import providers
@@ -137,20 +137,20 @@ def select(
     predict: bool | None = None,
     condition: str = WARM.name,
 ) -> ImplementationChoice:
-    """Which implementation and configuration to use for a shape on an architecture.
+    """Choose the implementation and configuration for a shape on an architecture.
 
     Args:
         kernel: bundled kernel or file.
-        shape: problem parameters; those left out are the default case's.
-        arch: architecture, ``gfx942``, or product, ``MI300X``; any other name is compared as it is.
-        table: a table or its path; by default the file that ``KPROF_DISPATCH_TABLE`` names, if any.
-        predict: whether to compile what was not measured and let the model say how long it takes, which takes seconds
-            the first time. ``False``: nothing is compiled. ``None``: where there is a usable Triton.
-        condition: that times are predicted for, see :mod:`kprof.condition`; published ones are of their own.
+        shape: problem parameters; missing parameters are taken from the default case.
+        arch: architecture, ``gfx942``, or product, ``MI300X``; other names are compared literally.
+        table: a table or its path; by default the file named by ``KPROF_DISPATCH_TABLE``, if set.
+        predict: True: compile what was not measured and predict its time, which takes seconds the first time. False:
+            compile nothing. None: predict if a usable Triton is installed.
+        condition: condition for predicted times, see :mod:`kprof.condition`; published times have their own conditions.
 
     Raises:
-        KprofError: no such kernel or parameter, the table cannot be read, nothing can do the problem there, or it is to
-            be compiled without a usable Triton.
+        KprofError: if the kernel or a parameter does not exist, the table cannot be read, no kernel supports the
+            problem, or a prediction was requested without a usable Triton.
     """
     from kprof.compiler.versions import installed
     from kprof.hardware.machine import load_gpu
@@ -182,19 +182,19 @@ def choose(
     product: "Product | None" = None,
     condition: str = WARM.name,
 ) -> ImplementationChoice:
-    """The implementation and configuration for a shape; how is in the module's description.
+    """Choose the implementation and configuration for a shape by the rules in the module's docstring.
 
     Args:
-        kernel: whose problem it is.
+        kernel: the kernel whose problem is solved.
         shape: problem parameters, dtypes resolved.
         arch: architecture.
-        table: measured entries, if there are any.
-        machine: what to predict for; ``None``: nothing is compiled.
-        product: what it is about; published times of other products do not count.
-        condition: that times are predicted for.
+        table: measured entries, or None.
+        machine: architecture to predict for; None: compile nothing.
+        product: the requested product; published times of other products do not count.
+        condition: condition for predicted times.
 
     Raises:
-        KprofError: nothing can do the problem on this architecture.
+        KprofError: if no kernel supports the problem on this architecture.
     """
     notes: list[str] = []
     if table is not None:
@@ -234,7 +234,7 @@ def choose(
     return _by_model(base, timed, own) if timed else _default(base, own)
 
 
-def _own(  # noqa: PLR0917 - what is asked, of which forms, for which GPU, under which condition
+def _own(  # noqa: PLR0917 - the problem, the kernels, the GPU and the condition
     kernel: Kernel,
     shape: Shape,
     forms: list[tuple[Kernel, ConsideredImplementation]],
@@ -242,7 +242,7 @@ def _own(  # noqa: PLR0917 - what is asked, of which forms, for which GPU, under
     product: "Product | None",
     condition: str,
 ) -> tuple[list[ConsideredImplementation], Shipped]:
-    """The bundled kernels with the model's times, and what the shipped table had to say about it."""
+    """Return the bundled kernels with predicted times, and the shipped table's answer."""
     kept = Shipped([], None, None, [])
     if machine is not None:
         return predicted(forms, shape, machine, product, condition), kept
@@ -256,7 +256,7 @@ def _own(  # noqa: PLR0917 - what is asked, of which forms, for which GPU, under
 def _published(
     kernel: Kernel, shape: Shape, forms: list[tuple[Kernel, ConsideredImplementation]], arch: str, device: str
 ) -> Published:
-    """What was published for the kernel, else for another form of it."""
+    """Return the published times of the kernel, or else of another form of it."""
     found = published(kernel, shape, arch, device)
     others = (published(form, one.shape, arch, device) for form, one in forms if one.usable and one.shape)
     return found if found.candidates else next((other for other in others if other.candidates), found)
@@ -303,7 +303,7 @@ def _by_ratio(
     usable: list[ConsideredImplementation],
     own: list[ConsideredImplementation],
 ) -> ImplementationChoice:
-    """Choose the form that was published to be faster; its time is the model's, which other kernels compare with."""
+    """Choose the form with the fastest published time. Report the model's time, which compares with other kernels."""
     best, second, *_ = usable
     beaten = {one.implementation for one in usable if one is not best}
     timed = [one for one in own if one.ms is not None and one.implementation not in beaten]
@@ -369,7 +369,7 @@ def _default(base: ImplementationChoice, own: list[ConsideredImplementation]) ->
 
 
 def _others(kernel: Kernel, known: Published) -> list[ConsideredImplementation]:
-    """Other libraries without a time."""
+    """List libraries that have no time for this shape."""
     from kprof.bench.implementations import providers
 
     named = {one.implementation for one in known.candidates}
@@ -378,5 +378,5 @@ def _others(kernel: Kernel, known: Published) -> list[ConsideredImplementation]:
 
 
 def _ordered(candidates: list[ConsideredImplementation]) -> list[ConsideredImplementation]:
-    """Those with a time first, fastest first; then those without one that might do, then those that cannot."""
+    """Sort candidates: usable before unusable, timed before untimed, then by time."""
     return sorted(candidates, key=lambda one: (not (one.usable and one.runs), one.ms is None, one.ms or 0.0))

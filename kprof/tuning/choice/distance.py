@@ -1,4 +1,4 @@
-"""How far a shape is from one that was measured."""
+"""Measure the distance between a requested shape and a measured shape."""
 
 from collections.abc import Iterable
 from math import log2
@@ -8,11 +8,11 @@ from kprof.kernel_spec import Shape
 
 
 class ShapeGap(NamedTuple):
-    """Two shapes of one kind.
+    """The distance between two comparable shapes.
 
     Attributes:
         total: sum of ``|log2(a / b)|`` over their numbers.
-        largest: the largest term of it.
+        largest: largest term of the sum.
     """
 
     total: float
@@ -25,10 +25,10 @@ class ShapeGap(NamedTuple):
 
 
 def gap(wanted: Shape, measured: Shape) -> ShapeGap | None:
-    """How far two shapes are apart.
+    """Return the distance between two shapes, or ``None`` if they cannot be compared.
 
-    ``None`` when they do not compare: other parameters, another dtype, layout or flag, or numbers without a logarithm
-    (zero and negative ones have to be equal).
+    Shapes cannot be compared if they have different parameter names or a different dtype, layout or flag. Zero and
+    negative numbers have no logarithm and have to be equal.
     """
     if wanted.keys() != measured.keys():
         return None
@@ -44,13 +44,13 @@ def gap(wanted: Shape, measured: Shape) -> ShapeGap | None:
 
 
 def distance(wanted: Shape, measured: Shape) -> float | None:
-    """The sum of :func:`gap` of shapes that are near to each other, else ``None``."""
+    """Return the total of :func:`gap` if the shapes are near to each other, else ``None``."""
     found = gap(wanted, measured)
     return found.total if found is not None and found.near else None
 
 
 def too_far(wanted: Shape, measured: Iterable[tuple[str, Shape]]) -> str | None:
-    """The nearest of the measured shapes in words, with what keeps it from counting; ``None`` where none compares."""
+    """Describe the nearest measured shape and why it is too far away; return ``None`` if no shape is comparable."""
     known = [(found, name, shape) for name, shape in measured if (found := gap(wanted, shape)) is not None]
     if not known:
         return None
@@ -61,10 +61,10 @@ def too_far(wanted: Shape, measured: Iterable[tuple[str, Shape]]) -> str | None:
 
 
 def numbers(shape: Shape) -> str:
-    """``M=4096, N=4096``: the numbers of a shape."""
+    """Format the numbers of a shape: ``M=4096, N=4096``."""
     return ", ".join(f"{name}={value}" for name, value in shape.items() if is_number(value))
 
 
 def is_number(value: Any) -> bool:
-    """Whether a parameter is a size; flags are not."""
+    """Whether a parameter is a number; flags are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Kernels by name for a choice, which compiles nothing where there is no Triton."""
+"""Load kernels by name, without compiling anything and even if Triton is not installed."""
 
 from importlib.util import find_spec
 
@@ -8,10 +8,10 @@ from kprof.targets.library import load as load_target
 
 
 def load(name: str) -> Kernel:
-    """A kernel from its name or file; without Triton a bundled one, of what its file says of itself.
+    """Load a kernel by name or file. Without Triton, describe a bundled kernel by its source alone.
 
     Raises:
-        KprofError: no such kernel, or a file of the user's that cannot be imported.
+        KprofError: if the kernel does not exist, or the user's file cannot be imported.
     """
     path = bundled().get(name)
     if path is None or find_spec("triton") is not None:
@@ -22,5 +22,5 @@ def load(name: str) -> Kernel:
 
 
 def is_bundled(kernel: Kernel) -> bool:
-    """Whether a kernel is the one that comes with kprof, and not a file of the user's with the same name."""
+    """Whether a kernel is the bundled one, and not a user's file with the same name."""
     return kernel.name in bundled() and load(kernel.name) is kernel

@@ -1,4 +1,4 @@
-"""The answer of ``kprof select``: schema ``kprof.selection/1``. Times are milliseconds a call; absent is not zero."""
+"""The result of ``kprof select``: schema ``kprof.selection/1``. Times are milliseconds per call; None means unknown."""
 
 from typing import Any, Literal
 
@@ -7,29 +7,30 @@ import msgspec
 from kprof.condition import WARM
 
 Basis = Literal["measured", "published", "predicted", "unknown"]
-"""How a time is known.
+"""Source of a time.
 
-``measured``: in a dispatch table, from a benchmark. ``published``: by others, on their hardware, with whatever their
-timed call held. ``predicted``: by kprof's model, of everything that the implementation launches. ``unknown``: there is
-no time.
+``measured``: a benchmark result in a dispatch table. ``published``: measured by others on their hardware, including
+whatever their timed call contained. ``predicted``: kprof's model of all launches of the implementation. ``unknown``: no
+time is available.
 """
 
 
 class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One implementation that was considered, with one time for it.
+    """One considered implementation, with one time for it.
 
     Attributes:
         implementation: a bundled kernel, or another provider.
-        basis: how ``ms`` is known.
-        ms: milliseconds a call; ``None``: not known, or it cannot be used.
+        basis: source of ``ms``.
+        ms: milliseconds per call; ``None``: unknown, or the implementation cannot be used.
         low_ms, high_ms: range of a prediction.
         config: every knob of a bundled kernel; empty for another provider.
-        shape: the problem in the kernel's own parameters, where they are not those that were asked for.
-        reason: where the time comes from; without one, why there is none.
-        bound: what limits the longest launch of a prediction: ``matrix``, ``lds (NAME)``.
-        usable: whether the implementation can do this problem, as far as kprof knows.
-        runs: whether it is there to be run: a bundled kernel, or what ``kprof bench --provider`` takes.
-        ratio_only: conditions of a published time are not known, so that it compares with times beside it only.
+        shape: the problem in the kernel's own parameters, if they differ from the requested ones.
+        reason: origin of the time, or the reason why there is no time.
+        bound: bottleneck of the longest predicted launch: ``matrix``, ``lds (NAME)``.
+        usable: whether the implementation supports this problem, as far as kprof knows.
+        runs: whether kprof can run it: a bundled kernel or a ``kprof bench --provider``.
+        ratio_only: True if the conditions of a published time are unknown, so that it compares only with times of the
+            same source.
     """
 
     implementation: str
@@ -47,24 +48,24 @@ class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ImplementationChoice(msgspec.Struct, frozen=True):
-    """What to use.
+    """The chosen implementation and configuration, with all candidates.
 
     Attributes:
-        kernel, arch, shape: what was asked.
-        implementation: kernel of kprof, or another provider.
+        kernel, arch, shape: the request.
+        implementation: a kprof kernel, or another provider.
         config: every knob of that kernel; empty for another provider.
-        rule: what decided, see :mod:`kprof.tuning.choice.choose`: an ``exact`` or the ``nearest`` entry of the dispatch
-            table, ``published``, ``predicted``, or the kernel's own ``default``.
-        reason: the choice in words.
-        distance: sum of ``|log2|`` ratios to the shape that the time is of; 0 when exact, ``None`` where it was
-            predicted for this very shape just now, or where there is none.
-        measured: shape that was measured, published, or in the shipped table of predictions.
-        ms: time of what was chosen, see ``basis``; ``None``: not known.
-        device: product that the time is of.
-        basis: how ``ms`` is known.
-        candidates: everything that was considered, those with a time first, fastest first.
-        condition: that predicted times are of, see :mod:`kprof.condition`.
-        notes: what else bears on the choice, such as a measured shape that is too far away.
+        rule: the rule that decided, see :mod:`kprof.tuning.choice.choose`: an ``exact`` or the ``nearest`` entry of the
+            dispatch table, ``published``, ``predicted``, or the kernel's own ``default``.
+        reason: explanation of the choice.
+        distance: sum of ``|log2|`` ratios to the shape whose time is used; 0 if the shape is exact; ``None`` if the
+            time was predicted for the requested shape itself, or if there is no time.
+        measured: the shape that was measured, published or listed in the shipped table of predictions.
+        ms: time of the chosen implementation, see ``basis``; ``None``: unknown.
+        device: product that the time applies to.
+        basis: source of ``ms``.
+        candidates: every implementation that was considered, timed ones first, fastest first.
+        condition: condition for predicted times, see :mod:`kprof.condition`.
+        notes: further remarks on the choice, such as a measured shape that is too far away.
     """
 
     kernel: str

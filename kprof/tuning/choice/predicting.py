@@ -24,9 +24,9 @@ Form = Callable[[Shape], dict[str, Any] | str]
 _PRODUCT = ("M", "N", "K", "dtype", "out")
 _ATTENTION = ("B", "H", "HK", "SQ", "SK", "D", "causal", "dtype")
 SKINNY_ROWS = 32
-"""Rows that the skinny product is made for."""
+"""Maximum number of rows for which the skinny product is designed."""
 TINY_ROWS = 8
-"""Rows up to which a product without matrix instructions is worth considering."""
+"""Maximum number of rows for which a product without matrix instructions is considered."""
 _NOT_PREDICTED = "not predicted"
 _GUESSED = ("iterations assumed", "which tiles workgroups share is not known")
 
@@ -34,13 +34,15 @@ _GUESSED = ("iterations assumed", "which tiles workgroups share is not known")
 def bundled(
     kernel: Kernel, shape: Shape, arch: str, product: str = ""
 ) -> list[tuple[Kernel, ConsideredImplementation]]:
-    """Every bundled kernel that solves the problem, with its defaults for it or with why it cannot; no times yet.
+    """Return every bundled kernel for the problem, with its default configuration or the reason why it cannot be used.
+
+    The candidates have no times yet.
 
     Args:
-        kernel: the kernel that was asked for.
+        kernel: the requested kernel.
         shape: problem parameters.
         arch: architecture.
-        product: the GPU, whose number of CUs decides launches; "" for the architecture's first product.
+        product: the GPU, whose number of CUs determines the launches; "" for the architecture's first product.
     """
     from kprof.tuning.choice.kernels import load
 
@@ -72,12 +74,12 @@ def _candidate(
 
 
 def cannot(kernel: Kernel, shape: Shape, arch: str) -> str | None:
-    """Why a kernel cannot do a problem on an architecture."""
+    """Return the reason why a kernel does not support a problem on an architecture, or None."""
     return kernel.unsupported(arch, shape) if kernel.unsupported else None
 
 
 def illegal(kernel: Kernel, config: Mapping[str, Any], shape: Shape, arch: str) -> str | None:
-    """Why a configuration makes no sense for a problem."""
+    """Return the reason why a configuration is not legal for a problem, or None."""
     return kernel.legal(shape, config, arch) if kernel.legal else None
 
 
@@ -88,10 +90,10 @@ def predicted(
     product: "Product | None",
     condition: str = WARM.name,
 ) -> list[ConsideredImplementation]:
-    """The usable ones with their predicted times, in the same order; where the model has none, with the reason.
+    """Return the candidates with predicted times, in the same order; candidates without a time get the reason.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     return predictions([(candidates, shape)], machine, product, condition=condition)[0]
 
@@ -103,10 +105,10 @@ def predictions(
     workers: int | None = None,
     condition: str = WARM.name,
 ) -> list[list[ConsideredImplementation]]:
-    """The same for many problems at once, by so many processes; ``None``: one a CPU.
+    """Predict the candidates of many problems at once. ``workers`` is the number of processes; ``None``: one per CPU.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     from kprof.deadline import Deadline
     from kprof.tuning.executors.local import judged
@@ -142,7 +144,7 @@ def predictions(
 def _asked(
     subject: KernelSubject, candidate: ConsideredImplementation, tasks: dict[str, TuningTask], judge: Judge
 ) -> Candidate | str:
-    """What has to be judged for a candidate, its tasks added to the others; or why nothing can be."""
+    """Add the compile tasks of a candidate to ``tasks``. Return the candidate, or the reason why it has no tasks."""
     if not candidate.usable:
         return candidate.reason
     problem = subject.problems[0]
@@ -186,7 +188,7 @@ def _timed(
 
 
 def forms(kernel: str) -> Mapping[str, Form]:
-    """Name of each kernel that solves the problem in another form, with the translation of a problem."""
+    """Return the kernels that solve the same problem with other parameters, and how to convert the problem for each."""
     return _FORMS.get(kernel, {})
 
 
@@ -195,7 +197,7 @@ def _only(shape: Shape, names: tuple[str, ...], **more: Any) -> dict[str, Any]:
 
 
 def _plain(shape: Shape) -> str | None:
-    """What of ``gemm`` only it can do."""
+    """Return the reason why only ``gemm`` supports a problem, or None."""
     if shape["trans_a"]:
         return "A would have to be stored by rows (trans_a=False)"
     return "rows would have to lie without padding (pad=0)" if shape["pad"] else None

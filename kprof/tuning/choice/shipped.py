@@ -1,11 +1,12 @@
-"""The model's times that come with kprof, for what cannot or may not be compiled: ``shipped.json``.
+"""Predicted times shipped with kprof, used where nothing can or may be compiled: ``shipped.json``.
 
-``scripts/predict_shipped.py`` makes the file. It says of which Triton, kprof and revision it is, since another Triton
-compiles the same kernel to other code. Lists in it refer to each other by position, to keep it small:
+``scripts/predict_shipped.py`` writes the file. The file records the versions of Triton and kprof and the kprof
+revision, since another Triton compiles the same kernel to different code. Lists in the file refer to each other by
+position, to keep it small:
 
-* ``variants``: configuration and what the model said of it;
-* ``kernels``: for each kernel, the names of its parameters and its rows ``[product, values, times]``, with ``times`` an
-  object from implementation to ``[ms, low, high, variant]``.
+* ``variants``: pairs of configuration and the model's explanation;
+* ``kernels``: for each kernel, its parameter names and its rows ``[product, values, times]``. ``times`` is an object
+  from implementation to ``[ms, low, high, variant]``.
 """
 
 import json
@@ -26,12 +27,12 @@ from kprof.tuning.choice.predicting import illegal
 
 FILE = Path(__file__).with_name("shipped.json")
 CONDITION = "flushed caches, without events"
-"""Of all times in the file."""
+"""Condition of all times in the file."""
 _ABOUT = "Predicted by kprof's model, nothing measured; milliseconds a call. Made by scripts/predict_shipped.py."
 
 
 class ShippedTime(NamedTuple):
-    """One implementation's time: ``ms`` with its range in milliseconds, the knobs it is of, what the model said."""
+    """One implementation's time in milliseconds with its range, its configuration and the model's explanation."""
 
     ms: float
     low_ms: float
@@ -41,7 +42,7 @@ class ShippedTime(NamedTuple):
 
 
 class ShippedRow(NamedTuple):
-    """One problem on one product: parameters with their types resolved, and the time of each implementation."""
+    """One problem on one product: parameters with resolved dtypes, and the time of each implementation."""
 
     product: str
     shape: dict[str, Any]
@@ -50,12 +51,12 @@ class ShippedRow(NamedTuple):
 
 @dataclass
 class ShippedTable:
-    """The file.
+    """The contents of ``shipped.json``.
 
     Attributes:
-        triton, kprof: versions that it was made with.
-        revision: of kprof's sources.
-        kernels: name of the kernel that is asked for, to its problems.
+        triton, kprof: versions that wrote the file.
+        revision: revision of kprof's sources.
+        kernels: name of the requested kernel, with its rows.
     """
 
     triton: str
@@ -65,7 +66,7 @@ class ShippedTable:
 
     @classmethod
     def read(cls, path: Path = FILE) -> "ShippedTable":
-        """From a file, by default the package's."""
+        """Read the table from a file, by default the file in the package."""
         data = json.loads(path.read_text(encoding="utf-8"))
         variants = data["variants"]
         table = cls(data["triton"], data["kprof"], data["revision"])
@@ -82,7 +83,7 @@ class ShippedTable:
 
 
 def written(table: ShippedTable) -> str:
-    """The file's text: a line a row, so that a change of it can be read."""
+    """Return the file's text, with one line per row so that diffs are readable."""
     variants: dict[str, int] = {}
     kernels = []
     for name, rows in sorted(table.kernels.items()):
@@ -108,13 +109,13 @@ def _line(value: Any) -> str:
 
 
 class Shipped(NamedTuple):
-    """The table's answer.
+    """The shipped table's answer for a problem.
 
     Attributes:
-        candidates: those that were given, with times where the row has one; empty where no row is near.
-        shape: the row's problem; ``None`` where no row is near.
-        distance: of the problem from it.
-        notes: what the times are of, or why there are none.
+        candidates: the given candidates, with times if the row has them; empty if no row is near.
+        shape: the row's problem; ``None`` if no row is near.
+        distance: distance between the problem and the row.
+        notes: origin of the times, or the reason why there are none.
     """
 
     candidates: list[ConsideredImplementation]
@@ -129,12 +130,12 @@ def shipped(
     product: Product,
     forms: list[tuple[Kernel, ConsideredImplementation]],
 ) -> Shipped:
-    """The row of a problem, or the nearest one.
+    """Return the times of the row for a problem, or of the nearest row.
 
     Args:
-        kernel: whose problem it is.
+        kernel: the kernel whose problem is solved.
         shape: problem parameters, dtypes resolved.
-        product: the GPU; rows of others do not count.
+        product: the GPU; rows of other products do not count.
         forms: the bundled kernels that were considered, without times.
     """
     table = _table()
@@ -169,7 +170,7 @@ def _timed(
 
 
 def _nothing(table: ShippedTable, kernel: str, device: str, shape: Shape, rows: list[ShippedRow]) -> list[str]:
-    """Why no row counts."""
+    """Explain why no row applies."""
     if not rows:
         has = ", ".join(dict.fromkeys(row.product for row in table.kernels.get(kernel, ())))
         return [f"the shipped table has times of {kernel} for {has}, none for {device}"] if has else []
@@ -178,7 +179,7 @@ def _nothing(table: ShippedTable, kernel: str, device: str, shape: Shape, rows: 
 
 
 def usable_triton() -> str:
-    """Version of the installed Triton; empty where there is none that can be used."""
+    """Return the version of the installed Triton, or "" if no usable Triton is installed."""
     from kprof.compiler.versions import installed
 
     try:

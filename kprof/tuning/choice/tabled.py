@@ -1,4 +1,4 @@
-"""What a dispatch table says about a shape."""
+"""Look up a shape in a dispatch table."""
 
 from typing import Any, NamedTuple
 
@@ -14,14 +14,14 @@ from kprof.tuning.dispatch_table import DispatchEntry, Table
 
 
 class Tabled(NamedTuple):
-    """The table's answer: a selection, or notes why there is none."""
+    """The table's answer: a selection, or notes on why there is none."""
 
     selection: ImplementationChoice | None
     notes: list[str]
 
 
 def tabled(kernel: Kernel, shape: Shape, arch: str, table: Table) -> Tabled:
-    """The entry for a shape, or the nearest one whose configuration is legal for it."""
+    """Return the entry for a shape, or the nearest entry whose configuration is legal for it."""
     same = [entry for entry in table.entries if entry.kernel == kernel.name and entry.arch == arch]
     if not same:
         return Tabled(None, [f"the dispatch table has no entry for {kernel.name} on {arch}"])
@@ -46,7 +46,7 @@ def _selection(entry: DispatchEntry, gap: float, config: dict[str, Any], shape: 
     if gap:
         reason = f"nearest entry, {entry.basis} with {numbers(entry.shape)}"
     others = sorted(entry.compared.items(), key=lambda pair: pair[1])
-    # A table's "triton" is the kernel with its defaults, "tuned" with the best of its listed configurations.
+    # In a table, "triton" is the kernel with its defaults and "tuned" the best of its listed configurations.
     names = {"triton": f"{entry.kernel} (defaults)", "tuned": f"{entry.kernel} (tuned)"}
     candidates = [ConsideredImplementation(names.get(n, n), entry.basis, ms, reason=f"on {where}") for n, ms in others]
     if not candidates:
@@ -71,7 +71,7 @@ def _selection(entry: DispatchEntry, gap: float, config: dict[str, Any], shape: 
 
 
 def _fits(kernel: Kernel, entry: DispatchEntry, shape: Shape, arch: str) -> tuple[dict[str, Any], str | None]:
-    """An entry's complete configuration for a shape, and why it cannot be used."""
+    """Return an entry's complete configuration for a shape, and the reason why it cannot be used or None."""
     from kprof.tuning.choice.kernels import load
 
     if entry.implementation not in {kernel.name, *kernel.alternatives}:

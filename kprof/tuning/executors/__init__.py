@@ -1,1 +1,1 @@
-"""Who compiles and judges: processes of this machine, or the workers of a Dask cluster."""
+"""Executors that compile and judge: processes on this machine, or the workers of a Dask cluster."""

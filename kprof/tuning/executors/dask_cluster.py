@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster. Tasks of a worker that dies are given to another one; answers are kept here."""
+"""Run compiles on a Dask cluster. Tasks of a dead worker are submitted again; results are kept on this machine."""
 
 import logging
 import time
@@ -18,26 +18,26 @@ from kprof.tuning.work import Judge, TaskResult, TuningTask
 CONNECT_SECONDS = 10
 WORKERS_SECONDS = 30
 IN_FLIGHT = 2
-"""Tasks given out for each thread of the cluster: none waits for work, and late decisions are still possible."""
+"""Tasks submitted per cluster thread: two keep every thread busy, and still allow late decisions."""
 
 _NO_MORE = object()
 _POLL_SECONDS = 2
 _RESULT_SECONDS = 30
-"""For a result of a few kilobytes to come from the worker that has it."""
+"""Seconds to fetch a result of a few kilobytes from the worker that holds it."""
 
 
 class DaskExecutor:
-    """A cluster, by its scheduler's address.
+    """Executor on a Dask cluster, connected through its scheduler's address.
 
     Args:
-        judge: who judges what is compiled.
+        judge: function that judges what is compiled.
         address: ``tcp://host:8786``.
         timeout: seconds for one compile.
-        files: gives the files that the workers have to see, with their SHA-256.
-        patience: seconds without any worker after which the search is given up.
+        files: returns the files that the workers need, with their SHA-256.
+        patience: seconds without any worker after which the search fails.
 
     Raises:
-        KprofError: Dask is not installed, or the address is none.
+        KprofError: if Dask is not installed, or the address is invalid.
     """
 
     def __init__(
@@ -61,14 +61,15 @@ class DaskExecutor:
 
     @property
     def description(self) -> str:
-        """``8 threads at tcp://...``."""
+        """Number of threads and address: ``8 threads at tcp://...``."""
         return f"{self._threads} Dask thread{'' if self._threads == 1 else 's'} at {self._address}"
 
     def run(self, tasks: Iterator[TuningTask | None]) -> Iterator[TaskResult]:
         """See :class:`kprof.tuning.work.Executor`.
 
         Raises:
-            KprofError: the scheduler does not answer, has no workers, or a worker has another Triton or other files.
+            KprofError: if the scheduler does not answer or has no workers, or a worker has another Triton or other
+                files.
         """
         distributed: Any = import_module("distributed")
         client = self._client()
@@ -86,16 +87,16 @@ class DaskExecutor:
             client.close()
 
     def check(self) -> None:
-        """See that the scheduler answers, before anything is prepared for it.
+        """Check that the scheduler answers, before tasks are prepared for it.
 
         Raises:
-            KprofError: it does not.
+            KprofError: if it does not answer.
         """
         self._client().close()
 
     def _client(self) -> Any:
         distributed: Any = import_module("distributed")
-        # A lost connection is reported in one sentence here; its own log of it is a traceback.
+        # A lost connection is reported in one sentence here; Dask's own log of it is a traceback.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
             return distributed.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -164,7 +165,7 @@ class DaskExecutor:
             yield answer
 
     def _answer(self, future: Any, task: TuningTask) -> TaskResult | None:
-        """What came of a task; ``None`` when its result was lost on the way, with its worker or with a connection."""
+        """Return the result of a task; ``None`` if it was lost together with its worker or with a connection."""
         if future.status == "error":
             error = future.exception()
             if isinstance(error, KprofError):
@@ -178,12 +179,12 @@ class DaskExecutor:
         try:
             return msgspec.convert(future.result(timeout=_RESULT_SECONDS), TaskResult)
         except (OSError, distributed.TimeoutError, CancelledError):
-            # Of a scheduler that has just died the connection is closed before the client knows.
+            # If the scheduler has just died, its connection closes before the client's status changes.
             return None
 
 
 def _threads(client: Any) -> int:
-    """The cluster's threads now; none while it cannot be reached."""
+    """Return the current number of threads in the cluster; 0 while the cluster cannot be reached."""
     with suppress(OSError):
         return sum(client.nthreads().values()) if client.status == "running" else 0
     return 0

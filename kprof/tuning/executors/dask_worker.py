@@ -1,4 +1,4 @@
-"""What runs inside the workers of a Dask cluster: one task at a time a thread, in a process that may crash."""
+"""The function that runs in Dask workers: one task at a time per thread, in a child process that may crash."""
 
 import atexit
 import threading
@@ -19,17 +19,17 @@ _LOCAL = threading.local()
 
 
 def run_task(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Compile and judge.
+    """Compile a task and judge the result.
 
     Args:
         payload: ``key``, ``request``, ``launch``, ``function`` (the judge), ``timeout``, ``files`` with their SHA-256,
-            and the asking side's ``triton``.
+            and the client's ``triton`` version.
 
     Returns:
         A :class:`kprof.tuning.work.TaskResult` as plain values.
 
     Raises:
-        KprofError: this machine has another Triton or another kernel file, so that its answers would mean nothing.
+        KprofError: if this machine has another Triton or another kernel file, so that its results would be meaningless.
     """
     version = installed().version
     if version != payload["triton"]:
@@ -47,7 +47,7 @@ def run_task(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pool(timeout: float) -> Pool:
-    """This thread's process, so that Triton is imported once."""
+    """Return this thread's pool of one process, which is kept so that Triton is imported once."""
     pool = getattr(_LOCAL, "pool", None)
     if not isinstance(pool, Pool):
         pool = Pool(1, timeout)

@@ -1,4 +1,4 @@
-"""Processes of this machine, each of which may crash without harm."""
+"""Run compiles in processes on this machine; a crash of one process does not affect the others."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from kprof.compiler.request import CompileRequest
 
 TIMEOUT = 120.0
-"""Seconds that one compile may take: a hundred times what a large kernel needs."""
+"""Maximum seconds for one compile: a hundred times what a large kernel needs."""
 
 
 class LocalExecutor:
-    """Workers of this machine.
+    """Executor with worker processes on this machine.
 
     Args:
-        judge: who judges what is compiled.
-        jobs: workers at a time; ``None``: one a CPU.
+        judge: function that judges what is compiled.
+        jobs: number of workers; ``None``: one per CPU.
         timeout: seconds for one compile.
         pool: workers to use, which stay alive; by default new ones for each run.
     """
@@ -45,7 +45,7 @@ class LocalExecutor:
         """See :class:`kprof.tuning.work.Executor`.
 
         Raises:
-            KprofError: no usable Triton.
+            KprofError: if no usable Triton is installed.
         """
         installed()
         given: dict[int, TuningTask] = {}
@@ -71,18 +71,18 @@ def judged(
     timeout: float = TIMEOUT,
     at_least: int = 0,
 ) -> dict[str, TaskResult]:
-    """Return the answers to a list of tasks, by key, as far as the time allows.
+    """Return the results of tasks by key, as far as the time allows.
 
     Args:
-        tasks: taken as workers become free.
-        judge: who judges.
-        deadline: no compile is begun after it.
-        workers: worker processes, 0 for one a core.
+        tasks: tasks, consumed as workers become free.
+        judge: function that judges what is compiled.
+        deadline: time after which no further compile starts.
+        workers: worker processes, 0 for one per core.
         timeout: seconds for one compile.
-        at_least: how many of the first tasks are judged whatever the time.
+        at_least: number of leading tasks that run even after the deadline.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     executor = LocalExecutor(judge, workers or None, timeout)
     return {answer.key: answer for answer in executor.run(deadline.taking(tasks, at_least))}

@@ -1,4 +1,4 @@
-"""Writers of tuned configurations: one file a format, found by being in this folder."""
+"""Writers of tuned configurations: one module per format, found automatically in this folder."""
 
 from functools import cache
 from importlib import import_module
@@ -12,7 +12,7 @@ _NOT_WRITERS = {"interface", "mapping"}
 
 @cache
 def writers() -> dict[str, Writer]:
-    """Every writer by its name: ``triton``, ``aiter``, ``vllm``, ``sglang``, ``tune_gemm``, ``dispatch``."""
+    """Return every writer by its name: ``triton``, ``aiter``, ``vllm``, ``sglang``, ``tune_gemm``, ``dispatch``."""
     names = (m.name for m in iter_modules(__path__) if m.name not in _NOT_WRITERS)
     found: dict[str, Writer] = {}
     for name in names:
@@ -22,10 +22,10 @@ def writers() -> dict[str, Writer]:
 
 
 def writer(name: str) -> Writer:
-    """The writer of a format.
+    """Return the writer of a format.
 
     Raises:
-        KprofError: there is none of that name.
+        KprofError: if no format has that name.
     """
     known = writers()
     if name not in known:

@@ -1,8 +1,8 @@
-"""AITER's JSON for matrix products, in its new layout.
+"""Write AITER's JSON files for matrix products, in AITER's new layout.
 
-``<arch>/triton/gemm/<family>/<FAMILY>-N=..-K=...json`` for one N and K, ``DEFAULT.json`` beside it for all others;
-``M_LEQ_x`` for up to x rows, x one of a fixed list, and ``any`` for the rest. Format facts: ROCm/aiter,
-``aiter/ops/triton/configs`` and ``utils/gemm_config_utils.py``.
+Each N and K has a file ``<arch>/triton/gemm/<family>/<FAMILY>-N=..-K=...json``; ``DEFAULT.json`` next to it applies to
+all other N and K. In a file, ``M_LEQ_x`` applies to up to x rows, with x from a fixed list, and ``any`` to the rest.
+Format facts: ROCm/aiter, ``aiter/ops/triton/configs`` and ``utils/gemm_config_utils.py``.
 """
 
 import json
@@ -31,10 +31,10 @@ class _Aiter:
     name = "aiter"
 
     def write(self, results: TunedResults) -> list[WrittenFile]:
-        """A file for each N and K, and the default that AITER needs beside them.
+        """Return a file for each N and K, and the default file that AITER needs next to them.
 
         Raises:
-            KprofError: a problem has no M, N and K, its element type has no family, or a needed knob is missing.
+            KprofError: if a problem has no M, N and K, its element type has no family, or a required knob is missing.
         """
         groups: dict[tuple[str, int, int], list[ProblemResult]] = {}
         for one in results.tuned:
@@ -67,7 +67,7 @@ def _family(shape: Mapping[str, Any]) -> str:
 
 
 def _buckets(group: Sequence[ProblemResult], results: TunedResults) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Buckets by M; of several sizes in one bucket the largest counts, since it is the bound's neighbour."""
+    """Group results into buckets by M. The largest M of a bucket wins, because it is closest to the bucket's bound."""
     by_rows = sorted(group, key=lambda one: one.shape["M"])
     chosen: dict[str, ProblemResult] = {}
     notes: list[str] = []

@@ -1,4 +1,4 @@
-"""kprof's own dispatch table, for ``kprof select`` and ``kprof bench --provider tuned``."""
+"""Write kprof's own dispatch table, for ``kprof select`` and ``kprof bench --provider tuned``."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ class _Dispatch:
     name = "dispatch"
 
     def write(self, results: TunedResults) -> list[WrittenFile]:
-        """One table with an entry a problem."""
+        """Return one table with an entry per problem."""
         entries = []
         for one in results.tuned:
             best = one.ranked[0]

@@ -1,4 +1,4 @@
-"""What writers of tuned configurations get and give."""
+"""Input and output types of the writers of tuned configurations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ class ProblemResult:
     """The result for one problem.
 
     Attributes:
-        shape: problem parameters, complete.
-        ranked: configurations, the one to use first; never empty.
+        shape: complete problem parameters.
+        ranked: configurations, best first; never empty.
     """
 
     shape: Mapping[str, Any]
@@ -59,9 +59,9 @@ class WrittenFile:
     """A file to be written.
 
     Attributes:
-        path: below the output folder, with ``/``.
-        text: its content.
-        notes: what the user has to know about it, one sentence each.
+        path: path relative to the output folder, with ``/``.
+        text: content of the file.
+        notes: remarks for the user, one sentence each.
     """
 
     path: str
@@ -74,23 +74,23 @@ class Writer(Protocol):
 
     @property
     def name(self) -> str:
-        """As ``--format`` takes it."""
+        """Name of the format for ``--format``."""
         ...
 
     def write(self, results: TunedResults) -> list[WrittenFile]:
-        """The files.
+        """Return the files to write.
 
         Raises:
-            KprofError: the kernel lacks a key that the format needs, or a file's name cannot be made.
+            KprofError: if the kernel lacks a key that the format requires, or a file name cannot be formed.
         """
         ...
 
 
 def device_of(results: TunedResults, form: str) -> str:
-    """The device's name in a file's name: ``AMD_Instinct_MI300X``.
+    """Return the device's name for file names: ``AMD_Instinct_MI300X``.
 
     Raises:
-        KprofError: no product was named.
+        KprofError: if no product was named, or the device name is invalid.
     """
     if results.device_name:
         name = results.device_name.replace(" ", "_")

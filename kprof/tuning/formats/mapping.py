@@ -1,4 +1,4 @@
-"""From a kernel's knobs to the keys of a format, declared key by key."""
+"""Map a kernel's knobs to the keys of a format."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ class FormatKey:
     """One key of a format.
 
     Attributes:
-        name: in the file.
-        knobs: names under which kernels have it; the first one that a configuration has is taken.
-        default: its value where no knob has it: what the kernel then does. Without one it is needed.
-        optional: left out where no knob has it.
+        name: name in the file.
+        knobs: names that kernels use for it; the first one that the configuration has is used.
+        default: value if no knob matches, equal to the kernel's behaviour then. A key without a default is required.
+        optional: True if the key is omitted when no knob matches.
     """
 
     name: str
@@ -30,7 +30,7 @@ class FormatKey:
 
     @property
     def is_needed(self) -> bool:
-        """Whether a file without it is no good."""
+        """Whether a file is unusable without this key."""
         return self.default is _REQUIRED and not self.optional
 
 
@@ -40,7 +40,7 @@ TILES = (
     FormatKey("BLOCK_SIZE_K", spellings("k")),
     FormatKey("GROUP_SIZE_M", spellings("group")),
 )
-"""What every matrix product's configuration has."""
+"""Keys of every matrix product's configuration."""
 
 OPTIONS = (
     FormatKey("num_warps", ("num_warps",), 4),
@@ -48,23 +48,23 @@ OPTIONS = (
     FormatKey("waves_per_eu", ("waves_per_eu",), 0),
     FormatKey("matrix_instr_nonkdim", ("matrix_instr_nonkdim",), 0),
 )
-"""The compiler's options with the values that Triton takes for AMD when they are not given."""
+"""Compiler options with Triton's default values for AMD."""
 
 
 def translate(
     config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[str, Any], form: str, kernel: str
 ) -> dict[str, Any]:
-    """A configuration under a format's keys.
+    """Return a configuration under a format's keys.
 
     Args:
         config: the kernel's knobs.
-        keys: of the format, in its order.
-        given: key to the knob's name, or to a value, as the user says.
+        keys: keys of the format, in its order.
+        given: the user's knob name or value for a key.
         form: the format's name, for messages.
         kernel: the kernel's name, for messages.
 
     Raises:
-        KprofError: a key that is needed has no knob, or the user names an unknown key.
+        KprofError: if a required key has no knob, or the user names an unknown key.
     """
     names = [key.name for key in keys]
     for name in given:
@@ -90,13 +90,13 @@ def translate(
 
 
 def left_out(config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Knobs that have no key in a format."""
+    """Return the knobs that have no key in a format."""
     placed = {name for key in keys for name in key.knobs} | {v for v in given.values() if isinstance(v, str)}
     return {name: value for name, value in config.items() if name not in placed}
 
 
 def lost(config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[str, Any], form: str) -> tuple[str, ...]:
-    """A sentence about knobs that a format has no place for; nothing when there are none."""
+    """Return a sentence about knobs that the format cannot express, or an empty tuple if there are none."""
     missing = left_out(config, keys, given)
     if not missing:
         return ()
@@ -105,7 +105,7 @@ def lost(config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[st
 
 
 def device_name(product: str) -> str:
-    """``MI300X`` as PyTorch on ROCm names the device, with underscores: ``AMD_Instinct_MI300X``."""
+    """Return PyTorch's device name on ROCm with underscores: ``AMD_Instinct_MI300X`` for ``MI300X``."""
     if product.startswith("MI"):
         return f"AMD_Instinct_{product}"
     words = re.fullmatch(r"(RX)(\d+)([A-Z]*)", product)
@@ -113,7 +113,7 @@ def device_name(product: str) -> str:
 
 
 def operand_bytes(shape: Mapping[str, Any]) -> int | None:
-    """Bytes of an operand's element, from the problem's ``dtype``."""
+    """Return the bytes of an operand's element, from the problem's ``dtype``."""
     from kprof.kernel_spec import ELEMENT_TYPES
 
     kind = ELEMENT_TYPES.get(str(shape.get("dtype")))

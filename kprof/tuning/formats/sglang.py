@@ -1,4 +1,4 @@
-"""SGLang's JSON: the same files as vLLM's, in a folder for the Triton that they were made with.
+"""Write SGLang's JSON: vLLM's files, in a folder named after the version of Triton that compiled them.
 
 Format facts: sgl-project/sglang, ``fused_moe_triton/configs/triton_3_5_1``.
 """
@@ -11,10 +11,10 @@ class _Sglang:
     name = "sglang"
 
     def write(self, results: TunedResults) -> list[WrittenFile]:
-        """As vLLM's, below ``triton_<version>``.
+        """Return vLLM's files, below ``triton_<version>``.
 
         Raises:
-            KprofError: as vLLM's.
+            KprofError: for the same reasons as vLLM's writer.
         """
         version = "".join(c for c in results.triton.partition("+")[0] if c.isalnum() or c == ".").replace(".", "_")
         return [WrittenFile(f"triton_{version}/{name}", text, notes) for name, text, notes in files(results, "SGLang")]

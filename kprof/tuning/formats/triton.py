@@ -1,7 +1,7 @@
-"""Python code: a list of ``triton.Config`` for ``@triton.autotune``.
+"""Write Python code: a list of ``triton.Config`` for ``@triton.autotune``.
 
-AMD's own options (``waves_per_eu``, ``matrix_instr_nonkdim``, ``kpack``) stand among the kernel's arguments, where
-Triton's AMD backend takes them from.
+AMD's own options (``waves_per_eu``, ``matrix_instr_nonkdim``, ``kpack``) are listed among the kernel's arguments, where
+Triton's AMD backend reads them.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ class _Triton:
     name = "triton"
 
     def write(self, results: TunedResults) -> list[WrittenFile]:
-        """One module with ``CONFIGS``, every configuration of the short lists once, and ``BEST`` by problem."""
+        """Return one module with ``CONFIGS``, each configuration of the short lists once, and ``BEST`` by problem."""
         what = f"measured on {results.device}" if results.device else "predicted, not measured"
         lines = [
             f'"""Configurations of {results.kernel} for {results.arch}, fastest first: {what}.',

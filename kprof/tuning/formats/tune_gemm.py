@@ -1,7 +1,8 @@
-"""The YAML of ROCm's tune_gemm: a line a size, with its configuration, as its ``--gemm_size_file`` takes it.
+"""Write the YAML file of ROCm's tune_gemm: one line per size with its configuration, as for ``--gemm_size_file``.
 
 ``rowMajorA`` and ``rowMajorB`` are ``T`` for row-major operands and ``N`` for others. Element types and bias are
-options of that tool and stand in the comments here. Format facts: ROCm/triton, ``python/perf-kernels/tools/tune_gemm``.
+command-line options of tune_gemm, so that they are written as comments here. Format facts: ROCm/triton,
+``python/perf-kernels/tools/tune_gemm``.
 """
 
 from typing import Any
@@ -21,17 +22,17 @@ class _TuneGemm:
     name = _NAME
 
     def write(self, results: TunedResults) -> list[WrittenFile]:
-        """One file with all sizes.
+        """Return one file with all sizes.
 
         Raises:
-            KprofError: a problem is no matrix product, or a needed knob is missing.
+            KprofError: if a problem is not a matrix product, or a required knob is missing.
         """
         how = f"measured on {results.device}" if results.device else f"predicted, Triton {results.triton}"
         lines = [f"# {results.kernel} on {results.arch}: {how}"]
         notes: dict[str, None] = {}
         for one in results.tuned:
             entry = {**_sizes(one, results.kernel), **translate(one.best, KEYS, results.keys, _NAME, results.kernel)}
-            # A flow mapping of plain keys, numbers and letters: YAML as that tool writes it itself.
+            # A flow mapping of plain keys, numbers and letters is valid YAML, and is how tune_gemm itself writes it.
             lines.append(f"- {entry!r} # {_comment(one)}")
             notes.update(dict.fromkeys(lost(one.best, KEYS, results.keys, _NAME)))
         return [WrittenFile("gemm_config.yaml", "\n".join(lines) + "\n", tuple(notes))]

@@ -1,7 +1,7 @@
-"""vLLM's JSON: a file for each shape and device, number of rows to configuration.
+"""Write vLLM's JSON: a file per shape and device, which maps the number of rows to a configuration.
 
-``E=8,N=3584,device_name=AMD_Instinct_MI300X[,dtype=fp8_w8a8].json`` for experts, where the problem has an ``E``;
-``N=..,K=..,device_name=..,dtype=..,block_shape=[128,128].json`` for the block-scaled products. Format facts:
+Problems with an ``E`` (experts) are written to ``E=8,N=3584,device_name=AMD_Instinct_MI300X[,dtype=fp8_w8a8].json``;
+block-scaled products are written to ``N=..,K=..,device_name=..,dtype=..,block_shape=[128,128].json``. Format facts:
 vllm-project/vllm, ``fused_moe/configs`` and ``quantization/utils/configs``.
 """
 
@@ -26,16 +26,16 @@ class _Vllm:
     name = "vllm"
 
     def write(self, results: TunedResults) -> list[WrittenFile]:
-        """A file for each shape, its keys the numbers of rows.
+        """Return a file for each shape, keyed by the number of rows.
 
         Raises:
-            KprofError: a problem has no M and N, no product was named, or a needed knob is missing.
+            KprofError: if a problem has no M and N, no product was named, or a required knob is missing.
         """
         return [WrittenFile(name, text, notes) for name, text, notes in files(results, "vLLM")]
 
 
 def files(results: TunedResults, form: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Name, content and notes of each file; SGLang's are the same."""
+    """Return name, content and notes of each file. SGLang uses the same files."""
     device = device_of(results, form)
     groups: dict[str, list[ProblemResult]] = {}
     for one in results.tuned:
