@@ -91,7 +91,7 @@ def _options(report: KernelReport) -> dict[str, Any]:
 
 
 def _changes(report: KernelReport, job: TargetJob) -> list[Mapping[str, Any]]:
-    """Return the changes to compile: what the costly findings propose, then the other values of those options."""
+    """Return the changes to compile: those that costly findings propose, then other values of the same options."""
     costly = [c for c in report.causes if c.gain is not None and c.gain.share >= WORTH_A_CHANGE]
     findings = [report.findings[position] for cause in costly for position in cause.findings]
     options = _options(report)
@@ -156,8 +156,7 @@ def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
 
 
 def _attach(report: KernelReport, trials: Sequence[Evaluation]) -> list[Cause]:
-    """Return the causes, with the best cure attached to each costly cause, ordered by the time that their cures save.
-    """
+    """Return the causes with the best cure attached to each costly cause, ordered by the time that cures save."""
     before = None if report.model is UNSET else report.model.time_us
     if before is None:
         return report.causes

@@ -15,8 +15,10 @@ from kprof.tuning.formats.interface import ProblemResult, TunedResults, WrittenF
 from kprof.tuning.formats.mapping import OPTIONS, TILES, FormatKey, lost, operand_bytes, translate
 
 BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-"""Numbers of rows that AITER's ``get_gemm_config`` looks for, from the smallest up (ROCm/aiter
-``utils/gemm_config_utils.py``, e4048607a5)."""
+"""Row counts that AITER's ``get_gemm_config`` looks up, in ascending order.
+
+Source: ROCm/aiter ``utils/gemm_config_utils.py``, e4048607a5.
+"""
 
 KEYS = (
     *TILES,

@@ -31,17 +31,17 @@ class ProblemResult:
 
 @dataclass(frozen=True)
 class TunedResults:
-    """Everything that a file of configurations may say.
+    """The tuned configurations and the facts that a writer may put into a file.
 
     Attributes:
-        kernel: its name.
+        kernel: name of the kernel.
         arch: architecture.
-        product: the GPU, when one was named.
+        product: the GPU, if a product was named.
         triton: version of the compiling Triton.
-        tuned: one entry a problem.
-        keys: a format's key to the kernel's knob that it stands for, or to a value, where names do not tell.
-        device_name: the device as the serving framework calls it; made from the product when empty.
-        device: what measured the configurations; empty for predictions.
+        tuned: one entry per problem.
+        keys: for a format's key, the kernel's knob or a fixed value, for keys that cannot be matched by name.
+        device_name: name of the device in the serving framework; derived from the product if empty.
+        device: GPU that measured the configurations; empty for predictions.
     """
 
     kernel: str
