@@ -1,4 +1,4 @@
-"""What `kprof advise` found for a kernel, kept for whoever looks at the same kernel later."""
+"""Store the result of ``kprof advise`` for a kernel, and add it to later reports of the same kernel."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ _SECTION = CacheSection("advice")
 
 
 def remember(trials: "Trials") -> None:
-    """Keep the best change, if one is predicted to be faster by more than the model can tell."""
+    """Store the best change if its predicted gain is large enough for the model to distinguish it."""
     start, report = trials.start, trials.start.report
     if report is None or not trials.best or not trials.told_apart or trials.ranked_by != "time":
         return
@@ -32,8 +32,8 @@ def remember(trials: "Trials") -> None:
 
 
 def with_advice(report: "KernelReport") -> "KernelReport":
-    """The same report, with what was found for this kernel, compiled so, for this launch, if anybody has searched."""
-    # A digest of everything is not worth making for what nothing can be kept of.
+    """Return the report with the stored advice for the same kernel, compile and launch, if there is any."""
+    # A report without a specialization never has stored advice, so that computing its key would be wasted time.
     data = None if report.specialization is UNSET else _SECTION.read(_key(report))
     if data is None:
         return report
@@ -41,7 +41,7 @@ def with_advice(report: "KernelReport") -> "KernelReport":
 
 
 def _key(report: "KernelReport") -> str:
-    """Everything that the code and its launch are told by: other code has other loops, instructions or registers."""
+    """Return the cache key of a kernel's code and launch: other code has other loops, instructions or registers."""
     launch = {} if report.launch is UNSET else {name: report.launch.get(name) for name in ("grid", "problem")}
     parts = [report.specialization, report.resources, report.loops, report.source, launch]
     told = [None if part is UNSET else msgspec.to_builtins(part, enc_hook=str) for part in parts]

@@ -1,7 +1,7 @@
-"""Times that somebody measured, from a CSV file, and predictions corrected by them.
+"""Read measured times from a CSV file, and correct predictions with them.
 
-The header names knobs, sizes of the problem, and the time: ``time_us``, ``us``, ``time_ms`` or ``ms``. Lines whose time
-is empty are passed over: ``times.csv`` of ``tune -o`` may be filled in part.
+The header names knobs, sizes of the problem, and the time: ``time_us``, ``us``, ``time_ms`` or ``ms``. Lines with an
+empty time are skipped, so that ``times.csv`` from ``tune -o`` can be filled in partially.
 """
 
 import csv
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 NAME = "times.csv"
 _TIMES = {"time_us": 1.0, "us": 1.0, "time_ms": 1000.0, "ms": 1000.0}
-"""Column of the time to microseconds of its unit."""
+"""Microseconds per unit, by the name of the time column."""
 
 
 @dataclass(frozen=True)
 class MeasuredTime:
-    """A line of the file: its number, the values that it names, and microseconds."""
+    """A line of the file: its number, the values of its other columns by name, and the time in microseconds."""
 
     line: int
     named: Mapping[str, str]
@@ -38,10 +38,10 @@ class MeasuredTime:
 
 
 def read(path: str) -> list[MeasuredTime]:
-    """The lines of a file.
+    """Return the lines of a file that have a time.
 
     Raises:
-        KprofError: it cannot be read, has no time, or a time that is no positive number.
+        KprofError: if the file cannot be read, has no times, or a time is not a positive number.
     """
     lines = records(read_text(path).splitlines(), path, skip_spaces=True)
     header = [name.strip() for name in next(lines, [])]
@@ -77,10 +77,10 @@ def _number(text: str) -> float:
 
 
 def correct(found: "SearchResult", problems: "Sequence[Problem]", times: Sequence[MeasuredTime], path: str) -> None:
-    """Correct the rankings by the times, problem by problem, and note in ``found.learned`` what they say.
+    """Correct each problem's ranking by the measured times, and describe the corrections in ``found.learned``.
 
     Raises:
-        KprofError: a line names what is neither knob nor size, or fits several programs.
+        KprofError: if a column is neither a knob nor a size, or a line matches several programs.
     """
     used: set[int] = set()
     for index, problem in enumerate(problems):
@@ -122,13 +122,16 @@ def _corrected(found: "SearchResult", index: int, timings: Sequence[TimedConfig]
 
 
 def _as_measured(one: Evaluation, us: float) -> Evaluation:
-    """A configuration whose time was given; repeated measurements differ by what two that tie do."""
+    """Return a configuration with its given measured time.
+
+    The range is that of ties, the spread of repeated measurements.
+    """
     parts = {name: time * us / (one.time_us or us) for name, time in one.parts.items()}
     return replace(one, time_us=us, low_us=us * (1 - TIE), high_us=us * (1 + TIE), parts=parts, given=True)
 
 
 def corrected(one: Evaluation, learned: Learned) -> Evaluation:
-    """A configuration with its time and range as the measurements say."""
+    """Return a configuration with its predicted time and range corrected by what the measurements taught."""
     change = learned.of(one.config, one.shares)
     if one.time_us is None:
         return one
@@ -142,7 +145,7 @@ def corrected(one: Evaluation, learned: Learned) -> Evaluation:
 
 
 def by_verified(found: "SearchResult") -> None:
-    """Correct what was not measured by what ``--verify`` measured, problem by problem; the measured stay first."""
+    """Correct the unmeasured entries of each problem by the ``--verify`` measurements; measured entries stay first."""
     for index, ranked in enumerate(found.ranked):
         timings = [
             TimedConfig(one.config, one.measured_ms * 1e3, one.time_us, one.shares)
@@ -160,10 +163,10 @@ def by_verified(found: "SearchResult") -> None:
 
 
 def _fitting(ranked: Sequence[Evaluation], problem: "Problem", time: MeasuredTime, path: str) -> Evaluation | None:
-    """The one program of a ranking that a line means; ``None`` where it has none.
+    """Return the program of a ranking that a line refers to, or ``None`` if there is none.
 
     Raises:
-        KprofError: several, with different predictions.
+        KprofError: if the line matches several programs with different predictions.
     """
     knobs = {name: value for name, value in time.named.items() if name not in problem.values}
     fitting = [
@@ -178,7 +181,7 @@ def _fitting(ranked: Sequence[Evaluation], problem: "Problem", time: MeasuredTim
 
 
 def _same(value: Any, text: str) -> bool:
-    """Whether a field of the file is a value."""
+    """Whether the text of a field is equal to a value."""
     if isinstance(value, bool):
         return text.lower() in ({"true", "1"} if value else {"false", "0"})
     if isinstance(value, int | float):
@@ -187,7 +190,10 @@ def _same(value: Any, text: str) -> bool:
 
 
 def times_csv(report: "TuneReport") -> str:
-    """The file's text: knobs, with several problems their sizes, and an empty time; empty where none is asked for."""
+    """Return the text of ``times.csv``: the knobs of each configuration to measure, and an empty time column.
+
+    Sizes are included if there are several problems with different sizes. Return "" if no measurement is requested.
+    """
     problems = [problem for problem in report.problems if problem.to_time]
     if not problems:
         return ""

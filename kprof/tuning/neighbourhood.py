@@ -1,8 +1,9 @@
-"""Configurations around a starting point, those nearest to the fastest so far first: a search that climbs.
+"""A hill-climbing order of configurations: the neighbours of the fastest configuration so far come first.
 
-It stands in for :class:`kprof.tuning.order.Queue` in a search. Every configuration that is among the best so far gives
-its own neighbours; they come after those of faster ones, and the farther a change goes the later. So a step that helps
-is followed at once, and small changes that only help together are found one behind the other.
+A search uses :class:`Neighbourhood` instead of :class:`kprof.tuning.order.Queue`. Every configuration among the best so
+far adds its neighbours to the queue. They come after the neighbours of faster configurations; less promising changes
+come later. An improving step is therefore followed at once, and small changes that only help together are found one
+after the other.
 """
 
 import heapq
@@ -17,37 +18,40 @@ from kprof.tuning.order import identity
 Config = dict[str, Any]
 
 PATIENCE = 28
-"""So many configurations after the last one that was faster, and after all single changes of the fastest, end it."""
+"""Number of configurations without an improvement after which the climb ends.
+
+It only ends once every single change of the fastest configuration was tried.
+"""
 
 STEP = 0.04
-"""A neighbour comes as late as a configuration that is slower by this share for each place behind the first one."""
+"""Delay of a neighbour in the queue: relative increase of its sort key for each position behind the first neighbour."""
 
 TRUST = 0.5
-"""How much of the rough cost is believed: the power of its ratio."""
+"""Weight of the rough cost: the exponent of the cost ratio."""
 
 SEED_EVERY = 3
-"""One in so many is far from the start, while there are such."""
+"""Every third configuration is a seed far from the start, as long as there are seeds."""
 
 BETTER = 0.995
-"""Less than this share of the best time so far is an improvement."""
+"""A time below this share of the best time so far counts as an improvement."""
 
 
 class Neighbourhood:
-    """The queue of a search that climbs.
+    """The queue of a hill-climbing search.
 
     Args:
-        start: the starting point: all knobs.
-        changes: the changes around a configuration, most promising first; they are legal.
-        seeds: configurations far from it that are worth a look, such as a kernel's own one: one in
-            :data:`SEED_EVERY` is one of them while there are any.
-        most: so many are given out; ``None``: no limit.
-        cost: a rough cost of a configuration, for what is looked at first; no prediction.
+        start: the starting point with all knobs.
+        changes: returns the legal changes around a configuration, most promising first.
+        seeds: configurations far from the start that are worth trying, such as the kernel's own one. One in
+            :data:`SEED_EVERY` configurations is a seed as long as there are any.
+        most: maximum number of configurations; ``None``: no limit.
+        cost: rough cost of a configuration, used only to decide the order.
 
     Attributes:
-        size: how many there are, as far as is known.
-        tiles: not counted: 0.
-        settled: whether it ended because nothing better came, with configurations left. A better one that comes
-            later takes that back.
+        size: number of configurations known so far.
+        tiles: always 0, because tiles are not counted.
+        settled: True if the climb ended without an improvement while configurations were left. A later improvement
+            resets it.
     """
 
     def __init__(
@@ -65,7 +69,7 @@ class Neighbourhood:
         self._waiting: list[tuple[float, int, Config]] = []
         self._number = count()
         self._best, self._since, self._turn = inf, 0, 0
-        # Single changes of the fastest that were not given out, by their text.
+        # Single changes of the fastest configuration that were not handed out yet, by their identity.
         self._singles: dict[str, Config] = {}
         self.tiles = 0
         self.settled = False
@@ -74,12 +78,12 @@ class Neighbourhood:
         self.size = 1 + len(self._waiting) + len(self._seeds)
 
     def __len__(self) -> int:
-        """How many are still to be given out."""
+        """Return the number of configurations that will still be handed out."""
         return 0 if self.settled or self._turn == self._most else self.left
 
     @property
     def left(self) -> int:
-        """How many were never given out."""
+        """Number of known configurations that were never handed out."""
         waiting = (*(config for _, _, config in self._waiting), *self._seeds)
         return len({identity(config) for config in waiting} - self._given)
 
@@ -87,10 +91,10 @@ class Neighbourhood:
         return self
 
     def __next__(self) -> Config:
-        """The next configuration.
+        """Return the next configuration.
 
         Raises:
-            StopIteration: none is left, or nothing better has come for a while.
+            StopIteration: if none is left, or there was no improvement for a while.
         """
         while (self._waiting or self._seeds) and not self.settled and self._turn != self._most:
             if self._since >= PATIENCE and not self._singles and not self._seeds:
@@ -107,12 +111,12 @@ class Neighbourhood:
         if self._seeds and (self._turn % SEED_EVERY == 0 or not self._waiting):
             return self._seeds.popleft()
         if self._since >= PATIENCE and self._singles:
-            # Only these are waited for.
+            # After the patience is used up, only single changes of the fastest configuration are still tried.
             return next(iter(self._singles.values()))
         return heapq.heappop(self._waiting)[2]
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Take a configuration out of order; false when it was given out."""
+        """Mark a configuration as handed out; return False if it already was."""
         key = identity(config)
         if key in self._given:
             return False
@@ -121,15 +125,15 @@ class Neighbourhood:
         return True
 
     def look_near(self, config: Mapping[str, Any], time: float) -> None:
-        """Give out the neighbours of a good configuration.
+        """Queue the neighbours of a good configuration.
 
         Args:
             config: the configuration.
-            time: what it takes.
+            time: its time.
         """
         better = time < BETTER * self._best
         if better:
-            # Answers may come after what was asked for last.
+            # A late result may still be an improvement, so that the search continues.
             self._best, self._since, self.settled = time, 0, False
         self._push(dict(config), time, of_best=better)
 

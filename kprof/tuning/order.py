@@ -1,9 +1,9 @@
-"""The order in which configurations are compiled: the most promising first, so that a stopped search is useful.
+"""The order in which configurations are compiled: most promising first, so that a stopped search is still useful.
 
-Combinations of the knobs that decide (what is legal, and the rough cost) are sorted by that cost, and of each tile the
-cheapest one comes before the second of any. Each of them stands for all combinations of the other knobs, which
-follow one by one, those nearest to the kernel's defaults first. Between them come neighbours of the best results so
-far: other tiles often, finer knobs now and then.
+Combinations of the decisive knobs, which determine legality and rough cost, are sorted by that cost. The cheapest
+combination of every tile comes before the second of any tile. Each of them represents all combinations of the other
+knobs, which follow one by one, nearest to the kernel's defaults first. Neighbours of the best results so far are
+inserted between them: neighbouring tiles often, neighbouring finer knobs occasionally.
 """
 
 import heapq
@@ -20,47 +20,49 @@ from kprof.tuning.watched_knobs import Question, check_questions, decisive
 Config = dict[str, Any]
 
 BACK = 0.25
-"""A configuration is put back by that share of its cost for each doubling of what comes before it: of cheaper ones of
-the same tile, and of the same ones with finer knobs nearer to the kernel's own."""
+"""Relative cost increase for each doubling of the number of configurations that come before this one.
+
+These are cheaper ones of the same tile, and those with the same decisive knobs but finer knobs nearer to the kernel's.
+"""
 
 FINE_EVERY = 8
-"""One in so many is the best one's neighbour in a finer knob, while others are left."""
+"""Every eighth configuration is a neighbour of the best one in a finer knob, while other configurations are left."""
 
 
 def identity(config: Mapping[str, Any]) -> str:
-    """A configuration as text, the same for the same knobs."""
+    """Return a configuration as text that is equal for equal knobs."""
     return repr(sorted(config.items()))
 
 
 class Order(Protocol):
-    """In which order a search looks at configurations.
+    """The order in which a search tries configurations.
 
     Attributes:
-        size: how many configurations there are.
-        tiles: how many different tiles among them.
+        size: number of configurations.
+        tiles: number of different tiles among them.
     """
 
     size: int
     tiles: int
 
     def __len__(self) -> int:
-        """How many have not been given out."""
+        """Return the number of configurations that were not handed out yet."""
         ...
 
     def __iter__(self) -> Iterator[Config]:
-        """Itself."""
+        """Return the object itself."""
         ...
 
     def __next__(self) -> Config:
-        """The next configuration: complete."""
+        """Return the next complete configuration."""
         ...
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Take a configuration out of order; false when it is none of these, or was given out."""
+        """Mark a configuration as handed out; return False if it is unknown or already was."""
         ...
 
     def look_near(self, config: Mapping[str, Any], time: float) -> None:
-        """Give out the neighbours of a good configuration soon."""
+        """Hand out the neighbours of a good configuration soon."""
         ...
 
 
@@ -68,11 +70,11 @@ class Queue:
     """Legal configurations of one problem, best first.
 
     Args:
-        space: what to choose from; knobs with values that the architecture has.
-        base: the kernel's own knobs, for those that the space does not name.
-        ask: reason against a configuration, or ``None``.
-        cost: rough cost, the smaller the better.
-        pruned: gets what is not legal.
+        space: the knobs with values that the architecture supports.
+        base: the kernel's own knobs, for knobs that the space does not name.
+        ask: returns the reason against a configuration, or ``None``.
+        cost: rough cost; smaller is better.
+        pruned: collects the reasons against illegal configurations.
     """
 
     def __init__(
@@ -89,7 +91,8 @@ class Queue:
         self._near: list[tuple[float, int, Config]] = []
         self._fine: list[tuple[float, int, Config]] = []
         self._turn = 0
-        # Whether its tile was given out before, what it costs with that, number, its cost, and what follows.
+        # Entries: whether the tile was handed out before, cost including the delay, number, own cost, decisive knobs,
+        # and the combinations of the other knobs.
         self._heap: list[tuple[bool, float, int, float, Config, Iterator[tuple[int, Config]]]] = []
         self._number = count()
         self.size = self._listed(pruned) if space.listed else self._combinations(pruned)
@@ -97,17 +100,17 @@ class Queue:
         heapq.heapify(self._heap)
 
     def __len__(self) -> int:
-        """How many have not been given out."""
+        """Return the number of configurations that were not handed out yet."""
         return self.size - len(self._given)
 
     def __iter__(self) -> Iterator[Config]:
         return self
 
     def __next__(self) -> Config:
-        """The next configuration: complete, with the kernel's own knobs.
+        """Return the next complete configuration, including the kernel's own knobs.
 
         Raises:
-            StopIteration: all were given out.
+            StopIteration: if all were handed out.
         """
         while self._heap or self._near or self._fine:
             config = self._next()
@@ -127,7 +130,7 @@ class Queue:
         return self._pop() if self._heap else heapq.heappop(self._fine)[2]
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Take a configuration out of order; false when it is none of these, or was given out."""
+        """Mark a configuration as handed out; return False if it is not in the space or already was."""
         key = identity(config)
         knobs = self._space.knobs
         known = key in self._listed_keys if self._space.listed else all(config.get(n) in v for n, v in knobs.items())
@@ -137,11 +140,11 @@ class Queue:
         return True
 
     def look_near(self, config: Mapping[str, Any], time: float) -> None:
-        """Give out the neighbours of a good configuration soon, those of the fastest first.
+        """Hand out the neighbours of a good configuration soon, the neighbours of the fastest one first.
 
         Args:
-            config: the configuration; a neighbour has one knob changed to the next value.
-            time: what it takes.
+            config: the configuration; a neighbour has one knob changed to an adjacent value.
+            time: its time.
         """
         coarse = tile_names(config)
         for name, values in self._space.knobs.items():
@@ -164,7 +167,7 @@ class Queue:
         return {**self._base, **outer, **rest}
 
     def _spread(self) -> int:
-        """Put those of one tile apart; the number of tiles."""
+        """Delay all but the first entry of each tile; return the number of tiles."""
         groups: dict[tuple[Any, ...], list[int]] = {}
         for place, entry in enumerate(self._heap):
             groups.setdefault(tile_of({**self._base, **entry[4]}), []).append(place)
@@ -177,7 +180,7 @@ class Queue:
         return len(groups)
 
     def _off(self, config: Mapping[str, Any]) -> int:
-        """Knobs that are not as the kernel has them."""
+        """Return the number of knobs that differ from the kernel's own values."""
         return sum(name in self._base and value != self._base[name] for name, value in config.items())
 
     def _listed(self, pruned: Pruned) -> int:
@@ -215,11 +218,11 @@ class Queue:
 
 
 class ShortOrder:
-    """Another order, of which no more than so many are given out.
+    """Another order, cut off after a maximum number of configurations.
 
     Args:
-        order: whose.
-        most: configurations.
+        order: the other order.
+        most: maximum number of configurations.
     """
 
     def __init__(self, order: Order, most: int) -> None:
@@ -239,16 +242,16 @@ class ShortOrder:
         return next(self._order)
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """As of the other."""
+        """See :meth:`Order.claim`."""
         return self._order.claim(config)
 
     def look_near(self, config: Mapping[str, Any], time: float) -> None:
-        """As of the other."""
+        """See :meth:`Order.look_near`."""
         self._order.look_near(config, time)
 
 
 def _costly(knobs: Mapping[str, Any]) -> Iterator[str]:
-    """Knobs that the rough cost depends on."""
+    """Yield the knobs that the rough cost depends on."""
     roles = role_names(knobs)
     yield from (roles[role] for role in ("m", "n", "k", "split") if role in roles)
     yield from (name for name in knobs if is_tile_name(name))
@@ -260,12 +263,12 @@ def _default(values: tuple[Any, ...], own: Any) -> Any:
 
 
 def _back(before: int) -> float:
-    """Factor on the cost of what has so many before it."""
+    """Return the factor on the cost of a configuration with this number of configurations before it."""
     return 1 + BACK * log2(1 + before)
 
 
 def _by_distance(knobs: Mapping[str, tuple[Any, ...]], first: Config) -> Iterator[tuple[int, Config]]:
-    """Every combination with its number, those with the fewest knobs off their defaults first."""
+    """Return all combinations, numbered, in order of how many knobs differ from their defaults."""
     return enumerate(_combinations_by_distance(knobs, first))
 
 

@@ -1,4 +1,4 @@
-"""Problem sizes to tune for: from options, from a kernel's cases, and from files of sizes as other tuners take them."""
+"""Problem sizes to tune for: from options, from a kernel's cases, and from size files of other tuners."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MOST_PROBLEMS = 256
 
-# ROCm's tune_gemm and stream-K tuners list sizes so; what they call row-major is our "not transposed".
+# Layout keys in the size files of ROCm's tune_gemm and stream-K tuners. Their "row-major" means "not transposed" here.
 _LAYOUTS = {"rowMajorA": "trans_a", "rowMajorB": "trans_b"}
 _TUNER_KNOBS = frozenset({
     "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "SPLIT_K", "num_warps", "num_stages",
@@ -29,7 +29,7 @@ class Problem:
     Attributes:
         name: ``M=4096 N=4096 K=4096``, or the name of a case.
         values: every parameter.
-        assumed: those that were not given, with their values.
+        assumed: parameters that were not given, with their default values.
     """
 
     name: str
@@ -38,13 +38,13 @@ class Problem:
 
 
 def read_shapes(path: str) -> list[dict[str, Any]]:
-    """Sizes from a YAML, JSON or TOML file: a list of tables, or a table ``shapes`` with one.
+    """Return the sizes in a YAML, JSON or TOML file: a list of tables, or a table with such a list as ``shapes``.
 
-    ``rowMajorA`` and ``rowMajorB`` of ROCm's tuners, ``T`` or ``N``, become ``trans_a`` and ``trans_b``; a
-    configuration that stands beside a size is passed over.
+    ``rowMajorA`` and ``rowMajorB`` of ROCm's tuners, ``T`` or ``N``, become ``trans_a`` and ``trans_b``. A
+    configuration given next to a size is ignored.
 
     Raises:
-        KprofError: the file cannot be read or is no such list.
+        KprofError: if the file cannot be read or does not contain such a list.
     """
     data = space_file.load(path)
     if isinstance(data, Mapping) and isinstance(data.get("shapes"), list):
@@ -75,11 +75,11 @@ def _entry(item: Any, path: str, number: int) -> dict[str, Any]:
 def problems(
     kernel: "Kernel", arch: str, shapes: Iterable[Mapping[str, Any]], cases: Iterable[str] = ()
 ) -> list[Problem]:
-    """The problems that cases and sizes stand for; the kernel's first case when there are none.
+    """Return the problems that cases and sizes define, or the kernel's first case without any.
 
     Raises:
-        KprofError: an unknown case, parameter or element type, a size that is not above zero, or the architecture
-            cannot do what a problem needs.
+        KprofError: if a case, parameter or element type is unknown, a size is not positive, or the architecture does
+            not support a problem.
     """
     wanted: list[tuple[str | None, Mapping[str, Any]]] = [*((case, {}) for case in cases), *((None, s) for s in shapes)]
     found: dict[str, Problem] = {}
@@ -97,7 +97,7 @@ def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, 
         _check_values(shape)
         return Problem(assigned(shape) or kernel.name, dict(shape))
     known = {name: value for listed in kernel.shapes.values() for name, value in listed.items()}
-    # A kernel that has an operand in row-major order only has no flag for it.
+    # A kernel that supports only one layout has no flag for it, so that "not transposed" is accepted for it.
     shape = {n: v for n, v in shape.items() if n in known or v is not False or n not in _LAYOUTS.values()}
     for name in shape.keys() - known.keys():
         raise TargetError(f"{kernel.name} has no shape parameter {name!r}", hint=near_hint(name, known, "It has"))
@@ -114,10 +114,10 @@ def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, 
 
 
 def _of_kind(name: str, value: Any, like: Any) -> Any:
-    """A value of the kind that a parameter has: 4e3 is 4000 where whole numbers are wanted.
+    """Convert a value to the type of its parameter: 4e3 becomes 4000 for an integer parameter.
 
     Raises:
-        KprofError: it is of another kind.
+        KprofError: if the value cannot be converted.
     """
     if isinstance(like, bool) or not isinstance(like, int) or isinstance(value, int):
         return value

@@ -1,9 +1,9 @@
-"""What need not be compiled, with the reason for each: only what is known before, nothing that is merely guessed.
+"""Rule out configurations without compiling them, with a reason for each. Only facts count, not guesses.
 
-Three kinds. Values of single knobs that an architecture does not have (:func:`legal_values`). Combinations that the
-kernel's own ``legal``, a constraint of the space or the problem's size rules out (:func:`question`). And, once some
-configurations were compiled, those that need more LDS than there is by what the compiled ones needed
-(:class:`LdsRule`).
+There are three kinds of rules. :func:`legal_values` removes values of single knobs that an architecture does not
+support. :func:`question` rejects combinations that the kernel's own ``legal``, a constraint of the space or the
+problem's size rules out. :class:`LdsRule` rejects configurations that need too much LDS, once some compiled
+configurations have shown how much LDS the kernel needs.
 """
 
 from collections import Counter
@@ -21,26 +21,26 @@ from kprof.tuning.watched_knobs import Question
 
 @dataclass
 class Pruned:
-    """How many combinations were left out, by reason."""
+    """Number of combinations left out, by reason."""
 
     reasons: Counter[str] = field(default_factory=Counter)
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Total number of combinations left out."""
         return sum(self.reasons.values())
 
 
 def legal_values(
     knobs: Mapping[str, tuple[Any, ...]], arch: Architecture, shape: Shape, pruned: Pruned
 ) -> dict[str, tuple[Any, ...]]:
-    """The knobs with the values that an architecture and a problem have a use for.
+    """Return the knobs with only those values that the architecture supports and the problem can use.
 
     Args:
-        knobs: name to values.
+        knobs: values by knob name.
         arch: architecture.
         shape: problem parameters.
-        pruned: gets the combinations that fall away.
+        pruned: collects the number of combinations that are removed.
     """
     kept = dict(knobs)
     sizes = _sizes(knobs, shape)
@@ -60,7 +60,7 @@ def legal_values(
 
 
 def value_problem(config: Mapping[str, Any], arch: Architecture) -> str | None:
-    """Why a complete configuration has a value that the architecture does not; ``None`` when it has none."""
+    """Return why a complete configuration has a value that the architecture does not support, or ``None``."""
     for name, value in config.items():
         if (why := _value_problem(name, value, (value,), arch)) is not None:
             return why
@@ -90,12 +90,12 @@ def _matrix_problem(name: str, value: int, first: int, arch: Architecture) -> st
         return f"{name} changes nothing on {arch.name}" if value != first else None
     if name == "matrix_instr_nonkdim":
         return f"there is no matrix instruction of {value} x {value}"
-    # Triton 3.4 refuses it where only 1 is left, newer ones take it for 1.
+    # Triton 3.4 rejects other values if only 1 is supported; newer versions treat them as 1.
     return f"kpack is 1 on {arch.name}" if known == (1,) else None
 
 
 def _sizes(knobs: Iterable[str], shape: Shape) -> dict[str, int]:
-    """Knob to the size of the problem that it cuts into tiles, for matrix products: M, N and K."""
+    """Return the problem size (M, N or K of a matrix product) that each knob divides into tiles."""
     roles = role_names(knobs)
     return {
         roles[role]: size
@@ -105,7 +105,7 @@ def _sizes(knobs: Iterable[str], shape: Shape) -> dict[str, int]:
 
 
 def _too_large(name: str, values: tuple[Any, ...], size: int) -> dict[Any, str]:
-    """Values larger than the smallest one that covers the whole size: they add padding and nothing else."""
+    """Return the values larger than the smallest value that covers the whole size, which only add padding."""
     whole = sorted(v for v in values if isinstance(v, int) and not isinstance(v, bool))
     enough = next((v for v in whole if v >= size), None)
     if enough is None:
@@ -114,9 +114,9 @@ def _too_large(name: str, values: tuple[Any, ...], size: int) -> dict[Any, str]:
 
 
 def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tuple[Expression[Any], ...]) -> Question:
-    """The reason against a configuration by the kernel's own ``legal`` and by constraints; ``None``: none.
+    """Return a function that gives the reason against a configuration, by ``legal`` and constraints, or ``None``.
 
-    What it gives raises :class:`KprofError` when the kernel's function fails.
+    The returned function raises :class:`KprofError` if the kernel's ``legal`` fails.
     """
 
     def ask(config: Mapping[str, Any]) -> str | None:
@@ -140,7 +140,10 @@ def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tupl
 
 
 def plain_reason(reason: str | None) -> str | None:
-    """A reason without its numbers, so that like ones are counted together: ``too much LDS: … bytes for … stages``."""
+    """Return a reason without its numbers, so that equal reasons are counted together.
+
+    Example: ``too much LDS: … bytes for … stages``.
+    """
     if reason is None:
         return None
     words = [("…" if word[:1].isdigit() else word) for word in str(reason).split()]
@@ -148,11 +151,11 @@ def plain_reason(reason: str | None) -> str | None:
 
 
 class LdsRule:
-    """Foretells LDS that is over the limit from what compiled configurations needed.
+    """Predicts excessive LDS from the LDS that compiled configurations needed.
 
-    A pipelined matrix product keeps ``num_stages - 1`` tiles of both operands in LDS, at least. Whether a kernel
-    does so is not taken for granted: nothing is ruled out before :data:`ENOUGH` configurations with two stages or
-    more were compiled and each had that much. Of what they needed the least is taken, never more than the tiles.
+    A pipelined matrix product keeps at least ``num_stages - 1`` tiles of both operands in LDS. This is verified for
+    each kernel: nothing is ruled out before :data:`ENOUGH` configurations with two or more stages were compiled. The
+    rule uses the smallest ratio of needed LDS to tile bytes, limited to 1.
     """
 
     ENOUGH = 3
@@ -164,7 +167,7 @@ class LdsRule:
         self._seen = 0
 
     def estimate(self, config: Mapping[str, Any]) -> int | None:
-        """Bytes of the pipelined tiles; ``None`` where the knobs do not tell or nothing is pipelined."""
+        """Return the bytes of the pipelined tiles, or ``None`` if they are unknown or nothing is pipelined."""
         roles = role_names(config)
         m, n, k = (number(config, roles.get(role)) for role in "mnk")
         stages = config.get("num_stages")
@@ -173,7 +176,7 @@ class LdsRule:
         return (m + n) * k * self._element * (stages - 1)
 
     def learn(self, config: Mapping[str, Any], lds_bytes: int) -> None:
-        """Take note of what a compiled configuration needs."""
+        """Record the LDS of a compiled configuration."""
         tiles = self.estimate(config)
         if tiles:
             ratio = lds_bytes / tiles
@@ -181,7 +184,7 @@ class LdsRule:
             self._seen += 1
 
     def problem(self, config: Mapping[str, Any]) -> str | None:
-        """Why a configuration cannot have the LDS it needs; ``None`` when it may."""
+        """Return why a configuration exceeds the available LDS, or ``None`` if it may fit."""
         tiles = self.estimate(config)
         if tiles is None or self._least is None or self._seen < self.ENOUGH:
             return None

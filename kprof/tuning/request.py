@@ -1,4 +1,4 @@
-"""What ``kprof.tune`` searches, by whom, and what is written."""
+"""Prepare ``kprof.tune``: the search space, the executor, and the output files."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TuningRequest:
-    """What is searched.
+    """The kernel to search and the options of the search.
 
     Attributes:
-        kernel: a kernel with cases, or a ``@triton.jit`` function.
-        options: how it is launched and searched, and what becomes of the result.
-        program: what makes the launches of ``kernel``, a capture; as the capture says when ``None``.
+        kernel: a kernel with cases, a ``@triton.jit`` function, or a capture.
+        options: options for launch, search and output.
+        program: the program that launches the kernel, if ``kernel`` is a capture; ``None``: the program named in the
+            capture.
     """
 
     kernel: TargetLike
@@ -44,10 +45,10 @@ class TuningRequest:
 
 
 def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
-    """Kernel, problems and space.
+    """Return the subject (kernel and problems) and the search space.
 
     Raises:
-        KprofError: something in the options is wrong; see the functions that are called.
+        KprofError: if an option is wrong; see the called functions.
     """
     from kprof.compiler.versions import installed
     from kprof.hardware.default import DEFAULT_GPU
@@ -83,7 +84,7 @@ def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
         known = kernel.knobs()
     chosen = given if given is not None else space.of_kernel(kernel)
     if given is None and known:
-        # What an autotuner lists need not stand in the kernel's description too.
+        # A knob that only the autotuner lists need not be named in the kernel's description.
         known |= set(chosen.names())
     chosen = space.check(chosen.fixed(options.config), known, found[0].values)
     space.check_kinds(chosen, kernel.config)
@@ -96,14 +97,14 @@ def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
 
 @contextmanager
 def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tuple[TuningSubject, Space]]":
-    """As :func:`prepare`, of a recorded kernel too, whose program stands at the launch meanwhile.
+    """Prepare any kernel as a context manager. A recorded kernel's program waits at its launch meanwhile.
 
     Args:
-        wanted: what is searched.
-        tell: called with what is run.
+        wanted: the kernel to search and the options.
+        tell: called with status messages.
 
     Raises:
-        KprofError: something in the options is wrong.
+        KprofError: if an option is wrong.
     """
     from kprof.targets.target import TargetKind, resolve
 
@@ -145,10 +146,10 @@ def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tu
 
 
 def check_recorded(options: TuneOptions, what: str) -> None:
-    """That nothing is asked for which recorded launches do not use.
+    """Check that no option is given that recorded launches do not use.
 
     Raises:
-        TargetError: something is.
+        TargetError: if there is such an option.
     """
     from kprof.targets.target import TargetKind
     from kprof.targets.usable_options import check, given
@@ -183,10 +184,10 @@ def _arguments(kernel: "Kernel") -> set[str]:
 
 
 def check_sizes(subject: "SignatureSubject", problem: "Problem") -> None:
-    """See that each size is an argument of the function, or that the grid is computed from it.
+    """Check that each size is an argument of the function or used by the grid.
 
     Raises:
-        TargetError: one is neither.
+        TargetError: if a size is neither.
     """
     from kprof.importing.functions import unwrap
 
@@ -200,10 +201,10 @@ def check_sizes(subject: "SignatureSubject", problem: "Problem") -> None:
 
 
 def check_grid(subject: "SignatureSubject", known: set[str]) -> None:
-    """That a function's workgroups can be counted, asked before anything is compiled.
+    """Check before compiling that the function's workgroups can be counted.
 
     Raises:
-        KprofError: there is no grid, or it uses what is neither a knob nor a size.
+        KprofError: if there is no grid, or it uses a name that is neither a knob nor a size.
     """
     if not subject.grid:
         raise KprofError(
@@ -217,10 +218,10 @@ def check_grid(subject: "SignatureSubject", known: set[str]) -> None:
 
 
 def grid_of(axes: Sequence[int | str]) -> "tuple[Expression[Any], ...]":
-    """Workgroups as expressions, one for each axis.
+    """Parse the grid into one expression per axis.
 
     Raises:
-        KprofError: one cannot be read.
+        KprofError: if an expression cannot be parsed.
     """
     from kprof.expressions import SCALARS, parse
 
@@ -228,7 +229,7 @@ def grid_of(axes: Sequence[int | str]) -> "tuple[Expression[Any], ...]":
 
 
 def judge() -> "Judge":
-    """The performance model, as the search's judge."""
+    """Return the performance model as the judge of a search."""
     from kprof.tuning.trials import predicted
     from kprof.tuning.work import Judge
 
@@ -236,10 +237,10 @@ def judge() -> "Judge":
 
 
 def executor(by: "Judge", subject: "TuningSubject", jobs: int, scheduler: str | None) -> "LocalExecutor | DaskExecutor":
-    """Processes of this machine, 0 for one a core, or the workers of a scheduler.
+    """Return the executor: processes on this machine, 0 for one per core, or the workers of a Dask scheduler.
 
     Raises:
-        KprofError: Dask is not installed, or the scheduler does not answer.
+        KprofError: if Dask is not installed, or the scheduler does not answer.
     """
     if scheduler is None:
         from kprof.tuning.executors.local import LocalExecutor
@@ -251,11 +252,14 @@ def executor(by: "Judge", subject: "TuningSubject", jobs: int, scheduler: str | 
 
 
 ON_A_CLUSTER = 256
-"""Configurations under way at most on a cluster, however many threads it has."""
+"""Maximum number of configurations in flight on a cluster, independent of its number of threads."""
 
 
 def in_flight(options: TuneOptions) -> int:
-    """Configurations that may be under way: the same for any ``-j`` up to :data:`kprof.tuning.search.IN_FLIGHT`."""
+    """Return the maximum number of configurations in flight.
+
+    It is the same for any ``-j`` up to :data:`kprof.tuning.search.IN_FLIGHT`, so that the order of the search is, too.
+    """
     from kprof.compiler.defaults import default_jobs
     from kprof.tuning.search import IN_FLIGHT
 
@@ -263,10 +267,12 @@ def in_flight(options: TuneOptions) -> int:
 
 
 def device(*, verify: bool) -> "Device | None":
-    """The GPU to measure on, looked for before anything else is done; ``None`` when nothing is to be measured.
+    """Return the GPU to measure on, or ``None`` if ``verify`` is False.
+
+    Called first, so that a missing GPU fails early.
 
     Raises:
-        KprofError: there is none.
+        KprofError: if there is no GPU.
     """
     if not verify:
         return None
@@ -276,10 +282,10 @@ def device(*, verify: bool) -> "Device | None":
 
 
 def writers(names: Sequence[str], output: str | None) -> "list[Writer]":
-    """The writers asked for.
+    """Return the requested writers.
 
     Raises:
-        KprofError: an unknown format, or no folder to write to.
+        KprofError: if a format is unknown, or there is no output folder.
     """
     from kprof.tuning.formats import writer
 
@@ -296,10 +302,10 @@ def write_formats(
     report: "TuneReport",
     options: TuneOptions,
 ) -> list[str]:
-    """Write the files of each format below the folder; what there is to say about them.
+    """Write the files of each format below the output folder; return notes about the files.
 
     Raises:
-        KprofError: a format needs what the kernel does not have, or a file cannot be written.
+        KprofError: if a format needs a key that the kernel does not have, or a file cannot be written.
     """
     from kprof.tuning.formats.interface import ProblemResult, TunedResults
     from kprof.tuning.short_list import short_list

@@ -1,21 +1,23 @@
-"""What a few measurements of a kernel on a GPU say of its predictions there.
+"""Learn the error of a kernel's predictions on a GPU from a few measurements.
 
-The logarithm of measured over predicted time is taken for a Gaussian process over the configurations: one part that is
-the same for all, one that follows what the predicted time goes to (a cause that is reckoned wrong is wrong wherever it
-takes time), one for each knob, alike for values that lie near each other, and one of the configuration itself with its
-neighbours. A timing that the others do not expect is taken to be of that configuration alone.
+The logarithm of measured over predicted time is modelled as a Gaussian process over the configurations. Its covariance
+has one part shared by all configurations, one part that follows the causes of the predicted time (a wrongly modelled
+cause is wrong wherever it takes time), one part per knob, similar for values that lie near each other, and one part of
+the configuration itself with its neighbours. A timing far from what the other timings predict is attributed to its
+configuration alone.
 
-Which timings tell most says :func:`informative`: those that leave least open of all the others.
+:func:`informative` selects the configurations whose timings would reduce the uncertainty of all others most.
 
-The widths below are those of all families that are judged, this sweep among them (``benchmarks/model/timings.py``);
-those chosen without a kernel do about as well on it (ten drawn by lot: on this sweep 10.3 % for 9.8, on stream-K 20.5
-for 20.9). On the published 12,288 sweep of tritonBLAS the median error of what was not timed goes from 16.7 to 6.6 %
-with ten timings drawn by lot, to 4.8 % with the ten that tell most, and to 3.1 % with 30; its Spearman is 0.92 and
-0.86. Of what many timings take off the error, the ten that tell most take: tritonBLAS persistent GEMM 88 % (of 30; by
-lot 75 %); ROCm stream-K GEMM winners 65 % (of 100; by lot 45 %); AITER block-scaled FP8 GEMM before and after a retune
-47 % (of 100; by lot 14 %); AITER bf16 GEMM times 64 % (of 30; by lot 51 %); AITER bf16 GEMM times on gfx1250 103 % (of
-30; by lot 60 %). The rest are configurations whose errors nothing else shares. One to three timings may be of
-configurations that the model gets wrong: the error of the others may grow.
+The standard deviations below were fitted to all benchmark families, including this sweep
+(``benchmarks/model/timings.py``). Values fitted without a kernel do about as well on it (with ten timings drawn by lot:
+10.3 % instead of 9.8 % on this sweep, 20.5 % instead of 20.9 % on stream-K). On the published 12,288 sweep of
+tritonBLAS the median error of untimed configurations falls from 16.7 % to 6.6 % with ten timings drawn by lot, to 4.8 %
+with the ten most informative, and to 3.1 % with 30; its Spearman is 0.92 and 0.86. The ten most informative timings
+achieve this share of the error reduction of many timings: tritonBLAS persistent GEMM 88 % (of 30; by lot 75 %); ROCm
+stream-K GEMM winners 65 % (of 100; by lot 45 %); AITER block-scaled FP8 GEMM before and after a retune 47 % (of 100; by
+lot 14 %); AITER bf16 GEMM times 64 % (of 30; by lot 51 %); AITER bf16 GEMM times on gfx1250 103 % (of 30; by lot 60 %).
+The rest are configurations whose errors nothing else shares. If one to three timings are of configurations that the
+model gets wrong, the error of the others may grow.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,34 +33,34 @@ Config = Mapping[str, Any]
 Shares = Mapping[str, float]
 
 ALL = 0.4
-"""Standard deviation of the error that all configurations share, in the logarithm."""
+"""Standard deviation of the error that all configurations share, as a logarithm."""
 CAUSES = 0.3
-"""Standard deviation of the error of what has one cause only, the same wherever it takes time."""
+"""Standard deviation of the error of a single cause, equal wherever the cause takes time."""
 ALIKE = 0.3
-"""Standard deviation of the error of configurations whose time goes to the same causes."""
+"""Standard deviation of the error shared by configurations whose time has the same causes."""
 APART = 0.5
-"""Sum of differences of such shares after which their errors have little in common (a factor of e less)."""
+"""Sum of differences between cause shares at which the covariance of two errors falls by a factor of e."""
 KNOBS = 0.2
-"""Standard deviation of the error that follows the knobs, all of them together."""
+"""Standard deviation of the error that depends on the knobs, over all knobs."""
 ITSELF = 0.05
 """Standard deviation of the error that a configuration shares with its neighbours."""
 NOISE = 0.05
-"""Standard deviation of the error of one configuration alone, repeated measurements included."""
+"""Standard deviation of the error of one configuration alone, including repeated measurements."""
 SPREAD = 0.1
-"""The same, for ranges: what a configuration that was not timed may differ by in its own."""
+"""Standard deviation of an untimed configuration's own error, used for ranges."""
 _UNEXPECTED = 1.5
-"""Times the usual distance from what the others expect, beyond which a timing is of its configuration alone."""
+"""Factor on the usual deviation beyond which a timing is attributed to its configuration alone."""
 _ROUNDS = 3
 _FEW = 4
-"""Fewer timings do not tell which of them is out of the ordinary."""
+"""With fewer timings, outliers cannot be recognised."""
 MOST = 150
-"""Timings that are learned from; of more, so many spread evenly."""
+"""Maximum number of timings to learn from; more timings are subsampled evenly."""
 _Z90 = 1.645
-"""Standard deviations to both sides that hold 90 % of a normal distribution."""
+"""Standard deviations on both sides that enclose 90 % of a normal distribution."""
 _LEAST_EFFECT = 0.05
-"""Least effect of a knob or a cause that is reported."""
+"""Minimum relative effect of a knob or a cause that is reported."""
 _TOLD = 4
-"""Causes that are reported, and knobs."""
+"""Maximum number of causes that are reported, and of knobs."""
 _CONSTANTS = {
     "matrix": "matrix_sustained",
     "memory bandwidth": "vector_memory_share",
@@ -66,7 +68,7 @@ _CONSTANTS = {
     "lds": "lds_latency, lds_access",
     "launch": "dispatch_ns",
 }
-"""Cause to the constant of the architecture's file that it rests on most."""
+"""Constant of the architecture's file that each cause depends on most."""
 
 
 class TimedConfig(NamedTuple):
@@ -75,7 +77,7 @@ class TimedConfig(NamedTuple):
     Attributes:
         config: its knobs.
         measured, predicted: times in the same unit.
-        shares: of the predicted time, by cause; empty where they are not known.
+        shares: shares of the predicted time by cause; empty if unknown.
     """
 
     config: Config
@@ -85,7 +87,7 @@ class TimedConfig(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """A corrected time: the factor on the prediction, and the ends of its 90 % range as factors of the prediction."""
+    """A correction: the factor on the prediction, and both ends of its 90 % range as factors of the prediction."""
 
     factor: float
     low: float
@@ -93,14 +95,14 @@ class Corrected(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What measurements say of a kernel's predictions; made by :func:`learn`.
+    """The errors of a kernel's predictions that :func:`learn` derived from measurements.
 
     Attributes:
         knobs: names of the knobs that all measured configurations have.
-        timings: what was learned from.
-        weights: of each, so that the process passes its residual.
-        precision: inverse of the timings' covariances.
-        usual: how far the timings usually are from what the others expect, in the logarithm.
+        timings: the timings that were learned from.
+        weights: weight of each timing, so that the process reproduces its residual.
+        precision: inverse of the timings' covariance matrix.
+        usual: usual deviation of a timing from what the other timings predict, as a logarithm.
     """
 
     knobs: tuple[str, ...]
@@ -110,7 +112,7 @@ class Learned(NamedTuple):
     usual: float
 
     def of(self, config: Config, shares: Shares | None = None) -> Corrected:
-        """The correction for a configuration, with the shares of its predicted time by cause."""
+        """Return the correction for a configuration, given the shares of its predicted time by cause."""
         here = shares or {}
         row = [_covariance(self.knobs, config, here, other.config, other.shares) for other in self.timings]
         mean = sum(k * w for k, w in zip(row, self.weights, strict=True))
@@ -120,14 +122,14 @@ class Learned(NamedTuple):
         return Corrected(exp(mean), exp(mean - _Z90 * spread), exp(mean + _Z90 * spread))
 
     def words(self) -> list[str]:
-        """What was learned: what all have in common, then causes, then knobs whose effect is 5 % and more."""
+        """Describe what was learned: the common factor, then causes, then knobs with an effect of 5 % or more."""
         common = exp(fmean(log(self.of(one.config, one.shares).factor) for one in self.timings))
         count = len(self.timings)
         lines = [f"from {count} {'timing' if count == 1 else 'timings'}: {common:.2f} times the predicted time"]
         return [*lines, *_strongest(self._causes()), *_strongest(self._knobs())]
 
     def _causes(self) -> Iterator[tuple[float, str]]:
-        """Effect and words of each cause that the predicted times go to unequally."""
+        """Yield effect and description of each cause whose share differs between the timings."""
         import numpy as np
 
         names = dict.fromkeys(cause for one in self.timings for cause in one.shares)
@@ -136,7 +138,7 @@ class Learned(NamedTuple):
         shares = [[one.shares.get(cause, 0.0) - means[cause] for cause in names] for one in self.timings]
         rows = np.array(shares).reshape(len(shares), len(names))
         middle = median(residuals)
-        # What a cause does not explain lies in the others' noise: timings out of the ordinary count less.
+        # Deviations that causes do not explain count as noise of the timing, so that outliers have less weight.
         noise = [NOISE**2 + max(0.0, abs(r - middle) - self.usual) ** 2 for r in residuals]
         covariances = CAUSES**2 * rows @ rows.T + np.diag(noise)
         weights = np.linalg.solve(covariances, np.array(residuals) - middle)
@@ -163,10 +165,10 @@ class Learned(NamedTuple):
 
 
 def learn(timings: Sequence[TimedConfig]) -> Learned:
-    """What timings say.
+    """Derive the errors of a kernel's predictions from timings.
 
     Raises:
-        ValueError: there are none, or a time is not positive.
+        ValueError: if there are no timings, or a time is not positive.
     """
     import numpy as np
 
@@ -184,7 +186,7 @@ def learn(timings: Sequence[TimedConfig]) -> Learned:
         weights = [float(weight) for weight in precision @ residuals]
         if len(timings) < _FEW:
             break
-        # What each differs by from what all others say of it.
+        # Deviation of each timing from what all other timings predict for it.
         apart = [abs(w / d) for w, d in zip(weights, map(float, np.diag(precision)), strict=True)]
         usual = max(1.48 * median(apart), NOISE)
         if turn < _ROUNDS:
@@ -193,11 +195,13 @@ def learn(timings: Sequence[TimedConfig]) -> Learned:
 
 
 def informative(candidates: Sequence[tuple[Config, Shares]], count: int) -> list[int]:
-    """Places of the configurations whose times would leave least open of all others, the most telling first.
+    """Return the positions of the most informative configurations, most informative first.
+
+    Their timings would leave the least uncertainty about all other configurations.
 
     Args:
         candidates: knobs, and shares of the predicted time by cause.
-        count: how many; fewer where there are not so many.
+        count: maximum number of positions.
     """
     import numpy as np
 
@@ -236,7 +240,7 @@ def _covariance(knobs: Sequence[str], one: Config, shares: Shares, other: Config
 
 
 def _near(one: Any, other: Any) -> float:
-    """How alike two values of a knob are: 1 for the same, less by a factor of e for each doubling between numbers."""
+    """Return the similarity of two values of a knob: 1 if equal, less by a factor of e for each doubling."""
     if one == other:
         return 1.0
     if all(isinstance(v, int | float) and not isinstance(v, bool) and v > 0 for v in (one, other)):

@@ -1,10 +1,10 @@
-"""The search: takes configurations best first, has them compiled and judged, and keeps what comes back.
+"""The search: take configurations best first, compile and judge them, and collect the results.
 
-It can end at any time: when all is done, when the budget is spent, by Ctrl-C, or killed. What was answered by then is
-in the journal, and the next run goes on from there.
+The search can end at any time: when all configurations are done, when the budget is spent, by Ctrl-C, or killed. All
+results so far are in the journal, and the next run continues from there.
 
-What is looked at depends neither on how many workers there are nor on what a cache serves: answers are taken in the
-order in which they were asked for, and each choice rests on those of all configurations but the last few.
+The explored configurations depend neither on the number of workers nor on the cache. Results are used in the order in
+which they were requested, and each choice uses all results except those still in flight.
 """
 
 import math
@@ -29,10 +29,10 @@ from kprof.tuning.watched_knobs import Question
 from kprof.tuning.work import Executor, Judge, TaskResult, TuningTask, task_of
 
 NEAR_BEST = 4
-"""So many of the best so far have their neighbours looked at."""
+"""Number of best configurations whose neighbours are explored."""
 
 IN_FLIGHT = 16
-"""So many configurations are under way at most: what is chosen next rests on all answers but theirs."""
+"""Maximum number of configurations in flight. The next choice uses every result except those still in flight."""
 
 
 class Search:
@@ -40,16 +40,16 @@ class Search:
 
     Args:
         subject: kernel, architecture and problems.
-        space: what to choose from.
-        judge: who judges.
-        executor: who compiles.
-        journal: where answers are kept; ``None``: nowhere.
-        budget: seconds after which no compile is begun; ``None``: no limit.
-        report: called with the progress after each answer.
-        order: makes the order of a problem's configurations from the kernel's own one; by default that of
+        space: the search space.
+        judge: function that judges what is compiled.
+        executor: executor that compiles.
+        journal: file that keeps the results; ``None``: none.
+        budget: seconds after which no further compile starts; ``None``: no limit.
+        report: called with the progress after each configuration.
+        order: returns the order of a problem's configurations, given the kernel's own configuration; by default
             :class:`kprof.tuning.order.Queue` over the space.
-        in_flight: configurations that may be under way when another one is chosen. More workers than that are idle.
-        most: configurations of a problem to look at, besides the kernel's own; ``None``: no limit.
+        in_flight: maximum number of configurations in flight when another one is chosen. Additional workers are idle.
+        most: maximum number of configurations per problem, besides the kernel's own; ``None``: no limit.
     """
 
     def __init__(
@@ -75,14 +75,14 @@ class Search:
         self._answers: dict[str, TaskResult] = {}
         self._before: frozenset[str] = frozenset()
         self._waiting: dict[str, list[Candidate]] = {}
-        # In the order in which they were chosen; their answers are taken in this order too.
+        # In the order in which they were chosen; their results are used in this order, too.
         self._under_way: deque[Candidate] = deque()
         self._fastest: dict[int, float] = {}
         self._scored: list[list[Evaluation]] = [[] for _ in subject.problems]
         self._own: list[Evaluation | None] = [None for _ in subject.problems]
         self._own_problems = ["" for _ in subject.problems]
         self._own_unlaunchable = [False for _ in subject.problems]
-        # What is compared, of the first configuration that has an answer: time, or cycles for each element of an axis.
+        # Axis of the first result per problem: results are compared by time (""), or by cycles per element of an axis.
         self._axes: list[str | None] = [None for _ in subject.problems]
         self._pruned, self._failed = Pruned(), Counter[str]()
         self._lds = [LdsRule(subject.arch, subject.element_bytes(p)) for p in subject.problems]
@@ -98,10 +98,10 @@ class Search:
         self.progress = Progress(budget=budget, problems=len(subject.problems))
 
     def run(self) -> SearchResult:
-        """Search until the end, the budget's end, or Ctrl-C.
+        """Search until all configurations are done, the budget is spent, or Ctrl-C is pressed.
 
         Raises:
-            KprofError: nothing is legal, the kernel's file is broken, or there is no usable Triton.
+            KprofError: if no configuration is legal, the kernel's file is broken, or no usable Triton is installed.
         """
         self._answers = self._journal.known() if self._journal is not None else {}
         self._before = frozenset(self._answers)
@@ -140,9 +140,9 @@ class Search:
         return queue if self._most is None else ShortOrder(queue, self._most)
 
     def _tasks(self) -> Iterator[TuningTask | None]:
-        """Tasks in the order in which they are worth doing; decides late what comes next.
+        """Yield tasks in the order of their expected gain; each choice is made as late as possible.
 
-        ``None`` where the next choice needs an answer that has not come.
+        Yield ``None`` if the next choice needs a result that has not arrived.
         """
         for index, own in enumerate(self._own_configs):
             if own:
@@ -163,11 +163,14 @@ class Search:
             if not chosen:
                 if not self._under_way:
                     return
-                # The next answer may bring configurations that no one waited for.
+                # The next result may add neighbours to the queues.
                 yield from self._wait(len(self._under_way) - 1)
 
     def _wait(self, most: int) -> Iterator[None]:
-        """Until so many are under way at most; takes no answer more than that needs."""
+        """Wait until at most ``most`` configurations are in flight; use no more results than that requires.
+
+        Yield ``None`` whenever the oldest result has not arrived.
+        """
         while len(self._under_way) > most:
             if self._under_way[0].missing:
                 yield None
@@ -186,7 +189,7 @@ class Search:
             yield from self._begin(index, config)
 
     def _own_config(self, base: Mapping[str, Any]) -> dict[str, Any]:
-        """The kernel's own configuration, with what is held fixed and Triton's defaults for what it leaves out."""
+        """Return the kernel's own configuration with fixed knobs, and Triton's defaults for missing options."""
         from kprof.compiler import versions
 
         if not base:
@@ -257,7 +260,10 @@ class Search:
         self.progress.tiles_seen = len(self._tiles)
 
     def _keep(self, answer: TaskResult) -> None:
-        """Put an answer into the journal; where that fails, as on a full disk, the search goes on without."""
+        """Append a result to the journal.
+
+        If that fails, for example on a full disk, the search continues without it.
+        """
         if self._not_kept or self._journal is None:
             return
         try:
@@ -266,7 +272,7 @@ class Search:
             self._not_kept = error.message
 
     def _complete(self, candidate: Candidate) -> None:
-        """Count a configuration all of whose answers are there."""
+        """Count a configuration whose results have all arrived."""
         if candidate.own:
             return
         self._see(candidate.index, candidate.config)
@@ -287,7 +293,7 @@ class Search:
         self._end()
 
     def _learn(self, candidate: Candidate) -> None:
-        """Let what comes next depend on a configuration's answers."""
+        """Use a configuration's results for the choice of later configurations."""
         index, config = candidate.index, candidate.config
         lds = self._answers[candidate.keys[0]].resources.get("lds_bytes")
         if isinstance(lds, int):
@@ -310,7 +316,7 @@ class Search:
                 self._queues[index].look_near(config, result.rank)
 
     def _comparable(self, index: int, result: Evaluation) -> Evaluation | TaskResult:
-        """A time cannot be compared with cycles an element: what the first answer has is what counts."""
+        """Reject a result that cannot be compared with the first one: a time, or cycles per element of another axis."""
         first = self._axes[index]
         if first is None:
             self._axes[index] = result.axis

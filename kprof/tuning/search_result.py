@@ -1,4 +1,4 @@
-"""How far a search is, and what it knows when it ends."""
+"""Progress and result of a search."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,23 +10,25 @@ from kprof.tuning.space import Space
 
 @dataclass
 class Progress:
-    """How far a search is.
+    """The progress of a search.
 
     Attributes:
         compiled: configurations compiled in this run; all launches of ``cached`` of them came from kprof's cache.
         resumed: configurations known from an earlier run.
-        derived: configurations that differ from compiled ones only in knobs that left this kernel's time as it is.
-        shared: configurations whose compiles are those of configurations chosen before.
-        refused: configurations that the kernel itself refuses, so that there is nothing to compile.
-        compiles: compiles done in this run, those of the kernel's own configuration and of further launches included.
-        total: configurations that are legal, those of all problems.
-        failed: configurations that are no good.
-        seconds: since the start.
-        budget: seconds that it may take, ``None``: no limit.
-        best: name of the last problem that got a better configuration, and its time in microseconds.
-        axis: where there are no times, what the extent depends on; ``best`` is then in cycles for each element of it.
-        problems: how many there are.
-        tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them looked at.
+        derived: configurations that differ from compiled ones only in knobs that did not change this kernel's time.
+        shared: configurations that share all their compiles with configurations chosen before.
+        refused: configurations that the kernel itself rejects, so that there is nothing to compile.
+        compiles: compiles in this run, including those of the kernel's own configuration and of further launches.
+        total: number of legal configurations of all problems.
+        failed: configurations without a valid result.
+        seconds: seconds since the start.
+        budget: maximum seconds, ``None``: no limit.
+        best: name of the last problem with an improvement, and its best time in microseconds.
+        axis: the size that an unknown loop bound depends on, if there are no times; ``best`` is then in cycles per
+            element of it.
+        problems: number of problems.
+        tiles: different tiles (blocks and wavefronts) among the legal configurations; ``tiles_seen`` of them were
+            explored.
     """
 
     compiled: int = 0
@@ -48,22 +50,22 @@ class Progress:
 
     @property
     def uncompiled(self) -> int:
-        """Configurations judged without a compile in this run."""
+        """Number of configurations judged without a compile in this run."""
         return self.resumed + self.derived + self.shared + self.refused
 
     @property
     def done(self) -> int:
-        """Configurations looked at: those compiled and those judged without a compile."""
+        """Number of explored configurations: those compiled and those judged without a compile."""
         return self.compiled + self.uncompiled
 
     @property
     def rate(self) -> float:
-        """Compiles a second."""
+        """Compiles per second."""
         return self.compiles / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def left(self) -> float | None:
-        """Seconds until it ends, as it looks now."""
+        """Estimated seconds until the search ends, or None if unknown."""
         fresh = self.done - self.resumed
         rest = (self.total - self.done) * self.seconds / fresh if fresh else None
         budget = None if self.budget is None else max(0.0, self.budget - self.seconds)
@@ -72,24 +74,25 @@ class Progress:
 
 @dataclass
 class SearchResult:
-    """What a search knows when it ends.
+    """The result of a search.
 
     Attributes:
-        space: what it chose from.
-        ranked: for each problem, what was found, fastest first, one entry for each program.
-        own: for each problem, the kernel's own configuration; ``None`` where it has none or it is no good.
+        space: the search space.
+        ranked: for each problem, the evaluations, fastest first, one entry per program.
+        own: for each problem, the kernel's own configuration; ``None`` if it has none or it has no valid result.
         pruned: combinations left out before compiling, by reason, over all problems.
-        failed: configurations that are no good, by reason.
-        inert: knobs that left this kernel's time as it is, see :mod:`kprof.tuning.inert`.
-        duplicates: configurations whose program another one gave already.
-        progress: how far it came, over all problems; ``total`` and ``seconds`` are those of the whole run.
-        compile_seconds: sum of the compiles of this run that did not come from the cache.
+        failed: configurations without a valid result, by reason.
+        inert: knobs that did not change this kernel's time, see :mod:`kprof.tuning.inert`.
+        duplicates: configurations whose program is that of another one.
+        progress: final progress over all problems; ``total`` and ``seconds`` are those of the whole run.
+        compile_seconds: sum of this run's compile times, without those served from the cache.
         ended: ``complete``, ``budget`` or ``interrupted``.
-        own_problems: for each problem, why the kernel's own configuration is no good; empty where it is.
-        own_unlaunchable: for each problem, whether that is because it compiles and no GPU of the kind could launch it.
-        example: the first reason why a configuration is no good, in full.
-        not_kept: why the journal ends before the search did; empty when it does not.
-        learned: for each problem, what measured times said of its predictions; empty where none were given.
+        own_problems: for each problem, why the kernel's own configuration has no valid result, or "".
+        own_unlaunchable: for each problem, True if the kernel's own configuration compiles but cannot be launched on
+            this kind of GPU.
+        example: the first failure's reason in full.
+        not_kept: why the journal ends before the search did, or "".
+        learned: for each problem, the corrections from measured times, in words; empty if there are none.
     """
 
     space: Space

@@ -1,8 +1,8 @@
-"""The short list: of a ranking, what is worth a look or a measurement.
+"""The short list: the entries of a ranking that are worth examining or measuring.
 
-The first of a ranking are often variants of one tile that a prediction does not tell apart. Measuring eight of them
-says less than measuring the best of eight tiles, so that each tile stands once, with its fastest configuration. Where
-there are fewer tiles than places, variants follow.
+The first entries of a ranking are often variants of one tile that a prediction cannot distinguish. Measuring eight of
+them is less useful than measuring the best of eight tiles, so that each tile appears once, with its fastest
+configuration. If there are fewer tiles than places, variants fill the list.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.residuals import informative
 
 COUNT = 10
-"""Configurations whose times are asked for to correct the others."""
+"""Number of configurations whose measured times are requested to correct the others."""
 _LOOKED_AT = 120
-"""Configurations of a ranking, evenly spread, that they are chosen from."""
+"""Maximum number of configurations, evenly spread over the ranking, that the requested ones are chosen from."""
 
 
 def short_list(ranked: Sequence[Evaluation], top: int) -> list[int]:
-    """Positions in a ranking, in its order; those that were measured are all in it."""
+    """Return the short list as ascending positions in a ranking; if entries were measured, return exactly those."""
     measured = [i for i, one in enumerate(ranked) if one.measured_ms is not None or one.note]
     if measured:
         return measured
@@ -34,7 +34,7 @@ def short_list(ranked: Sequence[Evaluation], top: int) -> list[int]:
 
 
 def variants(ranked: Sequence[Evaluation], place: int, shown: Sequence[int]) -> int:
-    """Configurations that are left out of a short list for one of it: the same tile, and not distinguished from it."""
+    """Count the configurations that a short-list entry represents: same tile, and no distinguishable time."""
     one = ranked[place]
     tile = tile_of(one.config)
     return sum(
@@ -45,9 +45,9 @@ def variants(ranked: Sequence[Evaluation], place: int, shown: Sequence[int]) -> 
 
 
 def to_time(ranked: Sequence[Evaluation]) -> list[int]:
-    """Positions in a ranking of the configurations whose times tell most of all others; empty where few are left.
+    """Return the positions in a ranking of the configurations whose measured times would be most informative.
 
-    Where times are known already, there is nothing to ask for.
+    Return an empty list if the ranking is short or times are already known.
     """
     timed = [place for place, one in enumerate(ranked) if one.time_us is not None]
     known = any(one.given or one.measured_ms is not None for one in ranked)

@@ -1,8 +1,7 @@
-"""What a search may choose from: knobs with their values, or a list of complete configurations.
+"""The search space: knobs with their values, or a list of complete configurations.
 
-Where it comes from, the first that there is: a file (``--space``, see :mod:`kprof.tuning.space_file`), the kernel
-file's own ``space``, the configurations of the kernel's ``@triton.autotune``, the ``configs`` that the kernel file
-lists.
+The first available source is used: a file (``--space``, see :mod:`kprof.tuning.space_file`), the kernel file's own
+``space``, the configurations of the kernel's ``@triton.autotune``, the ``configs`` of the kernel file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
 
 MOST_COMBINATIONS = 4_000_000
-"""Combinations of a space beyond which a search cannot finish: far more than can be compiled."""
+"""Maximum number of combinations in a space: far more than a search can compile."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,11 @@ class Space:
     """The configurations of a search.
 
     Attributes:
-        origin: where it comes from, in words.
-        knobs: name to values, in the order given; empty when ``listed`` is used.
+        origin: source of the space, in words.
+        knobs: values by knob name, in the order given; empty if ``listed`` is used.
         listed: complete configurations instead of knobs.
-        constraints: comparisons that have to hold.
-        notes: what was left out of account.
+        constraints: comparisons that have to be true.
+        notes: exclusions that the user should know about.
     """
 
     origin: str
@@ -47,10 +46,10 @@ class Space:
         return len(self.listed) if self.listed else prod(len(v) for v in self.knobs.values())
 
     def fixed(self, config: Mapping[str, Any]) -> "Space":
-        """The space with some knobs held at one value.
+        """Return the space with some knobs fixed to one value.
 
         Raises:
-            KprofError: all listed configurations say otherwise.
+            KprofError: if no listed configuration has these values.
         """
         if not config:
             return self
@@ -63,28 +62,28 @@ class Space:
         return replace(self, listed=tuple({**c, **config} for c in kept))
 
     def names(self) -> tuple[str, ...]:
-        """Every knob that it sets."""
+        """Return the names of all knobs in the space."""
         found = dict.fromkeys(self.knobs)
         for config in self.listed:
             found.update(dict.fromkeys(config))
         return tuple(found)
 
     def over(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Every combination of some of the knobs."""
+        """Yield every combination of the named knobs."""
         chosen = [name for name in self.knobs if name in names]
         for values in product(*(self.knobs[name] for name in chosen)):
             yield dict(zip(chosen, values, strict=True))
 
 
 def check_kinds(space: Space, own: Mapping[str, Any]) -> None:
-    """Check that integer knobs have integer values only.
+    """Check that integer knobs have only integer values.
 
     Args:
         space: the search space to check.
         own: the kernel's own knobs.
 
     Raises:
-        KprofError: an integer knob has another value.
+        KprofError: if an integer knob has another value.
     """
     pairs = [(name, value) for name, values in space.knobs.items() for value in values]
     pairs += [pair for config in space.listed for pair in config.items()]
@@ -95,16 +94,16 @@ def check_kinds(space: Space, own: Mapping[str, Any]) -> None:
 
 
 def check(space: Space, known: set[str], sizes: Mapping[str, Any]) -> Space:
-    """The same space, if a search can use it.
+    """Return the space unchanged if a search can use it.
 
     Args:
-        space: what to check.
-        known: knobs that the kernel has; empty when it does not say.
-        sizes: problem parameters, which constraints may name too.
+        space: the search space to check.
+        known: knobs of the kernel; empty if unknown.
+        sizes: problem parameters, which constraints may use, too.
 
     Raises:
-        KprofError: it is empty, has an unknown knob, more combinations than :data:`MOST_COMBINATIONS`, or a
-            constraint names something unknown.
+        KprofError: if the space is empty, has an unknown knob or more combinations than :data:`MOST_COMBINATIONS`, or a
+            constraint uses an unknown name.
     """
     for name in space.names():
         if known and name not in known:
@@ -133,10 +132,10 @@ def check(space: Space, known: set[str], sizes: Mapping[str, Any]) -> Space:
 
 
 def of_kernel(kernel: "Kernel") -> Space:
-    """The space that a kernel file or its ``@triton.autotune`` gives.
+    """Return the space of a kernel file or its ``@triton.autotune``.
 
     Raises:
-        KprofError: there is none.
+        KprofError: if there is none.
     """
     from kprof.importing.functions import unwrap
 
@@ -173,10 +172,10 @@ def _distinct(configs: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], 
 
 
 def supported(space: Space, fixed: Mapping[str, Any]) -> Space:
-    """The space without options that the installed Triton does not have; they are noted.
+    """Return the space without options that the installed Triton does not have; a note names them.
 
     Raises:
-        KprofError: the user asked for one of them.
+        KprofError: if the user requested one of them.
     """
     from kprof.compiler import versions
 

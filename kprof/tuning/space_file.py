@@ -1,4 +1,4 @@
-"""Read a search space from a TOML, YAML or JSON file, and problem sizes from such a file too.
+"""Read a search space from a TOML, YAML or JSON file, and problem sizes from such a file.
 
 A space is a table of knobs, each with a list of values, and optionally ``constraints``, a list of comparisons::
 
@@ -20,16 +20,16 @@ from kprof.inputs import boundary
 from kprof.tuning.space import MOST_COMBINATIONS, Space
 
 MOST_BYTES = 8 << 20
-"""Size beyond which a file is not taken for a list of knobs."""
+"""Maximum size of a space file in bytes."""
 
 _FORMS = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
 
 
 def read(path: str) -> Space:
-    """A space from a file.
+    """Read a space from a file.
 
     Raises:
-        KprofError: the file cannot be read, is not of its form, or holds no space.
+        KprofError: if the file cannot be read, is malformed, or contains no space.
     """
     data = load(path)
     if isinstance(data, Mapping) and isinstance(data.get("space"), Mapping):
@@ -55,10 +55,10 @@ _EXAMPLE = "a table of knobs with lists of values: BLOCK_M = [64, 128]"
 
 
 def load(path: str) -> Any:
-    """What a TOML, YAML or JSON file holds.
+    """Return the parsed contents of a TOML, YAML or JSON file.
 
     Raises:
-        KprofError: it cannot be read, is too large, or is not of the form that its name says.
+        KprofError: if the file cannot be read, is too large, or does not have the format of its suffix.
     """
     place = Path(path)
     form = _FORMS.get(place.suffix.lower())
@@ -84,7 +84,7 @@ def _values(name: Any, values: Any, path: str) -> tuple[Any, ...]:
             raise InputError(f"{name} has a value that is no number, text or boolean: {value!r}"[:200], path=path)
     if len(listed) > MOST_COMBINATIONS:
         raise InputError(f"{name} has {len(listed):,} values", path=path)
-    # True and 1 are equal to Python and not to a kernel.
+    # True and 1 are equal in Python, but are different values for a kernel.
     return tuple(value for _, value in dict.fromkeys((type(v), v) for v in listed))
 
 

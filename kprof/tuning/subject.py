@@ -1,4 +1,4 @@
-"""What is tuned: from a problem and a configuration to the compiles and launches that it means."""
+"""The subject of a search: turns a problem and a configuration into compiles and launches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,7 @@ class TuningSubject(Protocol):
 
     @property
     def product(self) -> "Product | None":
-        """The GPU, when one was named."""
+        """The GPU, or None if no product was named."""
         ...
 
     @property
@@ -41,44 +41,44 @@ class TuningSubject(Protocol):
 
     @property
     def condition(self) -> str:
-        """That times are predicted for, see :mod:`kprof.condition`."""
+        """Condition for predicted times, see :mod:`kprof.condition`."""
         ...
 
     def base(self, problem: Problem) -> dict[str, Any]:
-        """The kernel's own knobs for a problem."""
+        """Return the kernel's own knobs for a problem."""
         ...
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
-        """Everything that is launched: the kernel first, then its parts.
+        """Return all launches: the kernel first, then its parts.
 
         Raises:
-            KprofError: the kernel's file refuses the configuration.
+            KprofError: if the kernel's file rejects the configuration.
         """
         ...
 
     def element_bytes(self, problem: Problem) -> int | None:
-        """Size of the smallest element that the kernel is given, ``None`` when not known."""
+        """Return the size of the kernel's smallest tensor element in bytes, or ``None`` if unknown."""
         ...
 
     def flops(self, problem: Problem) -> int | None:
-        """Operations of the kernel itself, ``None`` when not known or when parts share them."""
+        """Return the operations of the kernel itself, or ``None`` if unknown or shared with its parts."""
         ...
 
     def dependencies(self) -> Mapping[str, str]:
-        """Files that decide what is compiled, with the SHA-256 of their content."""
+        """Return the files that determine what is compiled, with the SHA-256 of their contents."""
         ...
 
 
 @dataclass(frozen=True)
 class KernelSubject:
-    """A kernel whose file says how it is launched.
+    """A kernel whose file defines its launch.
 
     Attributes:
         kernel, arch, product, problems: see :class:`TuningSubject`.
-        config: knobs on top of the kernel's own.
-        environment: Triton's environment switches. A configuration may hold some too: they come before these.
-        values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
-        condition: that times are predicted for, see :mod:`kprof.condition`.
+        config: knobs that override the kernel's own.
+        environment: Triton's environment switches; switches in a configuration have priority.
+        values: numbers that a launch does not determine, see :mod:`kprof.targets.values`.
+        condition: condition for predicted times, see :mod:`kprof.condition`.
     """
 
     kernel: Kernel
@@ -91,15 +91,15 @@ class KernelSubject:
     condition: str = WARM.name
 
     def base(self, problem: Problem) -> dict[str, Any]:
-        """Default knobs, with what the shape wants; environment switches where some are set."""
+        """Return the default knobs for the problem's shape, and the environment switches if any are set."""
         own = self.kernel.configure((self.product or self.arch).name, self.config or None, problem.values)
         return {**own, **self.environment}
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
-        """The kernel, and those of its parts that ``run`` launches with this configuration.
+        """Return the kernel, and those of its parts that ``run`` launches with this configuration.
 
         Raises:
-            KprofError: the file's ``launch`` fails or asks for something that cannot be compiled.
+            KprofError: if the file's ``launch`` fails or describes a launch that cannot be compiled.
         """
         from kprof.compiler.environment import SWITCHES
         from kprof.options.groups import CompileOptions
@@ -111,40 +111,40 @@ class KernelSubject:
         return list(launches_of(self.kernel, self.arch, problem.values, config, options))
 
     def element_bytes(self, problem: Problem) -> int | None:
-        """From the tensors of a launch with the kernel's own knobs."""
+        """Return the size of the smallest element among the tensors of a launch with the kernel's own knobs."""
         try:
             launch = self.kernel.launch(problem.values, self.base(problem))
-        except Exception:  # noqa: BLE001 - the user's code may raise anything; the search itself will tell
+        except Exception:  # noqa: BLE001 - the user's code may raise anything; the search reports it later
             return None
         return smallest_element(launch.args)
 
     def flops(self, problem: Problem) -> int | None:
-        """As the kernel's file says, where all of its parts are optional."""
+        """Return the kernel file's number of operations, if all parts of the kernel are optional."""
         whole = all(part.when is not None for part in self.kernel.parts.values())
         if self.kernel.flops is None or not whole:
             return None
         try:
             return int(self.kernel.flops(problem.values))
-        except Exception:  # noqa: BLE001 - the user's code may raise anything, and predictions do without
+        except Exception:  # noqa: BLE001 - the user's code may raise anything; predictions work without it
             return None
 
     def dependencies(self) -> Mapping[str, str]:
-        """Files of the kernel and of those that it imports."""
+        """Return the files of the kernel and of its imports."""
         return _dependencies(self.kernel)
 
 
 @dataclass(frozen=True)
 class SignatureSubject:
-    """A bare Triton function: its arguments' types are given, its sizes are values of its arguments.
+    """A bare Triton function: argument types come from a signature, sizes are values of arguments.
 
     Attributes:
         kernel, arch, product, problems: see :class:`TuningSubject`.
         signature: argument types, see :mod:`kprof.targets.signature`.
-        grid: workgroups in x, y, z as expressions of sizes and knobs; empty: not known.
+        grid: workgroups in x, y, z as expressions of sizes and knobs; empty: unknown.
         constexprs: further compile-time arguments.
-        values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
-        start: the function's own knobs; empty: none are known.
-        condition: that times are predicted for, see :mod:`kprof.condition`.
+        values: numbers that a launch does not determine, see :mod:`kprof.targets.values`.
+        start: the function's own knobs; empty: unknown.
+        condition: condition for predicted times, see :mod:`kprof.condition`.
     """
 
     kernel: Kernel
@@ -159,15 +159,15 @@ class SignatureSubject:
     condition: str = WARM.name
 
     def base(self, problem: Problem) -> dict[str, Any]:
-        """Its own knobs: each configuration is complete."""
+        """Return the function's own knobs, because each configuration is complete."""
         del problem
         return dict(self.start)
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
-        """The function.
+        """Return the function's compile and launch.
 
         Raises:
-            KprofError: the signature does not fit, or the grid cannot be computed.
+            KprofError: if the signature does not fit, or the grid cannot be computed.
         """
         sizes = {**self.constexprs, **problem.values}
         request, numbers = self._request(problem, config)
@@ -182,19 +182,19 @@ class SignatureSubject:
         ]  # fmt: skip
 
     def element_bytes(self, problem: Problem) -> int | None:
-        """From the pointer types in the signature."""
+        """Return the size of the smallest element type among the pointers in the signature."""
         del problem
         names = (part.strip().partition("=")[2] or part.strip() for part in self.signature.split(","))
         kinds = [name.lstrip("*").partition(":")[0] for name in names if name.startswith("*")]
         return min((ELEMENT_TYPES[kind].size for kind in kinds if kind in ELEMENT_TYPES), default=None)
 
     def flops(self, problem: Problem) -> int | None:
-        """Not known."""
+        """Return None, because the number of operations is unknown."""
         del problem
         return None
 
     def dependencies(self) -> Mapping[str, str]:
-        """Files of the function and of those that it imports."""
+        """Return the files of the function and of its imports."""
         return _dependencies(self.kernel)
 
     def _request(self, problem: Problem, config: Mapping[str, Any]) -> "tuple[CompileRequest, dict[str, Any]]":
@@ -215,14 +215,15 @@ class SignatureSubject:
         derived = by_heuristics(self.kernel.entry, {**sizes, **self.constexprs, **config})
         fixed |= {n: v for n, v in derived.items() if n in known}
         options |= {n: v for n, v in derived.items() if n not in known}
-        # A configuration of another length than the first is complete in itself: options it lacks are Triton's own.
+        # Each configuration is complete: its missing options get Triton's defaults, not values of the autotuner's
+        # configurations.
         function = replace(function, configs=())
         signature = with_sizes(function, self.signature, fixed, sizes)
         return from_signature(function, signature, self.arch.name, fixed, options=options), numbers
 
 
 def smallest_element(args: Mapping[str, Any]) -> int | None:
-    """Bytes of the smallest element among a launch's tensors."""
+    """Return the bytes of the smallest element among a launch's tensors, or None without tensors."""
     sizes = [ELEMENT_TYPES[v.dtype].size for v in args.values() if isinstance(v, Tensor) and v.dtype in ELEMENT_TYPES]
     return min(sizes, default=None)
 

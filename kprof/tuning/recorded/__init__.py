@@ -1,4 +1,4 @@
-"""Other configurations of recorded kernels: options from the TTIR, tiles by launching again in the program."""
+"""Search other configurations of recorded kernels: options from the TTIR, tiles by repeating the program's launch."""
 
 from kprof.tuning.recorded.advise import AdvisedKernel, advise
 

@@ -1,4 +1,4 @@
-"""Advice for recorded kernels."""
+"""Advice for recorded kernels: search better configurations for the kernels of a capture."""
 
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kprof.targets.recompile import RecompilableKernel
 
 LEAST_SHARE = 0.05
-"""Minimum share of the time, all launches of a kernel together, from which the kernel is searched."""
+"""Minimum share of the total time, over all launches of a kernel, for the kernel to be searched."""
 
 _MOST_KERNELS = 12
 _UNTIMED_KERNELS = 4
@@ -35,16 +35,16 @@ _ONLY = "compiler options only"
 
 @dataclass(frozen=True)
 class AdvisedKernel:
-    """What was found for one kernel of a capture.
+    """The search result for one kernel of a capture.
 
     Attributes:
-        target: names it: ``capture::id``.
-        name: the Triton function's.
-        launches: how often it was launched.
-        how: what could be tried, in words.
-        trials: what was tried; ``None`` where it could not be compiled again.
-        answer: what to write where; ``None`` without a better configuration.
-        error: why there are no trials, or empty.
+        target: the kernel's target name: ``capture::id``.
+        name: name of the Triton function.
+        launches: number of launches.
+        how: description of what could be tried.
+        trials: the trials; ``None`` if the kernel could not be compiled again.
+        answer: what to change in the program; ``None`` without a better configuration.
+        error: why there are no trials, or "".
     """
 
     target: str
@@ -73,24 +73,24 @@ def advise(
 ) -> Iterator[AdvisedKernel]:
     """Search better configurations of a capture's kernels that take at least 5 % of the time.
 
-    The program runs once for all of them; they come in the order in which it launches them.
+    The program runs once for all kernels. Results come in the order in which the program launches the kernels.
 
     Args:
-        target: the capture's directory, with ``::NAME`` one kernel of it.
-        product: the GPU; the one of the recording when ``None``.
-        arch: architecture to keep, where one is named.
-        budget: seconds for all searches, after which no compile is begun; they count from the first launch on.
-        jobs: worker processes, 0 for one a core.
-        run: run the program again, for other tiles.
-        program: what to run; as the capture says when ``None``.
-        values: numbers that the launches do not tell, see :mod:`kprof.targets.values`.
-        condition: that times are predicted for, see :mod:`kprof.condition`.
-        progress: called with the number of finished compiles and a few words.
-        tell: called with what is run.
-        only: identifiers of the kernels to take instead.
+        target: directory of the capture, or ``DIRECTORY::NAME`` for one of its kernels.
+        product: the GPU; ``None``: the GPU of the recording.
+        arch: architecture of the kernels to search; "" for all.
+        budget: seconds for all searches, counted from the first launch; no compile starts after them.
+        jobs: worker processes, 0 for one per core.
+        run: True to run the program again, which allows other tiles.
+        program: the program to run; ``None``: the program named in the capture.
+        values: numbers that the launches do not determine, see :mod:`kprof.targets.values`.
+        condition: condition for predicted times, see :mod:`kprof.condition`.
+        progress: called with the number of finished compiles and a status text.
+        tell: called with status messages.
+        only: identifiers of the kernels to search, instead of those with 5 % of the time.
 
     Raises:
-        KprofError: it is no capture, or has no such kernel.
+        KprofError: if the target is not a capture, or has no such kernel.
     """
     from kprof.targets.recompile import recorded
 
@@ -108,7 +108,7 @@ def advise(
         chosen, product, deadline, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
     )
     with closing(opening), Pool(jobs or None, TIMEOUT) as pool:
-        # The program is at a launch before the seconds of its search are asked for.
+        # The next launch is awaited before its search gets its share of the remaining seconds.
         for (subject, how), share in zip(opening, deadline.shares(len(chosen), _LEAST_SECONDS), strict=True):
             if len(chosen) > 1:
                 tell(f"searching configurations of {subject.recorded.kernel.name}, {share:.0f} s")
@@ -127,17 +127,17 @@ def opened(
     condition: str = WARM.name,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> "Iterator[tuple[RecordedSubject, str]]":
-    """A recorded kernel as a subject while its program stands at the launch, and what can be tried, in words.
+    """Yield a recorded kernel as a subject, while its program waits at the launch, and what can be tried, in words.
 
     Args:
         each: the kernel.
-        product: the GPU; the one of the recording when ``None``.
-        jobs: compiles at a time.
-        run: run the program again.
-        program: what to run; as the capture says when ``None``.
-        values: numbers that the launch does not tell.
-        condition: that times are predicted for.
-        tell: called with what is run.
+        product: the GPU; ``None``: the GPU of the recording.
+        jobs: number of parallel compiles.
+        run: True to run the program again.
+        program: the program to run; ``None``: the program named in the capture.
+        values: numbers that the launch does not determine.
+        condition: condition for predicted times.
+        tell: called with status messages.
     """
     opening = _opened_each(
         [each],
@@ -166,11 +166,10 @@ def _opened_each(
     condition: str,
     tell: Callable[[str], None],
 ) -> "Generator[tuple[RecordedSubject, str], None, None]":
-    """Yield each kernel as :func:`opened` does, in the order in which the program launches them.
+    """Yield each kernel like :func:`opened`, in the order in which the program launches them.
 
-    The program runs once. Kernels that it does not launch again come last.
-
-    The program has until the deadline for each launch but the first.
+    The program runs once. Kernels that it does not launch again come last. After the first launch, the program has
+    until the deadline to reach each further launch.
     """
     if not kernels:
         return
@@ -184,7 +183,7 @@ def _opened_each(
 
     started = _started(kernels, product, jobs=jobs, program=program, tell=tell) if run else "the program is not run"
     with closing(started) if isinstance(started, ProgramRun) else nullcontext():
-        # The program is on its way meanwhile.
+        # The choice of configurations overlaps with the start of the program.
         chosen = [standing(each, product or each.kernel.product) for each in kernels]
         while waiting and isinstance(started, ProgramRun):
             first = len(waiting) == len(kernels)
@@ -204,7 +203,7 @@ def _opened_each(
 
 
 def standing(each: "RecompilableKernel", product: "Product | None") -> "RecompilableKernel":
-    """Return the configuration that stands for an autotuner's choice, the same one as everywhere."""
+    """Return the kernel with the configuration that represents its autotuner's choice in all reports."""
     from kprof.targets.captured import loaded
     from kprof.targets.recompile import with_configuration
     from kprof_analyzers.autotuned import choose
@@ -225,16 +224,16 @@ def search(
     pool: Pool,
     progress: Callable[[int, str], None] | None = None,
 ) -> Trials | str:
-    """Climb from the recorded configuration by predicted time; why that cannot be, in words.
+    """Climb from the recorded configuration by predicted time. Return the trials, or the reason why there are none.
 
     Args:
         subject: the kernel, see :func:`opened`.
-        budget: seconds after which no compile is begun.
+        budget: seconds after which no further compile starts.
         pool: worker processes.
-        progress: called with the number of finished compiles and a few words.
+        progress: called with the number of finished compiles and a status text.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     deadline = Deadline(budget)
     each = subject.recorded
@@ -255,7 +254,10 @@ def search(
 
 
 def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Evaluation]:
-    """Every trial with its report, best first, each analysed only when it is asked for; while the program is there."""
+    """Yield every trial with its report, best first.
+
+    Each report is computed on demand, while the program is available.
+    """
     known = {identity(trial.config) for trial in trials.best}
     yield from trials.best
     for trial in trials.all:
@@ -306,9 +308,9 @@ def _started(
 def _worth_searching(
     found: "Sequence[RecompilableKernel]", product: "Product | None", condition: str
 ) -> "list[RecompilableKernel]":
-    """Return the kernels with at least 5 % of the time, then the most launched ones of those without a time.
+    """Return the kernels with at least 5 % of the time, followed by the most launched kernels without a time.
 
-    Each with the configuration that stands for it.
+    Each kernel has the configuration that represents its autotuner's choice.
     """
     from kprof.targets.captured import loaded
     from kprof_analyzers.model import predict

@@ -1,4 +1,4 @@
-"""What the owner of a recorded program puts into it: a configuration of its autotuner, of a file, or of the launch."""
+"""Describe where to put a better configuration into a recorded program: its autotuner, a JSON file, or the launch."""
 
 import json
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ from kprof.tuning.recorded.subject import RecordedSubject
 
 _ENOUGH = 3
 _INDUCTOR = frozenset({"num_warps", "num_stages"})
-"""Options that Inductor's configurations have, besides sizes of blocks."""
+"""Options of Inductor's configurations, besides block sizes."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Where a configuration stands, and what to write there.
+    """The place of a configuration in the program, and the text to write there.
 
     Attributes:
-        place: file with line or bucket, in words.
-        before: what stands there; empty where that is not known.
-        after: what to put there.
-        note: what else is to be known, or empty.
+        place: description of the place: file with line or bucket.
+        before: the present text; empty if unknown.
+        after: the new text.
+        note: a further remark, or "".
     """
 
     place: str
@@ -35,11 +35,11 @@ class Answer:
 
 
 def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, Any]) -> Answer:
-    """What to write for a configuration.
+    """Describe how to put a configuration into the program.
 
     Args:
         subject: the kernel.
-        ready: what the program says of its launch; ``None`` where it does not run.
+        ready: the program's description of its launch; ``None`` if the program does not run.
         config: every knob.
     """
     from kprof.compiler.environment import SWITCHES
@@ -77,10 +77,11 @@ def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, A
 
 
 def _for_inductor(ready: Ready, knobs: Mapping[str, Any], config: Mapping[str, Any], note: str) -> Answer:
-    """What to write where Inductor wrote the kernel: the option that finds the configuration, and its cache's entry.
+    """Return the Inductor option that finds the configuration, and the corresponding entry of Inductor's cache.
 
-    ``max_autotune_pointwise`` times the configurations of Inductor's heuristics, ``coordinate_descent_tuning`` those
-    around the best one. A file beside the generated kernel, ``*.best_config``, keeps what either has found.
+    ``max_autotune_pointwise`` times the configurations of Inductor's heuristics; ``coordinate_descent_tuning`` times
+    configurations around the best one. Inductor stores the result of either in a ``*.best_config`` file next to the
+    generated kernel.
     """
     chosen = {name: value for name, value in config.items() if name.endswith("BLOCK") or name in _INDUCTOR}
     listed = any(all(chosen.get(name, value) == value for name, value in one.items()) for one in ready.configs)
@@ -98,7 +99,7 @@ def _for_inductor(ready: Ready, knobs: Mapping[str, Any], config: Mapping[str, A
 
 
 def triton_config(config: Mapping[str, Any], other: Mapping[str, Any], names: Mapping[str, None]) -> str:
-    """``triton.Config({...}, num_warps=8)`` with what an autotuner lists, and what differs from another one besides."""
+    """Return ``triton.Config({...}, num_warps=8)`` with the listed names, and all values that differ from ``other``."""
     wanted = {n: v for n, v in config.items() if n in names or (n in other and other[n] != v) or n not in other}
     return config_code(wanted)
 
@@ -111,7 +112,10 @@ def _launch_of(subject: RecordedSubject) -> str:
 def _in_files(
     ready: Ready | None, knobs: Mapping[str, Any]
 ) -> "list[tuple[str, list[tuple[str, ...]], dict[str, Any]]]":
-    """Find the launched configuration in JSON files that the program opened: file, keys, configuration."""
+    """Find the launched configuration in JSON files that the program opened.
+
+    Return file, keys and configuration of each.
+    """
     found = []
     if ready is None:
         return []
@@ -127,9 +131,10 @@ def _in_files(
 
 
 def _taken(places: list[tuple[str, ...]], ready: Ready, data: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Those of a file's equal entries that the program took; all, where it cannot be known.
+    """Return the places that the program used among a file's equal entries, or all places if that is unknown.
 
-    By the keys that it holds them under; of a copied one by the batch: servers take the nearest.
+    The keys under which the program holds the entry decide. If the program copied the entry, its batch size decides,
+    because servers use the nearest size.
     """
     for length in sorted({len(keys) for keys in ready.keys}, reverse=True):
         ends = {tuple(keys) for keys in ready.keys if len(keys) == length}
@@ -146,7 +151,7 @@ def _taken(places: list[tuple[str, ...]], ready: Ready, data: Mapping[str, Any])
 def _entries(
     data: Any, keys: tuple[str, ...], knobs: Mapping[str, Any], found: dict[str, list[tuple[str, ...]]]
 ) -> None:
-    """Add the places of entries that are what was launched: keys from the outside in, none where the file is one."""
+    """Add the places of entries that equal the launched configuration. A place lists the keys from the outside in."""
     if not isinstance(data, dict):
         return
     same = [name for name, value in data.items() if name in knobs and knobs[name] == value]

@@ -1,4 +1,4 @@
-"""One kernel of those that were recorded, and one of its launches, for a search."""
+"""Describe which recorded kernel and launch a search is for, when there are several."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from kprof.tuning.recorded.relaunch import RelaunchedProgram
 def not_one(
     kernels: Sequence[CapturedKernel], lost: Mapping[str, str], program: RelaunchedProgram | None
 ) -> TargetError:
-    """Several kernels where one is searched at a time, or none that compiles."""
+    """Return the error for a search that found several kernels, or no kernel that compiles."""
     if not kernels:
         return TargetError(f"there is no kernel to search: {'; '.join(lost.values())}")
     if program is not None:
@@ -26,7 +26,7 @@ def not_one(
 
 
 def other_launches(kernel: CapturedKernel) -> list[str]:
-    """What is said of launches with another grid than the one that the configurations are ranked for."""
+    """Return a note about launches with another grid than the ranked one, if there are any."""
     if len(kernel.grids) < 2:
         return []
     (grid, count), *others = kernel.grids.items()
@@ -36,7 +36,7 @@ def other_launches(kernel: CapturedKernel) -> list[str]:
 
 
 def _launches(kernel: CapturedKernel) -> str:
-    """What tells a program of a function from the others: how often it is launched, and with what grid."""
+    """Return what distinguishes one program of a function from the others: its number of launches and grid."""
     grid = next(iter(kernel.grids), None)
     often = _often(kernel.launches)
     return often if grid is None else f"{often}, grid {'x'.join(map(str, grid))}"

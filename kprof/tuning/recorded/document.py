@@ -1,4 +1,4 @@
-"""What is written of a recorded kernel."""
+"""The JSON document of a recorded kernel's advice."""
 
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +8,7 @@ from kprof.tuning.trials.document import document
 
 
 def document_of(kernel: AdvisedKernel) -> dict[str, Any]:
-    """One kernel as JSON can hold it: ``kprof.advice/1`` with what is known of its launch."""
+    """Convert one kernel to JSON values: ``kprof.advice/1`` with the facts about its launch."""
     own = {} if kernel.trials is None else document(kernel.trials)
     return {
         **own,

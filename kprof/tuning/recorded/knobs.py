@@ -1,4 +1,4 @@
-"""Which knobs of a recorded kernel are tried, and with which values."""
+"""Select the knobs of a recorded kernel to try, and their values."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,15 +25,15 @@ _SMALL = 32
 
 
 def values(knobs: Mapping[str, Any], constexprs: Iterable[str], ready: Ready | None) -> dict[str, tuple[Any, ...]]:
-    """Compile-time arguments with the values to try, the present one included; one value: it stays as it is.
+    """Return the values to try for each compile-time argument, including the present one; a single value is kept.
 
-    What an autotuner lists may be tried as listed. Tiles may be halved and doubled besides. Everything else may be what
-    the program computes, and not how: it stays.
+    All values that an autotuner lists are tried. Tile sizes are also halved and doubled. Other arguments may determine
+    what the program computes and not only how fast, so that they stay unchanged.
 
     Args:
-        knobs: as recorded.
+        knobs: the recorded knobs.
         constexprs: names of compile-time arguments.
-        ready: what the program says of its launch; ``None`` where it does not run.
+        ready: the program's description of its launch; ``None`` if the program does not run.
     """
     found: dict[str, tuple[Any, ...]] = {}
     for name in constexprs:
@@ -66,35 +66,35 @@ Changes = Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
 
 
 def changes_of(subject: RecordedSubject, ready: Ready | None, rules: Iterable[str]) -> Changes:
-    """Gives the changes around a configuration, most promising first.
+    """Return a function that gives the changes around a configuration, most promising first.
 
     Args:
         subject: the kernel.
-        ready: what the program says of its launch; ``None`` where it does not run.
-        rules: identifiers of the findings; they decide what comes first.
+        ready: the program's description of its launch; ``None`` if the program does not run.
+        rules: identifiers of the findings, which determine the order.
     """
     space = values(subject.knobs, _constants(subject), ready)
     return changes_in(space, subject.arch, rules)
 
 
 def _constants(subject: RecordedSubject) -> list[str]:
-    """Compile-time values that are knobs: not those that an argument had."""
+    """Return the compile-time values that are knobs, and not specialized values of run-time arguments."""
     return [name for name in subject.recorded.job.request.constexprs if name in subject.recorded.knobs]
 
 
 def changes_in(space: Mapping[str, tuple[Any, ...]], machine: "Architecture", rules: Iterable[str]) -> Changes:
-    """Gives the changes around a configuration of a kernel without cases, most promising first.
+    """Return a function that gives the changes around a configuration of a kernel without cases, most promising first.
 
     Args:
-        space: compile-time arguments with their values; the compiler's options come to them.
+        space: values of the compile-time arguments, to which the compiler's options are added.
         machine: architecture.
-        rules: identifiers of the findings; they decide what comes first.
+        rules: identifiers of the findings, which determine the order.
     """
     kernel = Kernel("", None, "", _no_launch, shapes={}, config={}, space=space)
     version, found = installed().numbers, frozenset(rules)
 
     def changes(config: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-        # What is not given is as the compiler has it: neighbours know the defaults.
+        # Options missing from the configuration have the compiler's defaults, which ``neighbours`` knows.
         return neighbours(kernel, {}, config, machine, found, version=version)
 
     return changes
@@ -105,11 +105,11 @@ def _no_launch(_shape: Mapping[str, Any], _config: Mapping[str, Any]) -> "Launch
 
 
 def listed(subject: RecordedSubject, ready: Ready | None) -> list[dict[str, Any]]:
-    """The configurations of the kernel's autotuners, on top of what was recorded."""
+    """Return the configurations that the kernel's autotuners list, merged into the recorded one."""
     if ready is None:
         return []
     known = {*_constants(subject), *BACKEND_OPTIONS}
-    # What a configuration says of an option may be what Triton does anyway.
+    # A listed option may merely repeat Triton's default; it is dropped if the recording does not have it.
     unsaid = {**left_to_triton(installed().numbers), "num_ctas": 1, "maxnreg": None}
     said = [
         {n: v for n, v in config.items() if n in known and (n in subject.knobs or n not in unsaid or v != unsaid[n])}
@@ -119,11 +119,11 @@ def listed(subject: RecordedSubject, ready: Ready | None) -> list[dict[str, Any]
 
 
 def space_of(subject: RecordedSubject, ready: Ready | None) -> Space:
-    """Everything that can be tried of a recorded kernel, as a space for a whole search.
+    """Return the complete search space of a recorded kernel.
 
     Args:
         subject: the kernel.
-        ready: what the program says of its launch; ``None`` where it does not run.
+        ready: the program's description of its launch; ``None`` if the program does not run.
     """
     own = values(subject.knobs, _constants(subject), ready)
     kernel = Kernel(subject.recorded.kernel.name, None, "", _no_launch, shapes={}, config={}, space=own)

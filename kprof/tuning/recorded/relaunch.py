@@ -1,4 +1,4 @@
-"""Run the program of a capture again, stop it at launches, and repeat these with other values."""
+"""Run the program of a capture again, stop it at launches, and repeat the launches with other values."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ from kprof.recording.settings import VARIABLE, environment
 from kprof.targets.recompile import RecompilableKernel
 
 TIME_LIMIT = 600.0
-"""Maximum number of seconds that the program runs until it makes a launch."""
+"""Maximum number of seconds that the program runs until a requested launch."""
 
 _SECONDS_OF_A_LINE = 10.0
 
@@ -36,12 +36,12 @@ _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 
 @dataclass(frozen=True)
 class RelaunchedProgram:
-    """What is run.
+    """The program to run again.
 
     Attributes:
         command: the program and its arguments.
-        folder: where it runs.
-        gpu: architecture or product that it sees.
+        folder: working directory.
+        gpu: architecture or product that the program sees.
     """
 
     command: Sequence[str]
@@ -51,14 +51,14 @@ class RelaunchedProgram:
 
 @dataclass(frozen=True)
 class Made:
-    """A launch that the program would make with other values.
+    """A launch as the program would perform it with other compile-time values.
 
     Attributes:
-        request: its compile, from TTIR; with the options of the program.
-        grid: workgroups.
-        arguments: numbers by name.
-        contents: values of integer tensors by name, where they are known.
-        tensor_bytes: bytes of all tensors; ``None`` where that is not known.
+        request: the compile from TTIR, with the program's options.
+        grid: workgroups per axis.
+        arguments: numeric arguments by name.
+        contents: values of integer tensors by name, if known.
+        tensor_bytes: bytes of all tensors; ``None`` if unknown.
     """
 
     request: CompileRequest
@@ -70,17 +70,17 @@ class Made:
 
 @dataclass(frozen=True)
 class Ready:
-    """What the launch is made of.
+    """The program's description of a launch.
 
     Attributes:
         dealt, stepped, orders: compile-time arguments that may have other values, see
             :class:`kprof.recording.tile_arguments.Tiles`.
-        configs: those of the kernel's autotuners, complete with options.
-        files: JSON files that the program opened before.
+        configs: configurations of the kernel's autotuners, complete with options.
+        files: JSON files that the program opened before the launch.
         site: file and line of the launch.
-        keys: under which the program holds the launch's configuration, outer to inner, each way that there is.
-        batch: rows of the activations, where a caller names them.
-        generated: of a kernel that Inductor wrote its kind, ``pointwise`` or ``reduction``; else empty.
+        keys: key paths, outer to inner, under which the program holds the launch's configuration.
+        batch: rows of the activations, if a caller names them.
+        generated: kind of a kernel that Inductor generated, ``pointwise`` or ``reduction``; else empty.
     """
 
     dealt: frozenset[str]
@@ -95,14 +95,14 @@ class Ready:
 
 
 def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
-    """The program of a capture, or why it is not run.
+    """Return the program of a capture, or the reason why it is not run.
 
-    A capture may come from somebody else. What it names is only run where it is a Python program that lies here, below
-    the folder that its sources are named from, and is still what was recorded.
+    A capture may come from somebody else. Its program is run only if it is a Python file on this machine, below the
+    folder that the capture's sources are relative to, and unchanged since the recording.
 
     Args:
-        capture: as it was read.
-        gpu: what it sees.
+        capture: the capture.
+        gpu: architecture or product that the program sees.
     """
     command = list(capture.head.command)
     if len(command) < 2 or not _PYTHON.fullmatch(Path(command[0]).name) or not command[1].endswith(".py"):
@@ -122,7 +122,7 @@ def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
 
 
 def _interpreter(recorded: str) -> str:
-    """This Python, unless another one is found under the recorded name."""
+    """Return this Python, or the recorded one if it is an absolute path that exists here."""
     return sys.executable if shutil.which(recorded) is None or not Path(recorded).is_absolute() else recorded
 
 
@@ -158,8 +158,8 @@ class Relaunch:
     """One launch at which a program has stopped, and which it repeats with other values.
 
     Attributes:
-        ready: what the launch is made of.
-        can_ask: whether it can be made with other values.
+        ready: the program's description of the launch.
+        can_ask: whether the launch can be repeated with other values.
     """
 
     def __init__(self, connection: _Connection, ready: Mapping[str, Any]) -> None:
@@ -180,14 +180,14 @@ class Relaunch:
         )
 
     def ask(self, constexprs: Mapping[str, Any], seconds: float = 120.0) -> Made:
-        """The launch with other compile-time values.
+        """Return the launch with other compile-time values.
 
         Args:
-            constexprs: those that change.
-            seconds: how long it may take.
+            constexprs: the values to change.
+            seconds: maximum time.
 
         Raises:
-            KprofError: the program cannot make it, for the reason given.
+            KprofError: if the program cannot repeat the launch; the message is the program's reason.
         """
         self._connection.say({"constexprs": dict(constexprs)})
         answer = self._connection.heard(seconds)
@@ -212,12 +212,12 @@ class ProgramRun:
     """A program that runs again and stops at the first launch of each requested kernel.
 
     Args:
-        kernels: those whose launches are wanted.
-        program: what is run.
-        jobs: compiles at a time, while the program gets there.
+        kernels: kernels whose launches are requested.
+        program: the program to run.
+        jobs: number of parallel compiles until the program reaches a launch.
 
     Raises:
-        KprofError: it cannot be run.
+        KprofError: if the program cannot be run.
     """
 
     def __init__(self, kernels: Sequence[RecompilableKernel], program: RelaunchedProgram, *, jobs: int = 0) -> None:
@@ -256,10 +256,10 @@ class ProgramRun:
         """Let the program continue to the next requested launch; return the position of its kernel with the launch.
 
         Args:
-            seconds: how long it has.
+            seconds: maximum time.
 
         Raises:
-            KprofError: it ended before, or does not get there in time.
+            KprofError: if the program ends first, or does not reach a launch in time.
         """
         if self._standing is not None:
             # If the program has several processes, the next launch may be in another one.
@@ -290,7 +290,7 @@ class ProgramRun:
                 raise KprofError("the program did not launch the kernel again within its time limit")
 
     def close(self) -> None:
-        """End the program, and remove what was written for it."""
+        """End the program, and remove its temporary folder."""
         for key in list(self._selector.get_map().values()):
             if key.data is not None:
                 key.data.close()

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecordedSubject:
-    """One kernel of a capture with the launch that was recorded; see :class:`kprof.tuning.subject.TuningSubject`.
+    """One kernel of a capture with its recorded launch; see :class:`kprof.tuning.subject.TuningSubject`.
 
     Attributes:
         recorded: the kernel.
         product: the GPU that times are predicted for.
-        program: the program that makes the launch again; ``None``: compile-time values stay as they are.
-        values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
-        condition: that times are predicted for, see :mod:`kprof.condition`.
+        program: the stopped program that repeats the launch; ``None``: compile-time values stay unchanged.
+        values: numbers that the launch does not determine, see :mod:`kprof.targets.values`.
+        condition: condition for predicted times, see :mod:`kprof.condition`.
     """
 
     recorded: RecompilableKernel
@@ -39,17 +39,17 @@ class RecordedSubject:
 
     @property
     def kernel(self) -> Kernel:
-        """Its name and knobs; it has no cases."""
+        """The kernel's name and knobs, without cases."""
         return Kernel(self.recorded.kernel.name, None, "", _no_launch, shapes={}, config=self.knobs)
 
     @property
     def arch(self) -> "Architecture":
-        """What it was recorded for."""
+        """Architecture that the kernel was recorded for."""
         return self.recorded.job.machine
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The recorded launch."""
+        """The recorded launch, as the only problem."""
         return (Problem("as recorded", {}),)
 
     @property
@@ -59,15 +59,15 @@ class RecordedSubject:
         return {name: value for name, value in self.recorded.knobs.items() if isinstance(value, plain)}
 
     def base(self, problem: Problem) -> dict[str, Any]:
-        """As recorded."""
+        """Return the recorded knobs."""
         del problem
         return self.knobs
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
-        """The kernel.
+        """Return the kernel's compile and launch with a configuration.
 
         Raises:
-            KprofError: the program cannot make its launch with these compile-time values.
+            KprofError: if the program cannot repeat its launch with these compile-time values.
         """
         del problem
         own = self.recorded.job.request.constexprs
@@ -81,7 +81,7 @@ class RecordedSubject:
         if not change:
             return [replace(job, request=request)]
         made = self._again(change)
-        # Of the program only the kernel's text counts: options are those of the recording, with the changes.
+        # Only the kernel's text is taken from the program; options are those of the recording, with the changes.
         request = replace(
             request,
             path=made.request.path,
@@ -107,7 +107,7 @@ class RecordedSubject:
         return found
 
     def element_bytes(self, problem: Problem) -> int | None:
-        """From the types of its pointers."""
+        """Return the size of the smallest element type among the pointer arguments."""
         from kprof.kernel_spec import ELEMENT_TYPES
 
         del problem
@@ -115,12 +115,12 @@ class RecordedSubject:
         return min((ELEMENT_TYPES[kind].size for kind in kinds if kind in ELEMENT_TYPES), default=None)
 
     def flops(self, problem: Problem) -> int | None:
-        """Not known."""
+        """Return None, because the number of operations of a recorded kernel is unknown."""
         del problem
         return None
 
     def dependencies(self) -> Mapping[str, str]:
-        """Its TTIR, by what is in it: a program's recording is in another folder each time."""
+        """Return the digest of the TTIR instead of its path, which differs between recordings."""
         from pathlib import Path
 
         from kprof.captures.staleness import digest

@@ -1,4 +1,4 @@
-"""Changes of knobs, tried out by recompiling: what they do to time, spills, registers, occupancy and the hot loop."""
+"""Try changes of knobs by recompiling, and compare time, spills, registers, occupancy and the hot loop."""
 
 from kprof.tuning.trials.climb import reported
 from kprof.tuning.trials.measure import Measure, measure

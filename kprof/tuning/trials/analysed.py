@@ -1,4 +1,4 @@
-"""Compile configurations and analyse them whole: reports and figures, with predicted times where they are asked for."""
+"""Compile configurations and analyse them completely: reports and figures, with predicted times on request."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kprof.targets.loaded import LoadedKernel
 
 Asked = tuple[Mapping[str, Any], Mapping[str, Any], TargetJob]
-"""A change, the configuration with it, and what compiles that."""
+"""A change, the resulting configuration, and its compile job."""
 
 
 def analysed_each(
@@ -36,20 +36,20 @@ def analysed_each(
     pool: Pool | None = None,
     adapt: "Callable[[LoadedKernel], LoadedKernel]" = lambda kernel: kernel,
 ) -> Generator[Evaluation, None, None]:
-    """Compile and analyse each of a list of configurations, also those that do not compile.
+    """Compile and analyse each of several configurations, including those that do not compile.
 
     Args:
-        asked: what to compile; taken as workers become free.
-        deadline: no compile is begun after it.
-        workers: worker processes, 0 for one a core.
-        use_cache: whether compiles are served from kprof's cache.
-        timed: with predicted times.
-        in_order: give them in the order in which they were asked for; by default as they are finished.
-        pool: worker processes that stay alive, for several calls.
-        adapt: completes what was read of a compile before it is analysed.
+        asked: configurations to compile, consumed as workers become free.
+        deadline: time after which no further compile starts.
+        workers: worker processes, 0 for one per core.
+        use_cache: whether compiles may come from kprof's cache.
+        timed: True to add predicted times.
+        in_order: True to yield results in the order of ``asked``; by default they are yielded as they finish.
+        pool: worker processes that stay alive for several calls.
+        adapt: completes each loaded kernel before it is analysed.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     begun: list[Asked] = []
 
@@ -82,7 +82,7 @@ def analysed(
     """Compile and analyse one configuration, in a worker of the pool if there is one.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     asked = [(change or {}, config, job)]
     (found,) = analysed_each(asked, deadline=Deadline(None), workers=1, use_cache=use_cache, pool=pool)
@@ -90,10 +90,10 @@ def analysed(
 
 
 def analysed_start(job: TargetJob, config: Mapping[str, Any], *, use_cache: bool = True) -> Evaluation:
-    """Compile and analyse the configuration that a search starts from.
+    """Compile and analyse the starting configuration of a search.
 
     Raises:
-        KprofError: it does not compile, or there is no usable Triton.
+        KprofError: if it does not compile, or no usable Triton is installed.
     """
     start = analysed(job, config, use_cache=use_cache)
     if start.report is None or start.measure is None:

@@ -1,7 +1,7 @@
-"""Why the kernels of one capture are worse than those of another: their program, or the Triton that compiled it.
+"""Explain why the kernels of one capture are worse than those of another: the program, or the Triton that compiled it.
 
-The newer capture's kernels are compiled again with both Tritons. What is worse there too is Triton's doing, and is
-explained as for any kernel; what is not, the program has brought itself.
+The newer capture's kernels are compiled again with both versions of Triton. If a kernel is worse there, too, Triton is
+the cause, and the kernel is explained as usual; otherwise the program has changed.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,19 +26,19 @@ def explain_captures(
     tell: Callable[[str], None],
     wait: Callable[[str], None],
 ) -> "tuple[dict[int, Explanation], list[str]]":
-    """Explanations by index into the chains of the sides, and notes.
+    """Return explanations by index into the chains of the sides, and notes.
 
     Args:
         targets: the two captures.
-        sides: what was read of them.
+        sides: the loaded contents of the captures.
         options: architectures, and whether all configurations count.
-        limits: what counts.
+        limits: thresholds for relevant differences.
         budget: seconds for the explanations.
-        tell: called with each step, in words.
-        wait: called with what is downloaded or waited for, in words.
+        tell: called with status messages.
+        wait: called with a description of each download or wait.
 
     Raises:
-        KprofError: one of them was not made by one release of Triton, or that release cannot be had.
+        KprofError: if a capture was not made by a single release of Triton, or the release is not available.
     """
     from kprof.diffing.comparing import chains, kernel_diff
     from kprof.tuning.trials.tritons import Tritons
@@ -67,7 +67,7 @@ def explain_captures(
             continue
         name, both = f"{chain.last.name} on {chain.last.arch}", chains(again)[place]
         if len(both.entries) < len(again):
-            # Who is to blame is not known without both.
+            # The cause is unknown unless both versions compile the kernel.
             missing = next(v for n, v in enumerate(versions) if n not in both.entries)
             notes.append(f"{name}: not explained, Triton {missing} could not compile it again from its TTIR")
         elif kernel_diff(both, again, limits).status not in {"worse", "mixed"}:
@@ -78,7 +78,7 @@ def explain_captures(
 
 
 def _partners(side: "Input", again: "Sequence[Input]") -> dict[int, int]:
-    """Identity of a recorded entry to the index of its chain among those that were compiled again."""
+    """Map the identity of each recorded entry to the index of its chain among the recompiled kernels."""
     from kprof.diffing.comparing import chains
     from kprof.diffing.pairing import match
 
@@ -88,7 +88,7 @@ def _partners(side: "Input", again: "Sequence[Input]") -> dict[int, int]:
 
 
 def _version(target: str, side: "Input") -> str:
-    """The release that made a capture."""
+    """Return the release of Triton that made a capture."""
     found = sorted({kernel.triton for kernel in side.kernels if isinstance(kernel.triton, str)})
     if len(found) != 1:
         made = ", ".join(found) or "none that is known"
@@ -97,7 +97,7 @@ def _version(target: str, side: "Input") -> str:
 
 
 def _asked(version: str) -> str:
-    """How to ask for a release: the running one needs no folder of its own."""
+    """Return the installation request for a release: the running release needs no separate folder."""
     from kprof.compiler.installations import CURRENT, normalise
     from kprof.compiler.versions import installed
 

@@ -1,4 +1,4 @@
-"""Which changes of knobs are worth a compile, the most promising ones first."""
+"""Select the changes of knobs that are worth a compile, most promising first."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 Config = Mapping[str, Any]
 
-# Where a kernel lists no values of its own for one of the compiler's options.
+# Values of compiler options for kernels that do not list their own.
 _OPTION_VALUES: Mapping[str, tuple[int, ...]] = {
     "num_warps": (2, 4, 8),
     "num_stages": (1, 2),
     "waves_per_eu": (0, 1, 2, 3),
 }
-# Instructions of 4 rows are for products that are hardly any larger.
+# Matrix instructions with 4 rows are meant for products of about that size.
 _SMALLEST_MATRIX = 16
 
-# What Triton does when a kernel says nothing: a change to it changes nothing.
+# Triton's values for options that a kernel does not set. A change to such a value has no effect.
 _DEFAULTS: Mapping[str, int] = {"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 0, "kpack": 1}
 
 LLVM_SWITCH = "DISABLE_LLVM_OPT"
-"""Despite its name, it sets every LLVM option that it lists to true. LLVM ignores unknown names."""
+"""Despite its name, this variable sets every LLVM option that it lists to true. LLVM ignores unknown names."""
 
 SWITCHES: tuple[str, ...] = (*CODE_SWITCHES, LLVM_SWITCH)
-"""Environment switches that change the code."""
+"""Environment switches that change the generated code."""
 
 _SCHEDULING: tuple[tuple[str, str, tuple[int, int]], ...] = (
     (LLVM_SWITCH, "amdgpu-use-amdgpu-trackers", (3, 7)),
@@ -40,20 +40,20 @@ _SCHEDULING: tuple[tuple[str, str, tuple[int, int]], ...] = (
 
 _TRUE = {"1", "true", "on", "yes", "y"}
 
-# Knobs that change how, not how much, a wavefront holds: behind the others when registers or LDS do not suffice.
+# Knobs that change how much a wavefront holds. Other knobs come later if registers or LDS do not suffice.
 _SHAPES = ("BLOCK", "TILE", "NUM_WARPS", "NUM_STAGES", "WAVES_PER_EU")
 
 
 def values(
     kernel: "Kernel", config: Config, arch: Architecture, version: tuple[int, int]
 ) -> dict[str, tuple[Any, ...]]:
-    """Every knob with the values to try, the present one included.
+    """Return the values to try for each knob, including the present one.
 
     Args:
-        kernel: whose knobs.
-        config: knobs and switches now.
+        kernel: the kernel with its knobs.
+        config: present knobs and switches.
         arch: architecture.
-        version: Triton's, for what is on by default.
+        version: version of Triton, for defaults.
     """
     known: dict[str, tuple[Any, ...]] = {name: tuple(found) for name, found in kernel.space.items()}
     for name, found in _options_of(arch).items():
@@ -73,7 +73,7 @@ def values(
 
 
 def _options_of(arch: Architecture) -> dict[str, tuple[int, ...]]:
-    """The compiler's options with the values worth trying."""
+    """Return the compiler's options with the values worth trying."""
     sizes = tuple(n for n in arch.triton.matrix_instr_nonkdim or () if not n or n >= _SMALLEST_MATRIX)
     of_architecture = {"matrix_instr_nonkdim": sizes, "kpack": arch.triton.kpack or ()}
     return {**_OPTION_VALUES, **{name: found for name, found in of_architecture.items() if len(found) > 1}}
@@ -82,13 +82,13 @@ def _options_of(arch: Architecture) -> dict[str, tuple[int, ...]]:
 def option_changes(
     config: Config, arch: Architecture, rules: Collection[str], *, version: tuple[int, int]
 ) -> list[dict[str, Any]]:
-    """Changes of one of the compiler's options, for a kernel whose own knobs cannot be changed.
+    """Return changes of single compiler options, for a kernel whose own knobs cannot be changed.
 
     Args:
-        config: knobs now.
+        config: present knobs.
         arch: architecture.
-        rules: identifiers of the findings; they decide what comes first.
-        version: Triton's, for what is on by default.
+        rules: identifiers of the findings, which determine the order.
+        version: version of Triton, for defaults.
     """
     now = _now(config, version)
     single = [{name: value} for name, found in _options_of(arch).items() for value in found if value != now.get(name)]
@@ -97,14 +97,14 @@ def option_changes(
 
 
 def scheduling_changes(config: Config, rules: Collection[str], version: tuple[int, int]) -> list[dict[str, Any]]:
-    """Return changes of LLVM's instruction scheduling for a kernel that spills.
+    """Return changes of LLVM's instruction scheduling for a kernel that spills registers.
 
-    Their effect differs between kernels, so that each is compiled and none is assumed to help.
+    Their effect differs between kernels, so that each change is compiled and no gain is assumed.
 
     Args:
-        config: knobs and switches now.
+        config: present knobs and switches.
         rules: identifiers of the findings.
-        version: Triton's.
+        version: version of Triton.
     """
     if not any(rule.spills and rule.id in rules for rule in known_rules()):
         return []
@@ -112,12 +112,12 @@ def scheduling_changes(config: Config, rules: Collection[str], version: tuple[in
 
 
 def left_to_triton(version: tuple[int, int]) -> dict[str, int]:
-    """Options of the compiler with what they are where a kernel says nothing."""
+    """Return the compiler's options with their values for a kernel that does not set them."""
     return {**_DEFAULTS, "waves_per_eu": waves_per_eu_default(version)}
 
 
 def _now(config: Config, version: tuple[int, int]) -> dict[str, Any]:
-    """Every knob's present value, also of those that the kernel leaves to Triton."""
+    """Return every knob's present value, including options that the kernel leaves to Triton."""
     return {**left_to_triton(version), **config}
 
 
@@ -135,18 +135,18 @@ def neighbours(
     *,
     version: tuple[int, int],
 ) -> Iterator[dict[str, Any]]:
-    """Changes of one knob, of two tile sizes at once, and of a tile size with the number of wavefronts.
+    """Yield changes of one knob, of two tile sizes at once, and of a tile size with the number of wavefronts.
 
     Args:
-        kernel: whose knobs.
-        shape: the problem, for what is legal.
-        config: knobs now.
+        kernel: the kernel with its knobs.
+        shape: the problem, which determines legality.
+        config: present knobs.
         arch: architecture.
-        rules: identifiers of the findings; they decide what comes first.
-        version: Triton's, for what is on by default.
+        rules: identifiers of the findings, which determine the order.
+        version: version of Triton, for defaults.
 
     Yields:
-        Only the knobs that change. Combinations that the kernel calls pointless are left out.
+        Only the knobs that change. Combinations that the kernel's ``legal`` rejects are skipped.
     """
     known, now = values(kernel, config, arch, version), _now(config, version)
     single = [{name: value} for name, found in known.items() for value in found if value != now.get(name)]
@@ -164,7 +164,7 @@ def neighbours(
         for warps in known.get("num_warps", ())
         if value != config.get(name) and warps != config.get("num_warps")
     ]
-    # Of two changes that go equally far the one with fewer knobs comes first.
+    # Among changes of equal distance, those with fewer knobs come first.
     ordered = sorted(
         [*single, *pairs, *with_warps], key=lambda change: (_distance(change, config, rules, known), len(change))
     )
@@ -175,11 +175,10 @@ def neighbours(
 
 
 def _distance(change: Config, config: Config, rules: Collection[str], known: Mapping[str, tuple[Any, ...]]) -> float:
-    """How far a change goes, in doublings or, where that is less, in values that the kernel has.
+    """Return the distance of a change in doublings, or in listed values if that is smaller.
 
-    The direction that cures a finding counts half, twice that way still less.
-
-    Too many registers or too much LDS by far are rarely cured by one knob: two of them come right behind single ones.
+    A step in the direction that cures a finding counts half, and two such knobs count even less. A severe lack of
+    registers or LDS is rarely cured by one knob, so that changes of two knobs follow right after single ones.
     """
     pressed = any(rule.lacks_room and rule.id in rules for rule in known_rules())
     aside = 0.25 if pressed else 0.0

@@ -1,4 +1,4 @@
-"""Trials by predicted time: each configuration is compiled and predicted, and the search climbs from the fastest."""
+"""Trials by predicted time: compile and predict each configuration, and climb from the fastest one."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from kprof.options.groups import CompileOptions
 
 CLOSE = 1.01
-"""Of configurations this near to the fastest, the one with the fewest changes is proposed."""
+"""Configurations within this factor of the fastest count as equal; the one with the fewest changes is proposed."""
 
 CHEAPEST = 6
-"""So many tiles of the kernel's space, those with the least rough cost, are looked at wherever the search starts."""
+"""Number of tiles of the kernel's space with the lowest rough cost that are tried wherever the search starts."""
 
 IN_FLIGHT = 8
-"""So many configurations are under way at most, however many workers there are."""
+"""Maximum number of configurations in flight, independent of the number of workers."""
 
 LOOKED_AT = 12
-"""So many of the fastest configurations, and no more, are analysed whole."""
+"""Maximum number of fastest configurations that are analysed completely."""
 
 
 def climb(
@@ -64,18 +64,18 @@ def climb(
         machine: architecture.
         options: starting knobs and environment.
         start: the starting point, compiled and analysed.
-        product: the GPU; its number of CUs is known.
+        product: the GPU, whose number of CUs is known.
         problem: the kernel's problem.
-        deadline: no compile is begun after it.
-        progress: called with the number of finished configurations and a few words.
-        executor: who compiles; processes of this machine by default.
-        most: configurations after which it ends, however long they take; ``None``: no limit.
+        deadline: time after which no further compile starts.
+        progress: called with the number of finished configurations and a status text.
+        executor: executor that compiles; by default processes on this machine.
+        most: maximum number of configurations, independent of the time; ``None``: no limit.
 
     Returns:
-        The trials, or why the model has no time for the start.
+        The trials, or the reason why the model has no time for the start.
 
     Raises:
-        KprofError: no usable Triton, or the kernel's file fails.
+        KprofError: if no usable Triton is installed, or the kernel's file fails.
     """
     assert start.report is not None
     subject = _subject(kernel, machine, product, problem, options)
@@ -96,14 +96,14 @@ def climb(
 
 @dataclass(frozen=True)
 class Around:
-    """What there is around a starting point.
+    """The configurations around a starting point.
 
     Attributes:
-        origin: where it comes from, in words.
-        changes: changes of a configuration, most promising first.
-        seeds: from the starting point to configurations that are worth a look wherever a search starts.
-        cost: a rough cost of a configuration.
-        most: so many are tried; ``None``: no limit.
+        origin: description of the configurations.
+        changes: returns the changes of a configuration, most promising first.
+        seeds: returns configurations that are worth trying wherever a search starts, given the starting point.
+        cost: returns a rough cost of a configuration.
+        most: maximum number of configurations; ``None``: no limit.
     """
 
     origin: str
@@ -125,24 +125,24 @@ def climb_around(
     use_cache: bool = True,
     pool: Pool | None = None,
 ) -> Trials | str:
-    """Search by predicted time around a starting point of any subject with one problem.
+    """Search by predicted time around a starting point, for any subject with one problem.
 
     Args:
         subject: kernel and problem; its ``base`` is the starting point.
         start: the starting point, compiled and analysed.
-        around: what is tried.
-        deadline: no compile is begun after it.
-        progress: called with the number of finished configurations and a few words.
-        executor: who compiles; processes of this machine by default.
-        jobs: worker processes, 0 for one a core.
-        use_cache: whether compiles are served from kprof's cache.
-        pool: worker processes that stay alive, for several searches.
+        around: the configurations to try.
+        deadline: time after which no further compile starts.
+        progress: called with the number of finished configurations and a status text.
+        executor: executor that compiles; by default processes on this machine.
+        jobs: worker processes, 0 for one per core.
+        use_cache: whether compiles may come from kprof's cache.
+        pool: worker processes that stay alive for several searches.
 
     Returns:
-        The trials, or why the model has no time for the start.
+        The trials, or the reason why the model has no time for the start.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     orders: list[Neighbourhood] = []
 
@@ -174,7 +174,7 @@ def climb_around(
 def _changes(
     kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], findings: Sequence[Finding]
 ) -> Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]:
-    """What gives the changes to try from a configuration: what a finding proposes comes first."""
+    """Return a function that gives the changes to try from a configuration, those that a finding proposes first."""
     rules = {finding.rule for finding in findings}
     version = installed().numbers
     advised = {(advice.knob, repr(advice.to)) for finding in findings for advice in finding.advice}
@@ -188,7 +188,7 @@ def _changes(
     return changes
 
 
-def seeds(  # noqa: PLR0917 - of which kernel, where, and from what the search starts
+def seeds(  # noqa: PLR0917 - the kernel, the GPU and problem, and the starting point
     kernel: "Kernel",
     machine: Architecture,
     problem: Mapping[str, Any],
@@ -196,23 +196,24 @@ def seeds(  # noqa: PLR0917 - of which kernel, where, and from what the search s
     cost: Callable[[Mapping[str, Any]], float],
     product: Product | None = None,
 ) -> list[dict[str, Any]]:
-    """Configurations that are worth a look wherever a search starts.
+    """Return configurations that are worth trying wherever a search starts.
 
-    The kernel's own one for this problem, those that its file lists, and of its space the tiles that look cheapest.
+    These are the kernel's own configuration for this problem, the configurations that its file lists, and the tiles of
+    its space with the lowest rough cost.
 
     Args:
-        kernel: whose configurations.
+        kernel: the kernel.
         machine: architecture.
         problem: problem parameters.
         start: knobs and switches of the starting point.
-        cost: a rough cost.
-        product: the GPU, whose number of CUs decides launches; ``None``: the architecture's first product.
+        cost: returns a rough cost of a configuration.
+        product: the GPU, whose number of CUs determines launches; ``None``: the architecture's first product.
     """
     gpu = machine.name if product is None else product.name
     overrides = [{}, *kernel.configs]
     own = [{**start, **kernel.configure(gpu, override, problem)} for override in overrides]
     legal = [config for config in own if kernel.legal is None or kernel.legal(problem, config, machine.name) is None]
-    # What the kernel's own configuration says of finer knobs is better than what the starting point says.
+    # For finer knobs, the kernel's own configuration is a better source than the starting point.
     if kernel.space:
         ask = question(kernel, problem, machine, ())
         knobs = legal_values({name: tuple(found) for name, found in kernel.space.items()}, machine, problem, Pruned())
@@ -261,12 +262,12 @@ def _trials(
 
 
 def _order(trial: Evaluation) -> tuple[float, int, str]:
-    """Sort key that does not depend on the order in which compiles end."""
+    """Return a sort key that does not depend on the order in which compiles end."""
     return (trial.rank, len(trial.change), repr(sorted(trial.config.items(), key=str)))
 
 
 def preferred(ranked: Sequence[Evaluation]) -> list[Evaluation]:
-    """The trials, fastest first, with the one of fewest changes before those that are hardly faster."""
+    """Return the trials, fastest first, but with the trial of fewest changes before those that are hardly faster."""
     if not ranked or ranked[0].cost is None:
         return list(ranked)
     limit = CLOSE * ranked[0].cost
@@ -276,7 +277,7 @@ def preferred(ranked: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 def _trial(base: Mapping[str, Any], one: Evaluation) -> Evaluation:
-    """Of configurations that lead to the same program, the one with the fewest changes."""
+    """Represent equal programs by the configuration with the fewest changes."""
     configs = [one.config, *one.alike]
     changes = [{n: v for n, v in config.items() if base.get(n) != v} for config in configs]
     place = min(range(len(configs)), key=lambda n: (len(changes[n]), repr(sorted(changes[n].items(), key=str))))
@@ -303,7 +304,10 @@ def _subject(
 
 
 def with_report(subject: TuningSubject, trial: Evaluation, *, use_cache: bool = True) -> Evaluation:
-    """The trial with its report and figures. It was compiled for its prediction, so its code is in the cache."""
+    """Return the trial with its report and figures.
+
+    Its code is in the cache, because it was compiled for its prediction.
+    """
     if trial.report is not None:
         return trial
     job = subject.jobs(subject.problems[0], trial.config)[0]
@@ -314,10 +318,10 @@ def with_report(subject: TuningSubject, trial: Evaluation, *, use_cache: bool = 
 def reported(
     kernel: "Kernel", machine: Architecture, options: "CompileOptions", problem: Mapping[str, Any], trials: Trials
 ) -> Iterator[Evaluation]:
-    """Every trial with its report, best first, each analysed only when it is asked for.
+    """Yield every trial with its report, best first. Each report is computed on demand.
 
     Raises:
-        KprofError: a trial that compiled before does not any more.
+        KprofError: if a trial that compiled before fails to compile.
     """
     subject = _subject(kernel, machine, None, problem, options)
     seen = {repr(sorted(trial.config.items(), key=str)) for trial in trials.best}
