@@ -1,4 +1,4 @@
-"""Whether cheap cures are compiled by default: read before anything heavy is imported."""
+"""The switch for trial compiles of inexpensive cures, in a module without heavy imports."""
 
 import os
 
@@ -7,5 +7,5 @@ VARIABLE = "KPROF_TRY"
 
 
 def cures_allowed() -> bool:
-    """Return whether the environment leaves the trial compiles on."""
+    """Return whether the environment allows trial compiles."""
     return os.environ.get(VARIABLE, "1").lower() not in {"0", "off", "no", "false"}

@@ -23,10 +23,10 @@ _RIGHT = {"ok", "unchecked"}
 
 
 def find_device() -> Device:
-    """The GPU of this machine.
+    """Return the GPU of this machine.
 
     Raises:
-        HardwareError: there is none that torch can use.
+        HardwareError: if there is no GPU that torch can use.
     """
     with Runner() as runner:
         try:
@@ -47,17 +47,17 @@ def measure(
     device: Device,
     report: Callable[[str], None] | None = None,
 ) -> str:
-    """Measure the short list of each problem, and put those that were measured first, fastest first.
+    """Measure the short list of each problem, and move the measured entries to the front, fastest first.
 
-    Ctrl-C ends it: what was measured by then counts, and the search is noted as interrupted.
+    After Ctrl-C the measurements so far are kept, and the search is marked as interrupted.
 
     Args:
         target: the kernel as the user named it.
         subject: kernel, architecture and problems.
         found: the search's result; its rankings are changed.
-        top: how many to measure of each problem.
+        top: number of entries to measure per problem.
         device: the GPU.
-        report: told each measurement as it is done.
+        report: called with each measurement.
 
     Returns:
         The device's name.
@@ -70,7 +70,7 @@ def measure(
             tell = None if report is None else _named(report, problem.name if len(subject.problems) > 1 else "")
             done: dict[int, Evaluation] = {}
             try:
-                # The kernel's own first: what the others are compared with is known wherever it is stopped.
+                # The kernel's own configuration comes first, so that the baseline is known even after an interruption.
                 if own is not None:
                     found.own[index] = _measured(runner, task, own)
                 chosen = short_list(ranked, top)
@@ -88,10 +88,10 @@ def measure(
 
 
 def check(subject: "TuningSubject", device: Device) -> None:
-    """Whether a GPU can measure what will be ranked, asked before the search.
+    """Check before the search that the GPU can measure the configurations to be ranked.
 
     Raises:
-        KprofError: it is of another architecture, or the kernel does not say how it is run.
+        KprofError: if the GPU has another architecture, or the kernel does not define how to run it.
     """
     if device.arch != subject.arch.name:
         raise KprofError(

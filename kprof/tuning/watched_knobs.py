@@ -1,7 +1,7 @@
-"""Which knobs a function looks at, found by watching it: what it does not look at cannot change its answer.
+"""Detect which knobs a function reads, by watching it: a knob that is not read cannot affect the result.
 
-With eleven knobs a space has a million combinations, and a kernel's ``legal`` looks at five of them. Asking it for
-each combination of those five is enough to know, and to count, what is legal.
+With eleven knobs a space has a million combinations, but a kernel's ``legal`` reads only five of them. Calling it for
+each combination of those five is enough to count the legal configurations.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,11 +11,11 @@ from typing import Any
 from kprof.errors import KprofError
 
 MOST_QUESTIONS = 150_000
-"""Combinations of the knobs that decide, beyond which asking for each takes too long."""
+"""Maximum number of combinations of decisive knobs; calling a function for more takes too long."""
 
 
 class Watched(Mapping[str, Any]):
-    """A configuration that notes which of its knobs are read."""
+    """A configuration that records which of its knobs are read."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -43,17 +43,17 @@ Question = Callable[[Mapping[str, Any]], str | None]
 
 
 def decisive(question: Question, knobs: Mapping[str, tuple[Any, ...]], base: Mapping[str, Any]) -> set[str]:
-    """Knobs that a question's answer depends on.
+    """Return the knobs that a function's result depends on.
 
-    The answer for a combination of these is the answer for every combination of the others.
+    The result for a combination of these knobs is valid for every combination of the others.
 
     Args:
-        question: a function of a configuration that answers the same whenever it is asked.
-        knobs: name to values.
+        question: a deterministic function of a configuration.
+        knobs: values by knob name.
         base: values of everything else in a configuration.
 
     Raises:
-        KprofError: it depends on so many that asking would take too long.
+        KprofError: if the result depends on too many knobs.
     """
     known: set[str] = set()
     while True:
@@ -65,10 +65,10 @@ def decisive(question: Question, knobs: Mapping[str, tuple[Any, ...]], base: Map
 
 
 def check_questions(knobs: Mapping[str, tuple[Any, ...]], deciding: Iterable[str]) -> None:
-    """Refuse when knobs that have to be looked at together have too many combinations.
+    """Check that the decisive knobs do not have too many combinations.
 
     Raises:
-        KprofError: more than :data:`MOST_QUESTIONS`.
+        KprofError: if there are more than :data:`MOST_QUESTIONS`.
     """
     names = sorted(set(deciding))
     asked = prod(len(knobs[name]) for name in names)
@@ -83,7 +83,7 @@ def check_questions(knobs: Mapping[str, tuple[Any, ...]], deciding: Iterable[str
 def _unknown(
     question: Question, knobs: Mapping[str, tuple[Any, ...]], base: Mapping[str, Any], known: set[str]
 ) -> set[str] | None:
-    """Knobs read for some combination of the known ones that are not known yet; ``None`` when there are none."""
+    """Return knobs that are read for some combination of the known ones, but not known yet, or ``None``."""
     from itertools import product
 
     others = {name: values[0] for name, values in knobs.items() if name not in known}

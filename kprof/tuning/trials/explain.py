@@ -1,10 +1,10 @@
-"""Why a kernel got worse with another Triton, and what cures it: found by compiling it again with one thing changed.
+"""Explain why a kernel got worse with another Triton, and find cures, by compiling it with one thing changed.
 
-First every environment switch is turned over, one at a time: one that brings the old figures back is the cause. The old
-side's LLVM IR through the new side's LLVM says which half of the compiler changed. Then knobs are changed, the
-compiler's options before the tile sizes: a change after which nothing is worse than before is a cure. Whether it cures
-is decided by figures of the compiled code; cures are ranked by predicted time, and one that is predicted to be slower
-than the code that got worse is none.
+First, every environment switch is toggled, one at a time; a switch that restores the old figures is the cause.
+Compiling the old side's LLVM IR with the new side's LLVM shows which half of the compiler changed. Then knobs are
+changed, the compiler's options before the tile sizes; a change that leaves nothing worse than before is a cure. Figures
+of the compiled code decide whether a change is a cure. Cures are ranked by predicted time, and a change with a longer
+predicted time than the code that got worse is not a cure.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ METRIC_WORDS = {
     "vgpr_allocated": "registers allocated",
     "loop_instructions": "instructions an iteration",
 }
-# What is said of a trial, and in which order.
+# Figures of a trial to report, in this order.
 _SHOWN = ("vgpr_spills", "lds_bytes", "waves_per_simd")
 
 
@@ -57,16 +57,16 @@ PARTS = {
     "before llvm": "Triton's own passes, before LLVM",
     "both": "Triton's own passes and LLVM's code generator",
 }
-"""Names of the two halves of the compiler."""
+"""Names of the two halves of the compiler, and of both together."""
 
 
 def switch_name(name: str) -> str:
-    """What a switch is called: ``async copy``."""
+    """Return the readable name of an environment switch: ``async copy``."""
     return _SWITCH_NAMES.get(name, name)
 
 
 def price_of(change: Change) -> str:
-    """``waves per SIMD 2 to 1``."""
+    """Describe a change for the worse: ``waves per SIMD 2 to 1``."""
     if change.metric.startswith("finding:"):
         return f"new finding {change.text}"
     text = f"{change.text} {number(change.old)} to {number(change.new)}"
@@ -74,14 +74,14 @@ def price_of(change: Change) -> str:
 
 
 def number(value: float | None) -> str:
-    """A figure for people; ``?`` for what is not known."""
+    """Format a figure; ``?`` if it is unknown."""
     if value is None:
         return "?"
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.4g}"
 
 
 def outcome(trial: TriedChange, metrics: Sequence[str] = _SHOWN) -> str:
-    """What a trial has in the figures that matter: ``0 VGPRs spilled, 65,536 B of LDS``."""
+    """Describe a trial's relevant figures: ``0 VGPRs spilled, 65,536 B of LDS``."""
     shown = [name for name in metrics if name in trial.figures]
     return ", ".join(f"{number(trial.figures[name][2])} {METRIC_WORDS[name]}" for name in shown)
 
@@ -96,7 +96,7 @@ def summary_of(
     all_tried: bool,
     by_stage: ByStage | UnsetType = UNSET,
 ) -> str:
-    """One line: the cause with its numbers, and the first cure."""
+    """Return a one-line summary: the cause with its numbers, and the first cure."""
     if not causes and not all_tried:
         text = "no cause was found in the time"
     elif not causes:
@@ -120,7 +120,7 @@ def summary_of(
 
 
 def _since(labels: tuple[str, str], trial: TriedChange, defaults: Mapping[str, tuple[bool | None, bool | None]]) -> str:
-    """Whether it is the default that changed."""
+    """Say that the default of the changed switch differs between the sides, if it does."""
     changed = [name for name in trial.change if name in defaults]
     if len(changed) != len(trial.change) or not changed:
         return ""
@@ -132,10 +132,10 @@ def _since(labels: tuple[str, str], trial: TriedChange, defaults: Mapping[str, t
 
 
 Tried = tuple[Mapping[str, Any], KernelReport | None, str | None]
-"""A change, what kprof says of the kernel with it, and why there is nothing to say."""
+"""A change, the kernel's report with that change, and the reason if there is no report."""
 
 CURES_WANTED = 2
-"""Cures by single knobs after which no pairs of knobs are tried."""
+"""Number of cures by single knobs from which on no pairs of knobs are tried."""
 
 CURES_SHOWN = 4
 
@@ -143,23 +143,23 @@ _ENOUGH = 0.5
 # A half of the compiler with at most this share of a change is not named as its cause.
 _OTHERS = 0.25
 _STEP = 0.01
-# Switches that only some instructions need.
+# Instructions without which an environment switch has no effect.
 _ONLY_CODE = {"AMDGCN_USE_BUFFER_ATOMICS": "atomic"}
 _OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "llvm_fn_attrs")
-# No cure brings these instead.
+# A change that makes one of these worse is not a cure.
 _WORSE_THAN_ANY = ("loop_spills", "lds_over_limit")
-# These deal out the work; what a wavefront holds hardly follows from them.
+# Prefixes of knobs that distribute the work; they hardly affect the registers and LDS of a wavefront.
 _ASIDE = ("GROUP", "XCD", "SPLIT")
 
 
 class KernelCompiler(Protocol):
-    """One kernel under one Triton."""
+    """Compiles one kernel with one Triton."""
 
     def switches(self) -> dict[str, bool | None]:
-        """Environment switches, and whether each is on."""
+        """Return the environment switches, and whether each is on."""
 
     def changes(self, rules: Iterable[str]) -> list[dict[str, Any]]:
-        """Changes of knobs that are worth a compile; findings decide what comes first."""
+        """Return the changes of knobs that are worth a compile; findings determine the order."""
 
     def trials(self, changes: Sequence[Mapping[str, Any]], seconds: float) -> Iterator[Tried]:
         """Compile the kernel with each change, as far as the time allows."""
@@ -171,7 +171,7 @@ class KernelCompiler(Protocol):
         """Compile the LLVM IR of another Triton with this one's LLVM.
 
         Raises:
-            KprofError: it does not read it.
+            KprofError: if this LLVM cannot read the IR.
         """
 
 
@@ -180,13 +180,13 @@ class Case:
     """A kernel that got worse.
 
     Attributes:
-        old, new: its entries.
-        labels: what the sides are called.
-        sides: their indices.
-        config: knobs and switches as they are.
-        limits: what counts.
-        harm: what got worse.
-        grave: metrics of the worst of that.
+        old, new: reports of the kernel on both sides.
+        labels: names of the sides.
+        sides: indices of the sides.
+        config: present knobs and switches.
+        limits: thresholds for relevant differences.
+        harm: changes for the worse.
+        grave: metrics of the gravest of these changes.
     """
 
     old: KernelReport
@@ -203,13 +203,13 @@ class Case:
         self.grave = _gravest(self.harm)
 
     def worse(self, kernel: KernelReport) -> list[Change]:
-        """What counts and is worse than on the old side."""
+        """Return the relevant changes for the worse compared with the old side."""
         least = self.limits.least
         found = compare(self.old, kernel, self.limits)
         return [change for change in found if change.effect == "worse" and change.severity.rank >= least]
 
     def judge(self, change: Mapping[str, Any], kernel: KernelReport) -> TriedChange:
-        """What a change does."""
+        """Return the effect of a change."""
         columns = [facts.figures(report) for report in (self.old, self.new, kernel)]
         figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
         left = self.worse(kernel)
@@ -240,7 +240,10 @@ def _llvms_share(old: facts.Number, through: facts.Number, new: facts.Number) ->
 
 
 def _gravest(harm: Sequence[Change]) -> set[str]:
-    """What a cure has to undo: the errors, spills among them; else figures; else findings. The rest is its price."""
+    """Return the metrics that a cure has to restore; other metrics that got worse are its price.
+
+    These are the errors, together with spills; without errors, the figures; without figures, the findings.
+    """
     errors = {change.metric for change in harm if change.severity is Severity.ERROR}
     if errors:
         return errors | {change.metric for change in harm if change.metric == "vgpr_spills"}
@@ -249,7 +252,7 @@ def _gravest(harm: Sequence[Change]) -> set[str]:
 
 
 def _restored(old: facts.Number, new: facts.Number, tried: facts.Number) -> bool:
-    """Whether a figure is back where it was, or nearer to that than to what it became."""
+    """Whether a figure is closer to its old value than to its new one, or exactly restored."""
     if old is None or new is None or tried is None or old == new:
         return False
     return abs(tried - old) <= _ENOUGH * abs(new - old)
@@ -263,17 +266,17 @@ def explain(
     seconds: float,
     tell: Callable[[str], None] | None = None,
 ) -> Explanation:
-    """Look for causes and cures.
+    """Search for causes and cures.
 
     Args:
         case: the kernel.
-        before: compiles it as on the old side.
-        after: compiles it as on the new side.
-        seconds: after which no compile is begun.
-        tell: is told what is being tried.
+        before: compiles the kernel like the old side.
+        after: compiles the kernel like the new side.
+        seconds: time after which no further compile starts.
+        tell: called with each change that is tried.
 
     Raises:
-        KprofError: a compiling process died.
+        KprofError: if a compiling process died.
     """
     deadline = Deadline(seconds)
     search = _Search(case, after, deadline, tell or (lambda _text: None))
@@ -282,7 +285,7 @@ def explain(
     flips = _flips(case, new, defaults)
     switched = search.run(flips)
     all_tried = not search.left
-    # What is off on both sides made nothing worse: turning it on may cure, but is no cause.
+    # A switch that is off on both sides did not make anything worse. Turning it on may be a cure, but is not the cause.
     idle = [trial for trial in switched if all(v == "1" and name not in defaults for name, v in trial.change.items())]
     telling = (trial for trial in switched if trial not in idle and _telling(case, trial))
     causes = sorted(telling, key=lambda trial: _weight(case, trial))
@@ -319,7 +322,7 @@ def _by_stage(case: Case, before: KernelCompiler, after: KernelCompiler) -> tupl
     columns = [facts.figures(report) for report in (case.old, kernel, case.new)]
     figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
     harmed = {change.metric for change in case.harm} & figures.keys()
-    # The predicted time sums up the other metrics. Without it every metric that got worse counts.
+    # The predicted time combines all other metrics. Without it, every metric that got worse counts.
     telling = {"model_us"} & harmed or harmed
     shares = [share for name in telling if (share := _llvms_share(*figures[name])) is not None]
     if not shares:
@@ -334,7 +337,7 @@ def _by_stage(case: Case, before: KernelCompiler, after: KernelCompiler) -> tupl
 
 @dataclass
 class _Search:
-    """Changes tried with the new side's compiler, within the time."""
+    """Tries changes with the new side's compiler, within the time."""
 
     case: Case
     compiler: KernelCompiler
@@ -345,7 +348,7 @@ class _Search:
     failed: int = 0
 
     def run(self, changes: Sequence[Mapping[str, Any]]) -> list[TriedChange]:
-        """The trials that compiled."""
+        """Return the results of the changes that compiled."""
         if self.deadline.over():
             self.left += len(changes)
             return []
@@ -367,7 +370,7 @@ class _Search:
 def _flips(
     case: Case, switches: Mapping[str, bool | None], defaults: Mapping[str, tuple[bool | None, bool | None]]
 ) -> list[dict[str, str]]:
-    """Each switch turned over, those first whose default is another one now."""
+    """Return a toggle for each switch, switches with a changed default first."""
     found = []
     for name, is_on in switches.items():
         code = _ONLY_CODE.get(name)
@@ -378,15 +381,16 @@ def _flips(
 
 
 def _is_of_others(switch: str, arch: str) -> bool:
-    """Whether a switch changes code on other architectures only."""
+    """Whether a switch changes the code of other architectures only."""
     having = {name for name in architectures() if switch in (load(name).triton.switches or {})}
     return bool(having) and arch in architectures() and arch not in having
 
 
 def _telling(case: Case, trial: TriedChange) -> bool:
-    """Whether a switch brings back something that got worse, and does not cost as much as it brings.
+    """Whether a switch restores something that got worse, and makes fewer figures worse than the new Triton did.
 
-    Where the predicted time got worse, it has to bring that back: one register less is no cause of half the speed.
+    If the predicted time got worse, the switch has to restore the time: saving one register does not explain a halved
+    speed.
     """
     harmed = {harm.metric for harm in case.harm}
     if "model_us" in harmed and trial.time_us is not None and "model_us" not in trial.restored:
@@ -396,20 +400,20 @@ def _telling(case: Case, trial: TriedChange) -> bool:
 
 
 def _weight(case: Case, trial: TriedChange) -> tuple[bool, int, int]:
-    """Sort key: switches that undo everything first, then those that undo most of what got worse."""
+    """Return a sort key: switches that restore everything first, then those that restore most of what got worse."""
     harmed = [harm.metric for harm in case.harm]
     return (not trial.cured, -len(set(trial.restored) & set(harmed)), len(trial.price))
 
 
 def _cures(case: Case, search: _Search, switches: Sequence[TriedChange]) -> list[TriedChange]:
-    """Changes of knobs that cure it: without a price first, then the fewest and least telling knobs.
+    """Return changes of knobs that are cures, ranked: those without a price first, then those with fewest knobs.
 
-    Pairs of knobs, and those that deal out the work, are only tried while single ones do not suffice.
+    Pairs of knobs, and knobs that distribute the work, are only tried if single knobs do not suffice.
 
     Args:
         case: the kernel.
         search: compiles changes.
-        switches: switches that cure it when they are turned on.
+        switches: switches that are cures when they are turned on.
     """
     rules = {finding.rule for finding in case.new.findings}
     groups: dict[tuple[bool, bool], list[dict[str, Any]]] = {}
@@ -419,7 +423,7 @@ def _cures(case: Case, search: _Search, switches: Sequence[TriedChange]) -> list
     unique: dict[tuple[str, ...], TriedChange] = {}
     for _, changes in sorted(groups.items()):
         cured = [trial for trial in search.run(changes) if _cures_it(trial)]
-        # One cure a set of knobs: the next value of the same knob is no other idea.
+        # Keep one cure per set of knobs, because another value of the same knob is no new idea.
         for trial in ranked(cured):
             unique.setdefault(tuple(sorted(trial.change)), trial)
         if len(unique) >= CURES_WANTED:
@@ -428,14 +432,14 @@ def _cures(case: Case, search: _Search, switches: Sequence[TriedChange]) -> list
 
 
 def _cures_it(trial: TriedChange) -> bool:
-    """Whether a change brings the figures back and is not predicted to be slower than the code that got worse."""
+    """Whether a change restores the figures and is not predicted to be slower than the code that got worse."""
     return trial.cured and (trial.speedup is None or trial.speedup * (1 + least_difference()) > 1)
 
 
 def ranked(cures: Sequence[TriedChange]) -> list[TriedChange]:
-    """Cures, the fastest by prediction first; of those within 1 % of each other the least dear.
+    """Sort cures by predicted time; among cures within 1 % of each other the one with the lowest price comes first.
 
-    Where the model has no time for one of them, the least dear come first.
+    If a cure has no predicted time, all are sorted by price.
     """
     times = [trial.time_us for trial in cures if trial.time_us]
     if len(times) < len(cures):
@@ -444,12 +448,12 @@ def ranked(cures: Sequence[TriedChange]) -> list[TriedChange]:
 
 
 def _dearness(trial: TriedChange) -> tuple[int, int, tuple[int, int]]:
-    """Sort key: what a cure costs, then how much it changes."""
+    """Return a sort key: the price of a cure, then the extent of its change."""
     return (trial.price_severity.rank, len(trial.price), _effort(trial.change))
 
 
 def _effort(change: Mapping[str, Any]) -> tuple[int, int]:
-    """Sort key: fewer knobs; the compiler's options, tile sizes, how the work is distributed, environment switches."""
+    """Return a sort key: fewer knobs, then compiler options, tile sizes, work distribution, environment switches."""
     if all(name in _OPTIONS for name in change):
         return (len(change), 0)
     if any(name in CODE_SWITCHES for name in change):
@@ -462,7 +466,7 @@ def _effort(change: Mapping[str, Any]) -> tuple[int, int]:
 def _confirmed(
     case: Case, before: KernelCompiler, causes: Sequence[TriedChange], switches: Mapping[str, bool | None]
 ) -> Iterator[str]:
-    """The old side with the first cause switched as on the new side: the proof from the other end."""
+    """Confirm the first cause by setting its switch on the old side to the new side's value."""
     if not causes or len(causes[0].change) != 1:
         return
     ((name, value),) = causes[0].change.items()

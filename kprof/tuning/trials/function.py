@@ -1,4 +1,4 @@
-"""Advice for a bare Triton function whose arguments, sizes and workgroups are given."""
+"""Advise on a bare Triton function whose arguments, sizes and workgroups are given."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -25,21 +25,21 @@ def advise_function(
     budget: float = 60.0,
     progress: Callable[[int, str], None] | None = None,
 ) -> Trials:
-    """Look for better knobs of a function, as :func:`kprof.tuning.trials.advise` does for kernels with cases.
+    """Search better knobs of a function, as :func:`kprof.tuning.trials.advise` does for kernels with cases.
 
-    Only tiles change, as its source tells them, and what its autotuner lists.
+    Only tile sizes that the function's source reveals, and values that its autotuner lists, are changed.
 
     Args:
         kernel: the function.
         machine: architecture.
         options: its sizes as the shape, its knobs as the configuration; signature, grid and constexprs of its launch.
-        product: the GPU; the architecture's first product when ``None``.
-        budget: seconds after which no further compile is begun.
-        progress: called with the number of finished compiles and a few words.
+        product: the GPU; ``None``: the architecture's first product.
+        budget: seconds after which no further compile starts.
+        progress: called with the number of finished compiles and a status text.
 
     Raises:
-        TargetError: it is a kernel with cases, or something is not known of the launch.
-        KprofError: the present configuration does not compile, or the model has no time for it.
+        TargetError: if it is a kernel with cases, or the launch is incomplete.
+        KprofError: if the present configuration does not compile, or the model has no time for it.
     """
     from kprof.tuning.recorded.knobs import changes_in, values
     from kprof.tuning.trials.analysed import analysed_start
@@ -72,7 +72,7 @@ def _subject(
     options: "CompileOptions",
     product: Product | None,
 ) -> "tuple[SignatureSubject, dict[str, Any], Ready]":
-    """The function with its launch, the configuration to start from, and what its source and autotuner allow."""
+    """Return the function with its launch, the starting configuration, and what its source and autotuner allow."""
     from kprof.targets.target import kind_of
     from kprof.targets.usable_options import check, given
     from kprof.tuning.problems import Problem
@@ -94,7 +94,7 @@ def _subject(
 
 
 def _ready(kernel: "Kernel", options: "CompileOptions") -> "tuple[Ready, dict[str, Any]]":
-    """What of the function may change, and where it starts."""
+    """Return the knobs of the function that may change, and the starting configuration."""
     from kprof.importing.functions import unwrap
     from kprof.recording.tile_arguments import tiles_of
     from kprof.tuning.recorded.relaunch import Ready

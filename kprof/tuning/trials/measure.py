@@ -1,4 +1,4 @@
-"""A score for a compiled configuration, from its resources and its hot loop. Nothing here is a time."""
+"""Score a compiled configuration by its resources and its hot loop, without any time."""
 
 from dataclasses import dataclass
 from math import inf
@@ -10,21 +10,21 @@ from kprof_analyzers.rules import launch_rules
 
 @dataclass(frozen=True)
 class Measure:
-    """The figures that trials are compared by.
+    """The figures by which trials are compared.
 
     Attributes:
         launchable: whether LDS and workgroup size are within the hardware's limits.
         vgpr_spills: VGPRs spilled.
         scratch: scratch accesses in one iteration of the hot loop, or in the whole kernel without loops.
-        vgprs: vector registers allocated.
-        lds_bytes: LDS of a workgroup.
-        waves: wavefronts per SIMD; 0 when it cannot be launched.
+        vgprs: VGPRs allocated.
+        lds_bytes: LDS per workgroup.
+        waves: wavefronts per SIMD; 0 if the kernel cannot be launched.
         loads: number of global loads in the hot loop by their bytes per lane, e.g. ``{16: 8}``.
         full_waits: full waits in the hot loop.
         instructions: instructions in the hot loop.
-        work: useful floating-point operations of one iteration and wavefront, or bytes loaded where there is no matrix
-            work; ``None`` without a loop. Work that several wavefronts duplicate counts once.
-        is_flops: whether ``work`` counts operations and not bytes.
+        work: useful floating-point operations per iteration and wavefront, or bytes loaded if there is no matrix work;
+            ``None`` without a loop. Work that several wavefronts duplicate counts once.
+        is_flops: True if ``work`` counts operations, False if it counts bytes.
         issue: lower bound of the issue cycles of one iteration; ``None`` without a loop, or if kprof does not know the
             architecture's issue rates.
         bytes: bytes that a wavefront loads from global memory in one iteration.
@@ -48,29 +48,29 @@ class Measure:
 
     @property
     def issue_per_work(self) -> float:
-        """Issue cycles for 1,000 operations (or bytes): what the instruction stream costs at best."""
+        """Issue cycles per 1,000 operations (or bytes): the minimum cost of the instruction stream."""
         return 1000 * self.issue / self.work if self.issue is not None and self.work else inf
 
     @property
     def bytes_per_work(self) -> float:
-        """Bytes loaded for 1,000 operations: smaller tiles load the same data more often."""
+        """Bytes loaded per 1,000 operations: smaller tiles load the same data more often."""
         return 1000 * self.bytes / self.work if self.work else inf
 
     @property
     def scratch_per_work(self) -> float:
-        """Scratch accesses for a million operations (or bytes)."""
+        """Scratch accesses per million operations (or bytes)."""
         if not self.scratch:
             return 0.0
         return 1e6 * self.scratch / self.work if self.work else float(self.scratch)
 
     def dominates(self, other: "Measure") -> bool:
-        """At least as good in every respect, and better in one."""
+        """Whether this measure is at least as good in every respect, and better in one."""
         mine, theirs = self.vector(), other.vector()
         return mine != theirs and all(a <= b for a, b in zip(mine, theirs, strict=True))
 
     def rank(self) -> tuple[bool, float, float, float]:
-        """Sort key, best first: can be launched, spill traffic, issue cycles, occupancy."""
-        # Below two wavefronts per SIMD nothing hides the latency of the only one.
+        """Return a sort key, best first: launchability, spill traffic, issue cycles, occupancy."""
+        # With fewer than two wavefronts per SIMD, nothing hides the latency.
         lonely = self.waves < 2
         return (
             not self.launchable,
@@ -80,7 +80,7 @@ class Measure:
         )
 
     def vector(self) -> tuple[float, ...]:
-        """What is weighed against each other, each figure the smaller the better."""
+        """Return the figures for :meth:`dominates`; smaller is better for each."""
         return (
             not self.launchable,
             self.scratch_per_work,
@@ -92,12 +92,12 @@ class Measure:
 
 
 def measure(report: KernelReport, arch: Architecture, replication: float = 1.0) -> Measure:
-    """The figures of one analysed kernel.
+    """Return the figures of one analysed kernel.
 
     Args:
         report: the kernel.
         arch: architecture.
-        replication: how many times its matrix work is done, see :mod:`kprof_analyzers.memory.replication`.
+        replication: number of times that its matrix work is repeated, see :mod:`kprof_analyzers.memory.replication`.
     """
     resources, occupancy = report.resources, report.occupancy
     hot = next((loop for loop in report.loops if loop.hot), None)
@@ -137,7 +137,7 @@ def _work(loop: LoopFacts | None, replication: float) -> tuple[int | None, bool]
 
 
 def _issue(loop: LoopFacts, arch: Architecture) -> float | None:
-    """Cycles that the busiest of the pipes needs for one iteration of one wavefront."""
+    """Return the cycles that the busiest pipe needs for one iteration of one wavefront."""
     if arch.issue is None:
         return None
     known = ((arch.matrix_instruction(name), count) for name, count in loop.instructions.items())
@@ -148,7 +148,7 @@ def _issue(loop: LoopFacts, arch: Architecture) -> float | None:
 
 
 def _loads(instructions: dict[str, int]) -> dict[int, int]:
-    """Global loads by bytes per lane, from their names."""
+    """Count global loads by bytes per lane, which the instruction names tell."""
     found: dict[int, int] = {}
     for name, count in instructions.items():
         if name.startswith(("global_load", "buffer_load")):

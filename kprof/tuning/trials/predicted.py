@@ -1,6 +1,6 @@
-"""What a compiled configuration is predicted to take; called in the workers of a search.
+"""Predict the time of a compiled configuration; called in the workers of a search.
 
-The same code with the same launch is judged once, whichever configurations lead to it: its judgement is kept under a
+Equal code with an equal launch is judged once, even if different configurations lead to it: results are cached under a
 hash of the code.
 """
 
@@ -31,7 +31,7 @@ _OPTIONAL: Mapping[str, Any] = {
     "tensor_bytes": None,
     "condition": WARM.name,
 }
-"""What a launch may leave out, and what then holds."""
+"""Optional members of a launch, with their default values."""
 _LABEL = re.compile(r"\bloop \.?L\w+:")
 
 
@@ -40,15 +40,15 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         compiled: the kernel.
-        argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem``, ``version``,
-            ``flops``, the operations of the whole problem where they are known, ``condition``, ``values`` that the
-            launch does not tell, ``contents`` of tensors, and their bytes.
+        argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem`` and ``version`` of the launch.
+            Optional members are ``flops`` (operations of the whole problem), ``condition``, ``values`` that the launch
+            does not determine, ``contents`` of tensors, and ``tensor_bytes``.
 
     Returns:
-        The fields of :class:`kprof.tuning.work.TaskResult`, apart from its key.
+        The fields of :class:`kprof.tuning.work.TaskResult`, except its key.
 
     Raises:
-        KprofError: the model cannot say anything about this kernel.
+        KprofError: if the model cannot predict this kernel.
     """
     code = code_hash(compiled.amdgcn)
     done: dict[str, Any] = {"isa": code, "seconds": round(compiled.seconds, 3), "cached": compiled.cached}
@@ -72,7 +72,7 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def version() -> str:
-    """Changes when kprof does, or what it is installed with."""
+    """Return a version that changes whenever kprof or its dependencies do."""
     return derived_key("judge")[:16]
 
 
@@ -101,10 +101,10 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_time(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> dict[str, Any]:
-    """What there is instead of a time where it is not known how often a loop iterates.
+    """Return cycles per element instead of a time, because a loop's number of iterations is unknown.
 
     Raises:
-        KprofError: there is nothing that configurations could be compared by.
+        KprofError: if there is no figure by which configurations could be compared.
     """
     from kprof_analyzers.model.per_element import element_cost
 
@@ -124,7 +124,7 @@ def _without_time(prediction: "Prediction", facts: "KernelFacts", flops: int | N
 
 
 def _unknown(prediction: "Prediction") -> str:
-    """Why there is no time, and what would have to be known."""
+    """Explain why there is no time, and which values would be needed."""
     from kprof_analyzers.model.per_element import VALUES
 
     unknown = [loop for loop in prediction.loops if not loop.trips_known]
@@ -135,11 +135,11 @@ def _unknown(prediction: "Prediction") -> str:
 
 
 def cycles_per_million(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float | None:
-    """Cycles of the CU that works longest for a million of the operations that the kernel does.
+    """Return the cycles of the busiest CU per million operations of the kernel.
 
-    Assumed iterations are the same for every configuration, whatever its tile: without this the smallest tile would
-    always look fastest. ``None`` where the problem does not say its operations (``flops``), where the grid is not
-    known, or where no loop multiplies matrices.
+    The assumed number of iterations is the same for every configuration, independent of its tile; without this figure
+    the smallest tile would always look fastest. Return ``None`` if the problem does not define its operations
+    (``flops``), the grid is unknown, or no loop multiplies matrices.
     """
     if not flops or prediction.workgroups is None or prediction.cycles is None:
         return None
@@ -155,7 +155,7 @@ def cycles_per_million(prediction: "Prediction", facts: "KernelFacts", flops: in
 
 
 def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
-    """The facts of a compiled kernel with a launch."""
+    """Return the facts of a compiled kernel with a launch."""
     from dataclasses import replace
 
     from kprof.hardware.machine import find_product, load
@@ -180,7 +180,7 @@ def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
 
 
 def resources_of(facts: "KernelFacts") -> dict[str, Any]:
-    """The resources that a list of configurations shows."""
+    """Return the resources that a list of configurations shows."""
     from kprof.document import Occupancy
 
     names = ("vgpr_allocated", "agpr", "sgpr", "vgpr_spills", "scratch_bytes", "lds_bytes", "num_warps")

@@ -1,7 +1,7 @@
-"""Whether a kernel's time and spills depend on the release of Triton: the same under the releases kept on this machine.
+"""Compare a kernel's time and spills between releases of Triton that are installed on this machine.
 
-``kprof analyze --triton`` and ``kprof diff --triton`` keep the releases that they were asked for. The nearest older and
-the nearest newer one compile the kernel again, each in a process of its own. Nothing is downloaded for it.
+``kprof analyze --triton`` and ``kprof diff --triton`` keep the releases that they installed. The nearest older and the
+nearest newer release compile the kernel again, each in its own process. Nothing is downloaded for it.
 """
 
 import os
@@ -21,22 +21,22 @@ from kprof.options.groups import CompileOptions
 from kprof.output.progress import step
 
 VARIABLE = "KPROF_NAMED_TRITON"
-"""Environment variable of a process whose Triton was named: its answer is about that release and no other."""
+"""Environment variable of a process with an explicitly named Triton: its answer is about that release alone."""
 
 _KEPT = CacheSection("releases")
 
 
 def neighbours() -> list[str]:
-    """Return the nearest older and the nearest newer release that are kept on this machine.
+    """Return the nearest older and the nearest newer release that are installed on this machine.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     if os.environ.get(VARIABLE) or location.root() is None:
         return []
     known = {tuple(int(part) for part in version.split(".")[:2]): version for version in installations.known()}
     if not known:
-        # An answer from the cache needs no Triton.
+        # A cached report needs no Triton.
         return []
     own = installed().numbers[:2]
     older = [release for release in known if release < own]
@@ -45,15 +45,15 @@ def neighbours() -> list[str]:
 
 
 def with_other_releases(reports: Sequence[KernelReport], target: str, options: CompileOptions) -> list[KernelReport]:
-    """Return the reports with what the neighbouring releases make of the same kernels.
+    """Return the reports with the results of the neighbouring releases for the same kernels.
 
     Args:
         reports: all kernels of the target, compiled by the installed Triton.
         target: a bundled kernel or ``FILE.py::FUNCTION``.
-        options: how they were compiled.
+        options: options of the compiles.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     found = list(reports)
     for release in neighbours():
@@ -71,7 +71,7 @@ def with_other_releases(reports: Sequence[KernelReport], target: str, options: C
 def _compiled(
     reports: Sequence[KernelReport], target: str, options: CompileOptions, release: str
 ) -> Iterator[OtherRelease | None]:
-    """Yield what a release makes of each kernel; ``None`` where it is not known."""
+    """Yield a release's result for each kernel; ``None`` if it is unknown."""
     from kprof.diffing.comparing import Input, chains
     from kprof.tuning.trials.tritons import Tritons
 
@@ -106,7 +106,7 @@ def _spills(report: KernelReport) -> int | None:
 
 
 def _key(report: KernelReport, release: str) -> str:
-    """Return a key under which the answer is kept: the kernel's code and launch, and the release."""
+    """Return the cache key of a kernel's code and launch under a release."""
     parts = [report.source, report.specialization, report.launch, report.resources, report.instructions]
     known = msgspec.to_builtins([*parts, report.model, report.product, report.arch, report.triton], enc_hook=str)
     return derived_key("releases", release, known)
@@ -118,4 +118,4 @@ def _read(key: str) -> OtherRelease | None:
 
 
 def _silent(_: str) -> None:
-    """Say nothing: no release is fetched."""
+    """Ignore a message; no release is downloaded, so there are none."""

@@ -1,4 +1,4 @@
-"""Compile changes in parallel workers until the budget is spent, and say which are worth having."""
+"""Compile changes in parallel workers until the budget is spent, and select the best ones."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, str], None]
 
-# Once spills are gone: so many further compiles, none of which is among the best, end the search. What is tried first
-# goes the least far; the rest would be ever smaller tiles.
+# After spills are gone, the search ends when this number of further compiles brought none of the best trials. The
+# smallest changes are tried first, and the remaining ones would use ever smaller tiles.
 _PATIENCE = 12
 
 
@@ -41,23 +41,23 @@ def advise(
     budget: float = 60.0,
     progress: Progress | None = None,
 ) -> Trials:
-    """Look for better knobs around a kernel's configuration.
+    """Search better knobs around a kernel's configuration.
 
-    Every configuration is compiled and its time predicted, all of its launches together; the search climbs from the
-    fastest so far. Where the model has no time for the kernel, resources and the hot loop's instructions are compared
-    instead, and the answer says so.
+    Every configuration is compiled and the time of all its launches is predicted; the search climbs from the fastest
+    one so far. If the model has no time for the kernel, resources and the hot loop's instructions are compared instead,
+    and the result says so.
 
     Args:
         kernel: a kernel with cases.
         machine: architecture.
         options: case, shape and starting knobs.
-        product: the GPU; the architecture's first product when ``None``.
-        budget: seconds after which no further compile is begun.
-        progress: called with the number of finished compiles and a few words.
+        product: the GPU; ``None``: the architecture's first product.
+        budget: seconds after which no further compile starts.
+        progress: called with the number of finished compiles and a status text.
 
     Raises:
-        TargetError: the kernel has no cases, or does not use one of the options.
-        KprofError: its present configuration does not compile.
+        TargetError: if the kernel has no cases, or does not use one of the options.
+        KprofError: if its present configuration does not compile.
     """
     check(kind_of(kernel), kernel.name, given(options))
     if not kernel.shapes:
@@ -96,7 +96,10 @@ def _by_resources(
     deadline: Deadline,
     progress: Progress | None,
 ) -> Trials:
-    """Single knobs first, then pairs; a search that has got rid of spills ends when nothing better comes."""
+    """Try single knobs first, then pairs.
+
+    A search that removed all spills ends when there is no further improvement.
+    """
     assert start.report is not None
     rules = {finding.rule for finding in start.report.findings}
     found: list[Evaluation] = []
@@ -151,24 +154,24 @@ def compile_changes(
     in_order: bool = False,
     product: Product | None = None,
 ) -> Generator[Evaluation, None, None]:
-    """Compile a configuration with each of several changes; trials come as they are finished.
+    """Compile a configuration with each of several changes; yield trials as they finish.
 
-    A change that the kernel or the architecture cannot have is left out.
+    A change that the kernel or the architecture does not support is skipped.
 
     Args:
-        kernel: what to compile.
+        kernel: the kernel.
         machine: architecture.
         options: case and shape, or signature.
-        config: all knobs and switches as they are.
-        changes: knobs and switches to their new values.
-        deadline: no compile is begun after it.
-        switches: which names are environment switches.
-        timed: with predicted times.
-        in_order: give them in the order of the changes; by default as they are finished.
-        product: the GPU that times are predicted for; the architecture's first one by default.
+        config: all present knobs and switches.
+        changes: new values by knob or switch.
+        deadline: time after which no further compile starts.
+        switches: names that are environment switches.
+        timed: True to add predicted times.
+        in_order: True to yield trials in the order of the changes; by default they are yielded as they finish.
+        product: the GPU that times are predicted for; by default the architecture's first one.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
 
     def asked() -> Iterator[Asked]:
@@ -189,14 +192,14 @@ def compile_changes(
 
 
 def _best(start: Evaluation, found: Collection[Evaluation]) -> tuple[Evaluation, ...]:
-    """What is left after dominated trials are dropped, those better than the start, best first."""
+    """Return the trials that are better than the start and not dominated, best first."""
     assert start.measure is not None
     measured = [(t, t.measure) for t in found if t.measure is not None and t.measure.launchable]
     better = [(t, m) for t, m in measured if m.rank() < start.measure.rank()]
     front = [(t, m) for t, m in better if not any(other.dominates(m) for _, other in better)]
     unique: dict[tuple[object, ...], Evaluation] = {}
     for trial, figures in sorted(front, key=lambda pair: (pair[1].rank(), len(pair[0].change))):
-        # Changes that lead to the same code are one: the shortest is kept.
+        # Changes that lead to the same code are merged: the shortest is kept.
         unique.setdefault((figures.rank(), figures.vgprs, figures.lds_bytes, figures.instructions), trial)
     return tuple(unique.values())
 
@@ -204,7 +207,7 @@ def _best(start: Evaluation, found: Collection[Evaluation]) -> tuple[Evaluation,
 def _dominated(
     start: Evaluation, best: Collection[Evaluation], found: Collection[Evaluation]
 ) -> tuple[Evaluation, ...]:
-    """Trials that are better than the start and free of spill traffic, but not among the best."""
+    """Return the trials that are better than the start and free of spill traffic, but not among the best."""
     assert start.measure is not None
     chosen = {id(trial) for trial in best}
     others = [
@@ -217,9 +220,9 @@ def _dominated(
 
 
 def advised(trials: Trials) -> list[Finding]:
-    """The findings of the configuration as it was, each with the best change after which it is gone.
+    """Return the findings of the starting configuration, each with the best change that removes it.
 
-    Only changes that were compiled and looked at become advice, and only those of the best trials.
+    Only compiled and analysed changes become advice, and only those of the best trials.
     """
     assert trials.start.report is not None
     assert trials.start.measure is not None

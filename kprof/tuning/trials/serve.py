@@ -1,4 +1,4 @@
-"""The process that compiles and judges under another Triton: answers the questions of :mod:`kprof.compiler.child`.
+"""The process that compiles and judges with another Triton: answers the questions of :mod:`kprof.compiler.child`.
 
 ========== ==============================================================================================
 question   answers
@@ -6,10 +6,10 @@ question   answers
 kernels    ``kernel`` with its entry and its knobs, or ``lost`` with the reason, for each compile of a target; a
            kernel of a capture has its own ``target``, or is ``unread`` with the reason
 switches   environment switches of this Triton, and whether each is on
-changes    changes of knobs that are worth a compile, the most promising ones first
+changes    changes of knobs that are worth a compile, most promising first
 trials     ``trial`` for each change: its entry, or the reason why there is none
 stages     ``stages``: text of each stage up to LLVM IR with the compile's metadata
-through_   ``code``: the entry of what this Triton's LLVM makes of ``stages`` of another one
+through_   ``code``: the entry of the code that this Triton's LLVM generates from another Triton's ``stages``
 llvm
 ========== ==============================================================================================
 """
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 
-# BM, BN, B_K: what :mod:`kprof.tuning.trials.changes` does not take for tiles.
+# Short names such as BM, BN, B_K, which :mod:`kprof.tuning.trials.changes` does not recognise as tile sizes.
 _SHORT_TILE = re.compile(r"B_?[MNKQ]")
 
 
 def main() -> None:
     """Answer questions until standard input ends."""
     end_with_parent()
-    # What the user's file and the compiler print must not get between the answers.
+    # Output of the user's file and of the compiler must not mix with the answers.
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
 
@@ -82,12 +82,12 @@ def _answers(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
-    """Compile a target and tell of each kernel."""
+    """Compile a target and describe each kernel."""
     from kprof.compiler.compile import compile_many
     from kprof.targets.jobs import plan
 
     options, machines = _options(question), _machines(question)
-    # Of several products of one architecture the last one counts.
+    # Among several products of one architecture, the last one counts.
     gpus = list({machine.name: (machine, product) for machine, product in machines}.values())
     products = {machine.name: product for machine, product in gpus}
     jobs = [job for machine, product in gpus for job in plan(question["target"], [machine], options, product)]
@@ -100,7 +100,7 @@ def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
             yield {"kind": "lost", **place, "error": outcome.error or outcome.status}
             continue
         entry = _entry(job, outcome.result(), products[job.machine.name])
-        # A part is compiled again by its own name.
+        # A part of a kernel is compiled again under its own name.
         part = job.name.rpartition("::")[2] if job.job and job.name != job.job.partition(" (")[0] else ""
         own = {"target": f"{question['target'].partition('::')[0]}::{part}"} if part else {}
         yield {"kind": "kernel", **place, "report": entry, "config": configs[outcome.index], **own}
@@ -158,7 +158,7 @@ def _switches(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
-    """Neighbours without switches: changes of one knob before those of two."""
+    """Return changes without environment switches: changes of one knob before changes of two."""
     from kprof.compiler.versions import CODE_SWITCHES, installed
     from kprof.tuning.trials.changes import neighbours
 
@@ -169,7 +169,7 @@ def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
     found = neighbours(kernel, problem, question["config"], machine, question["rules"], version=installed().numbers)
     changes = [change for change in found if not set(change) & set(CODE_SWITCHES)]
     if kernel.legal is None:
-        # Without a specification a kernel's tiles are known by their names alone.
+        # Without a specification, a kernel's tile sizes can only be recognised by their names.
         tiles = {name: value for name, value in question["config"].items() if _SHORT_TILE.fullmatch(name)}
         sized = ((n, v) for n, v in tiles.items() if isinstance(v, int) and v >= 32 and v & (v - 1) == 0)
         changes += [{name: value // 2} for name, value in sized]
@@ -280,7 +280,7 @@ _QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Answer]]] = {
 
 
 def captured_kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
-    """Compile a capture's kernels and tell of each."""
+    """Compile a capture's kernels and describe each."""
     from kprof.compiler.compile import compile_many
     from kprof.hardware.machine import load_gpu
     from kprof.targets.jobs import loaded
@@ -298,7 +298,7 @@ def captured_kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
         each = found[outcome.index]
         place = {"index": outcome.index, "name": each.job.name, "arch": each.job.machine.name}
         if outcome.compiled is None:
-            # TTIR that this Triton cannot read says nothing of what it makes of the kernel.
+            # If this Triton cannot read the TTIR, that says nothing about how well it compiles the kernel.
             kind = "unread" if outcome.path is not None and "TTIR" in (outcome.error or "") else "lost"
             yield {"kind": kind, **place, "error": outcome.error or outcome.status}
             continue
@@ -308,7 +308,7 @@ def captured_kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def captured_changes(question: Mapping[str, Any]) -> Iterator[Answer]:
-    """Changes of the compiler's options, one at a time: tile sizes are in the TTIR."""
+    """Return changes of single compiler options; tile sizes are fixed in the TTIR."""
     from kprof.compiler.versions import installed
     from kprof.hardware.machine import load_gpu
     from kprof.tuning.trials.changes import option_changes
@@ -338,7 +338,7 @@ def captured_trials(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _as_recorded(each: "RecompilableKernel", kernel: "LoadedKernel", condition: str) -> "LoadedKernel":
-    """What is read of a compile, with the place and the GPU of the recording."""
+    """Return a compiled kernel with source, GPU and condition of the recording."""
     from kprof.condition import CONDITIONS
 
     return replace(kernel, source=each.kernel.source, product=each.kernel.product, condition=CONDITIONS[condition])

@@ -16,22 +16,21 @@ class Trials:
     """The result of a round of trials.
 
     Attributes:
-        start: the configuration as it was.
-        best: trials that are predicted to be faster than the start, fastest first; of those within 1 % of the fastest
-            the one with the fewest changes comes first. Without predictions: trials that no other one dominates and
-            that rank above the start by their resources, best first.
-        tried: how many configurations were compiled.
-        ranked_by: what the order rests on: predicted times, cycles for each element of an axis whose extent is not
-            known, or resources.
-        why: why there are no predicted times, and what would have to be known; empty where there are.
-        dominated: without predictions: trials that rank above the start without spill traffic, though another one is
-            at least as good in every respect, best first.
-        failed: reasons why configurations are no good, with how many there were of each.
-        left: how many were left out, because the budget was spent or the last ones had brought nothing.
-        settled: whether the search ended by itself, with changes left that promised nothing.
+        start: the starting configuration.
+        best: trials with a shorter predicted time than the start, fastest first; within 1 % of the fastest, the trial
+            with the fewest changes comes first. Without predictions: trials that no other one dominates and that rank
+            above the start by their resources, best first.
+        tried: number of compiled configurations.
+        ranked_by: the sort criterion: predicted times, cycles per element of an axis of unknown extent, or resources.
+        why: why there are no predicted times, and which values would be needed; empty if there are times.
+        dominated: without predictions: trials that rank above the start without spill traffic, although another trial
+            is at least as good in every respect, best first.
+        failed: number of failed configurations by reason.
+        left: number of untried configurations, because the budget was spent or the latest ones brought no improvement.
+        settled: whether the search ended by itself, with unpromising changes left.
         seconds: wall time.
         all: every configuration that compiled and can be launched, best first.
-        condition: that predicted times are of, see :mod:`kprof.condition`.
+        condition: condition for predicted times, see :mod:`kprof.condition`.
     """
 
     start: Evaluation
@@ -49,32 +48,32 @@ class Trials:
 
     @property
     def gain(self) -> float | None:
-        """Predicted cost of the start over that of the best trial; ``None`` without either."""
+        """Predicted cost of the start divided by that of the best trial; ``None`` if either is unknown."""
         if not self.best or self.start.cost is None or not self.best[0].cost:
             return None
         return self.start.cost / self.best[0].cost
 
     @property
     def told_apart(self) -> bool:
-        """Whether the model can tell the best trial from the start."""
+        """Whether the model can distinguish the best trial from the start."""
         found = self.beside_start(self.best[0]) if self.best else None
         return found is not None and found.told_apart and found.speedup > 1
 
     def beside_start(self, trial: Evaluation) -> "PredictedGain | None":
-        """A trial's predicted cost and the start's; ``None`` where one is not known."""
+        """Return the predicted gain of a trial over the start; ``None`` if a cost is unknown."""
         from kprof_analyzers.model.certainty import cycles_gain, predicted_gain
 
         report = self.start.report
         if self.ranked_by == "cycles":
-            # Published pairs are of times.
+            # Certainties come from published pairs of times, so that they do not apply to cycles.
             return cycles_gain(trial.cost, self.start.cost)
         return predicted_gain(trial.cost, self.start.cost, "" if report is None else report.arch)
 
     @property
     def to_measure(self) -> tuple[Evaluation, ...]:
-        """The best trial and those of the best that the model cannot tell from it; with the start where it is one.
+        """The best trial, and the trials (or start) that the model cannot distinguish from it.
 
-        Empty where nothing is left to ask the GPU: one trial stands out, or there are no predicted times.
+        Empty if there is nothing to measure on the GPU: one trial stands out, or there are no predicted times.
         """
         from kprof_analyzers.model.certainty import predicted_gain
 

@@ -1,4 +1,4 @@
-"""One target under several Tritons: a process for each, and the explanation of what got worse."""
+"""Compile one target with several versions of Triton, one process each, and explain what got worse."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,14 +32,14 @@ _EXPLAINED = 4
 
 @dataclass
 class Tritons:
-    """A target under several Tritons.
+    """A target under several versions of Triton.
 
     Args:
-        target: what to compile; of a recorded program, the program.
-        options: how.
+        target: the target to compile; for a recorded program, the program.
+        options: options of the compiles.
         versions: releases in the order of the comparison, ``installed`` for the running one.
-        tell: called with each step, in words.
-        wait: called with what is downloaded or waited for, in words.
+        tell: called with status messages.
+        wait: called with a description of each download or wait.
     """
 
     target: str
@@ -64,10 +64,10 @@ class Tritons:
         self._stack.close()
 
     def sides(self) -> "list[Input]":
-        """Compile and judge under each version, at the same time.
+        """Compile and judge with each version, in parallel.
 
         Raises:
-            KprofError: an environment cannot be made, or the target cannot be compiled at all.
+            KprofError: if an environment cannot be created, or no version can compile the target.
         """
         from kprof.compiler.child import Child
         from kprof.compiler.defaults import default_jobs
@@ -75,7 +75,7 @@ class Tritons:
         from kprof.compiler.versions import installed
 
         if CURRENT[0] in self.versions:
-            # Reported before others are fetched from the network.
+            # A missing Triton is reported before other releases are downloaded.
             installed()
         with ThreadPoolExecutor(max_workers=len(self.versions)) as threads:
             made = list(threads.map(self._environment, self.versions))
@@ -84,7 +84,7 @@ class Tritons:
             try:
                 found = list(threads.map(lambda child: self._side_or_error(child, jobs), self._children))
             except BaseException:
-                # The other threads wait for their children: without this, Ctrl-C would wait for all of them.
+                # The other threads wait for their child processes, so that Ctrl-C would have to wait for all of them.
                 for child in self._children:
                     child.kill()
                 raise
@@ -103,7 +103,7 @@ class Tritons:
         return found
 
     def recorded(self, sides: "Sequence[RecordedSide]") -> "list[Input]":
-        """Take sides that were recorded under each version; their kernels are compiled again only to be explained."""
+        """Use sides that were recorded with each version; their kernels are compiled again only for explanations."""
         self._recorded = sides
         for found in sides:
             for kernel in found.side.kernels:
@@ -113,10 +113,10 @@ class Tritons:
         return [found.side for found in sides]
 
     def _child(self, index: int) -> "Child":
-        """The process of a side; those of recorded sides are started when they are needed.
+        """Return the process of a side; processes of recorded sides start on demand.
 
         Raises:
-            KprofError: this Python cannot import the side's Triton.
+            KprofError: if this Python cannot import the side's Triton.
         """
         from kprof.compiler.child import Child
 
@@ -137,10 +137,10 @@ class Tritons:
             return error
 
     def _with_failed(self, found: "Sequence[Input | KprofError]") -> "list[Input]":
-        """All sides. Where one release alone cannot do anything with the target, all its kernels are lost there.
+        """Return all sides. If a release fails for the whole target, all kernels count as lost on its side.
 
         Raises:
-            KprofError: none can.
+            KprofError: if all releases fail.
         """
         from kprof.diffing.comparing import Input
 
@@ -184,11 +184,11 @@ class Tritons:
         return f"{known[0]} (installed)" if known else "installed"
 
     def _asked(self, **changes: Any) -> dict[str, Any]:
-        """Options as the other process reads them."""
+        """Return the compile options in the form that the child process reads."""
         return asdict(replace(self.options.part(CompileOptions), **changes))
 
     def explanations(self, sides: "Sequence[Input]", limits: "DiffLimits", seconds: float) -> "dict[int, Explanation]":
-        """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
+        """Explain why kernels got worse, by index into the chains: the worst ones first, as far as the time allows."""
         from kprof.diffing.comparing import chains, harm, kernel_diff, steepest_step
 
         deadline = Deadline(seconds)
@@ -236,10 +236,10 @@ class Tritons:
             return Explanation(old=indices[0], new=indices[1], summary=f"not found out: {error.message}")
 
     def _config_of(self, kernel: KernelReport) -> dict[str, Any]:
-        """Knobs and switches.
+        """Return the knobs and switches of a kernel.
 
         Raises:
-            KprofError: a recorded kernel cannot be compiled again.
+            KprofError: if a recorded kernel cannot be compiled again.
         """
         from kprof.targets.recompile import recorded
 
@@ -249,7 +249,7 @@ class Tritons:
             found, lost = recorded(self._targets[id(kernel)], all_configs=True, **self._launches[id(kernel)])
             if not found:
                 raise KprofError(next(iter(lost.values())))
-            # A type among the compile-time values cannot be sent to another process, and is no knob.
+            # A compile-time value that is a type cannot be sent to another process, and is not a knob.
             plain = (bool, int, float, str)
             self._configs[id(kernel)] = {n: v for n, v in found[0].knobs.items() if isinstance(v, plain)}
         return {**known, **self._configs[id(kernel)]}
