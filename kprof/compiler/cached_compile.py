@@ -1,4 +1,4 @@
-"""One compile with the cache around it: what a worker does for a request."""
+"""Compile one request in a worker, with the cache around it."""
 
 import os
 from collections.abc import Callable
@@ -23,18 +23,18 @@ def build(
     log: Callable[[int], str],
     loaded: dict[str, Stamp],
 ) -> Compiled:
-    """Compile, or take from the cache in the folder ``cache``.
+    """Compile a request, or fetch its result from the cache in the folder ``cache``.
 
     Args:
-        request: what to compile.
-        cache: see :mod:`kprof.compiler.compiled_cache`; ``None`` to do without.
-        progress: is told each stage before it is made.
-        log: gives the end of what was printed so far, at most so many bytes of it.
-        loaded: files that this process has imported; those of the request are added.
+        request: the compile request.
+        cache: see :mod:`kprof.compiler.compiled_cache`; ``None``: no cache.
+        progress: called with each stage before it starts.
+        log: returns the end of the output so far, limited to the given number of bytes.
+        loaded: files that this process has imported; the request's files are added.
 
     Raises:
-        KprofError: the file or function is missing, an environment variable is wrong, and as
-            :func:`kprof.compiler.in_process.compile_function`.
+        KprofError: if the file or function is missing, an environment variable is wrong, or
+            :func:`kprof.compiler.in_process.compile_function` fails.
     """
     api = versions.api()
     switches.check(request.environment)
@@ -59,7 +59,7 @@ def build(
 def _with_passes(
     request: CompileRequest, function: Function, progress: Progress, log: Callable[[int], str]
 ) -> Compiled:
-    """Compile with MLIR printing the module before every pass, and keep what it prints."""
+    """Compile while MLIR prints the module before every pass, and keep the printed modules."""
     from kprof.compiler.passes import STAGE_MARK, PassHistory
 
     def marked(stage: str) -> None:

@@ -1,6 +1,6 @@
-"""A process of kprof's own with another Triton, that answers questions one at a time.
+"""A kprof child process with another Triton, which answers questions one at a time.
 
-Both directions are lines of JSON. What the child prints besides goes to a file that is only read when it dies.
+Both directions use lines of JSON. Other output of the child goes to a file that is read only if the child dies.
 """
 
 import contextlib
@@ -17,17 +17,19 @@ from kprof.errors import CompileError, KprofError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# A PYTHONPATH or a user site would come before the chosen Triton; what they add is in the path that is handed over.
+# PYTHONPATH or a user site would come before the chosen Triton. Their entries are already in the path passed to the
+# child.
 _DROPPED = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "TRITON_INTERPRET"}
 
 
 class Child:
-    """One process.
+    """One child process.
 
     Args:
-        environment: its Triton.
-        module: whose ``main()`` reads questions from standard input and answers on standard output. The last answer to
-            a question has ``"kind": "done"``; ``"kind": "failed"`` with ``error`` and ``hint`` ends one early.
+        environment: the child's Triton.
+        module: module whose ``main()`` reads questions from standard input and answers on standard output. The last
+            answer to a question has ``"kind": "done"``; ``"kind": "failed"`` with ``error`` and ``hint`` ends a
+            question early.
     """
 
     def __init__(self, environment: Environment, module: str) -> None:
@@ -48,18 +50,18 @@ class Child:
         self.close()
 
     def kill(self) -> None:
-        """End the process at once; a caller that waits for an answer gets an error."""
+        """Kill the process; a caller that waits for an answer gets an error."""
         self._process.kill()
 
     def close(self) -> None:
-        """End the process: by itself when its input ends, else by force."""
+        """End the process: it may end by itself after its input ends, and is killed otherwise."""
         self._process.end(patience=2)
 
     def ask(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Put a question and yield its answers, without the closing one.
+        """Send a question and yield its answers, without the closing one.
 
         Raises:
-            KprofError: the child says that it cannot answer, or died.
+            KprofError: if the child reports an error, or died.
         """
         try:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")

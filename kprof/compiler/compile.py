@@ -1,4 +1,4 @@
-"""The way to compile kernels: in workers that may crash, with kprof's cache in front."""
+"""Compile kernels in workers that may crash, with kprof's cache in front."""
 
 import atexit
 from collections.abc import Generator, Iterable
@@ -15,13 +15,14 @@ def compile_kernel(request: CompileRequest, *, cache: bool = True, timeout: floa
     """Compile one kernel.
 
     Args:
-        request: what to compile; see :func:`kprof.targets.specialize.from_launch` and
+        request: the compile request; see :func:`kprof.targets.specialize.from_launch` and
             :func:`kprof.targets.signature.from_signature`.
-        cache: whether to look in kprof's cache and to keep the result there.
-        timeout: seconds.
+        cache: whether to use kprof's cache for lookup and storage.
+        timeout: maximum seconds.
 
     Raises:
-        KprofError: no usable Triton, no such file or function, wrong options, the compiler refused or crashed.
+        KprofError: if no usable Triton is installed, the file or function does not exist, an option is wrong, or the
+            compiler rejected the kernel or crashed.
     """
     pool = _shared()
     pool.timeout = timeout
@@ -42,20 +43,20 @@ def compile_many(
     timeout: float = TIMEOUT,
     pool: Pool | None = None,
 ) -> Generator[CompileOutcome, None, None]:
-    """Compile many kernels; outcomes come as they are finished, each with the ``index`` of its request.
+    """Compile many kernels; yield outcomes as they finish, each with the ``index`` of its request.
 
-    Nothing that happens to one of them ends the others. Requests are taken as workers become free, so a generator
-    can decide late what comes next.
+    A failure of one compile does not end the others. Requests are taken as workers become free, so that a generator can
+    decide late which request comes next.
 
     Args:
-        requests: what to compile.
-        jobs: workers at a time, by default one a CPU.
+        requests: the compile requests.
+        jobs: number of workers, by default one per CPU.
         cache: whether to use kprof's cache.
-        timeout: seconds that one compile may take.
+        timeout: maximum seconds per compile.
         pool: workers to use, which stay alive; by default new ones that end with the iterator.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     installed()
     folder = directory() if cache else None
@@ -68,7 +69,7 @@ def compile_many(
 
 @once
 def _shared() -> Pool:
-    """The worker that single compiles share, so that only the first one waits for Triton's import."""
+    """Return the worker that single compiles share, so that only the first compile waits for Triton's import."""
     pool = Pool(jobs=1)
     atexit.register(pool.close)
     return pool

@@ -1,10 +1,10 @@
 """Compiled kernels in kprof's cache: safe against concurrent runs and changed helpers.
 
-Two steps lead to a result. The index, found by the request, the installed Triton and the environment, says from which
-files a result was made; when all of them still have the same content it is served, without importing Triton or the
-user's file. Otherwise a worker loads the function and looks under the hash of the function's source with its helpers
-(Triton's own ``cache_key``), the files and the constants of their modules. Either is looked for under what stands for
-Triton, its environment switches, and the parts of kprof that compile.
+A lookup has two steps. The index, keyed by the request, the installed Triton and the environment, lists the files that
+a result was made from. If all of them have the same content, the result is served without importing Triton or the
+user's file. Otherwise a worker loads the function and looks up the hash of the function's source with its helpers
+(Triton's own ``cache_key``), the files and the constants of their modules. Both keys include Triton's identity, its
+environment switches, and the parts of kprof that compile.
 """
 
 from collections.abc import Iterator
@@ -26,56 +26,56 @@ _OBJECTS = CacheSection("compiled")
 _INDEX = CacheSection("compiled-index")
 _VARIANTS = 8
 MAKERS = ("cache", "compiler", "importing", "simulation", "errors.py")
-"""What of kprof decides what a compile gives."""
+"""Parts of kprof that affect the result of a compile."""
 
 
 def directory() -> Path | None:
-    """The root of the cache, for workers; ``None`` for a user without a home."""
+    """Return the root of the cache, for workers; ``None`` for a user without a home folder."""
     location.check()
     return location.root()
 
 
 def makers() -> list[str]:
-    """What stands for all that turns a request into code, the request and its files apart.
+    """Return the identities of Triton and of kprof's compiling parts, which affect every result.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     return [identity(), of_package(*MAKERS)]
 
 
 def content_hash(request: CompileRequest, jit: Any, found: Dependencies) -> str:
-    """SHA-256 of what decides the result: source with its helpers, request, Triton, environment, kprof's compiling."""
+    """Return the SHA-256 of a compile's inputs: source with helpers, request, Triton, environment, kprof's code."""
     given = [request.to_json(), switches.relevant(request.environment)]
     return key(makers(), jit.cache_key, *given, found.files, found.values)
 
 
 def index_key(request: CompileRequest) -> str:
-    """SHA-256 of what is known before the user's file is read."""
+    """Return the SHA-256 of the inputs that are known before the user's file is read."""
     return key(makers(), request.key, switches.relevant(request.environment))
 
 
 def lookup(request: CompileRequest, folder: Path) -> Compiled | None:
-    """The result of an earlier compile of the same request from the same files, or ``None``.
+    """Return the result of an earlier compile of the same request from the same files, or ``None``.
 
     Raises:
-        KprofError: no usable Triton: its version is part of the question.
+        KprofError: if no usable Triton is installed, because its version is part of the key.
     """
     found = (fetch(request, digest, folder) for digest in _digests(request, folder))
     return next((compiled for compiled in found if compiled is not None), None)
 
 
 def known(request: CompileRequest, folder: Path) -> str | None:
-    """The hash of the result that :func:`lookup` would give, without reading it.
+    """Return the hash of the result that :func:`lookup` would return, without reading the result.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     return next(_digests(request, folder), None)
 
 
 def _digests(request: CompileRequest, folder: Path) -> Iterator[str]:
-    """Hashes of results that were made from the files as they are now."""
+    """Yield the hashes of results that were made from the files in their present state."""
     variants = _INDEX.read_json(index_key(request), folder)
     for variant in variants if isinstance(variants, list) else ():
         match variant:
@@ -84,20 +84,20 @@ def _digests(request: CompileRequest, folder: Path) -> Iterator[str]:
 
 
 def fetch(request: CompileRequest, digest: str, folder: Path) -> Compiled | None:
-    """The result with this hash, or ``None``."""
+    """Return the result with a hash, or ``None``."""
     data = _OBJECTS.read(digest, folder)
     frame = None if data is None else unpack(bytearray(data))
     return None if frame is None else load_compiled(request, *frame, cached=True)
 
 
 def keep(compiled: Compiled, found: Dependencies, folder: Path) -> None:
-    """Store a result, and note the files it came from. A disk that is full or read-only is no error."""
+    """Store a result, and record the files it came from. A full or read-only disk is not an error."""
     if _OBJECTS.write(compiled.hash, pack(*dump_compiled(compiled)), folder):
         note(compiled, found, folder)
 
 
 def note(compiled: Compiled, found: Dependencies, folder: Path) -> None:
-    """Put a stored result into the index, when its files alone decide it."""
+    """Add a stored result to the index, if its files alone determine it."""
     if not found.complete:
         return
     name = index_key(compiled.request)

@@ -1,4 +1,4 @@
-"""Compile-time values as Triton has them, in the form that a request carries."""
+"""Convert Triton's compile-time values to the form used in requests."""
 
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,10 @@ from kprof.importing.functions import unwrap
 
 
 def constant(value: Any, what: str) -> Any:
-    """A compile-time value in the form that a request carries.
+    """Convert a compile-time value to the form used in requests.
 
     Raises:
-        KprofError: a value that cannot be one, or cannot be carried to another process.
+        KprofError: if the value is not a compile-time value, or cannot be sent to another process.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value

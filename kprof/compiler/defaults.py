@@ -1,11 +1,11 @@
-"""Defaults: how many compiles run at a time, and how long one may take."""
+"""Defaults: number of parallel compiles, and maximum duration of a compile."""
 
 import os
 
 TIMEOUT = 600.0
-"""Seconds that one compile may take, far above any real kernel's."""
+"""Maximum seconds for one compile, far above any real kernel's."""
 
 
 def default_jobs() -> int:
-    """CPUs that this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Modules of a text: one TTIR or TTGIR by itself, or what ``MLIR_ENABLE_DUMP=1`` prints of one or many compiles."""
+"""Read MLIR modules from a text: one TTIR or TTGIR, or the ``MLIR_ENABLE_DUMP=1`` output of one or more compiles."""
 
 import re
 from dataclasses import dataclass, field
@@ -18,18 +18,18 @@ class DumpedModule:
     """One kernel's module.
 
     Attributes:
-        kernel: name of its first public function; ``None`` when there is none.
-        target: ``hip:gfx942``; ``None`` when the module does not say.
-        num_warps: wavefronts of a workgroup.
-        shared: LDS of a workgroup in bytes; ``None`` before the compiler has placed the buffers.
-        layouts: aliases with their text.
-        measures: what is counted in it, by name; ``None`` for what has no meaning at its stage.
-        passes: of a dump, each pass that changed a measure: its order, name, stage and the values after it.
-        pass_count: passes in the dump.
-        last: the pass before which the module was printed last.
-        notes: what could not be read, in words.
-        module: the module itself, which no document contains.
-        unknown: what only the assembly tells.
+        kernel: name of its first public function; ``None`` if there is none.
+        target: ``hip:gfx942``; ``None`` if the module does not name it.
+        num_warps: wavefronts per workgroup.
+        shared: LDS per workgroup in bytes; ``None`` before the compiler has placed the buffers.
+        layouts: text of each layout alias.
+        measures: counts by name; ``None`` for counts that have no meaning at the module's stage.
+        passes: for a dump, each pass that changed a measure: its order, name, stage and the values after it.
+        pass_count: number of passes in the dump.
+        last: the pass before which the module was last printed.
+        notes: descriptions of what could not be read.
+        module: the parsed module, which is not part of any document.
+        unknown: facts that only the assembly contains.
     """
 
     kernel: str | None
@@ -47,16 +47,16 @@ class DumpedModule:
 
 
 def modules_of(text: str, path: str) -> list[DumpedModule]:
-    """The modules of a text.
+    """Return the modules of a text.
 
     Raises:
-        KprofError: it is no MLIR.
+        KprofError: if the text is not MLIR.
     """
     first = _DUMP.search(text)
     if first is None:
         return [_described(parse(text, path), PassHistory(""), None)]
     found: list[DumpedModule] = []
-    # Programs print what they like between the dumps, and a line of theirs is no MLIR.
+    # A program may print other lines between the dumps; these are not MLIR and are removed.
     for compile_ in _compiles(_OTHER.sub("", text[first.start() :])):
         history = PassHistory(compile_)
         record = _last_with_layouts(history)
@@ -66,7 +66,7 @@ def modules_of(text: str, path: str) -> list[DumpedModule]:
 
 
 def _compiles(text: str) -> list[str]:
-    """Parts of a dump, one for each kernel that was compiled: the first pass of a compile sees no layouts again."""
+    """Split a dump into one part per compiled kernel: a compile begins where layouts are missing again."""
     starts = [match.start() for match in _DUMP.finditer(text)]
     parts = [text[at:end] for at, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     compiles: list[list[str]] = []
@@ -84,7 +84,7 @@ def _compiles(text: str) -> list[str]:
 
 
 def _stage(part: str) -> int:
-    """0 before there are layouts, 1 with them, 2 once lowered to LLVM."""
+    """Return the stage of a print: 0 before layouts exist, 1 with layouts, 2 after lowering to LLVM."""
     return 2 if "llvm.func" in part else 1 if "ttg." in part or "triton_gpu." in part else 0
 
 
@@ -94,7 +94,7 @@ def _kernel_name(part: str) -> str | None:
 
 
 def _last_with_layouts(history: PassHistory) -> PassRecord | None:
-    """The last print that can be read and is not lowered to LLVM yet, else the last that can be read."""
+    """Return the last readable print with layouts that is not lowered to LLVM, else the last readable one."""
     readable = [record for record in history.records if record.module is not None]
     with_layouts = [one for one in readable if one.module is not None and one.module.aliases and _stage(one.before) < 2]
     return next(reversed(with_layouts or readable), None)
@@ -103,7 +103,7 @@ def _last_with_layouts(history: PassHistory) -> PassRecord | None:
 def _described(module: Module, history: PassHistory, record: PassRecord | None) -> DumpedModule:
     shared = module.shared_bytes
     if shared is None:
-        # The size is an attribute of a later print than the layouts'.
+        # The LDS size is an attribute that only later prints have.
         sizes = [one.module.shared_bytes for one in history.records if one.module is not None]
         shared = next((size for size in reversed(sizes) if size is not None), None)
     notes = list(module.notes)

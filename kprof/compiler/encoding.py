@@ -1,4 +1,4 @@
-"""Compiled kernels and outcomes as a JSON head and raw blobs: for the pipe to workers and for the cache."""
+"""Encode compiled kernels and outcomes as a JSON head and raw blobs, for the pipe to workers and for the cache."""
 
 import zlib
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _DUMP_LIMIT = 1 << 29
 
 
 def dump_compiled(compiled: Compiled) -> tuple[dict[str, Any], dict[str, str | bytes]]:
-    """Head and blobs of a compiled kernel; the request is not among them."""
+    """Return the head and the blobs of a compiled kernel, without its request."""
     head = {
         "metadata": dict(compiled.metadata),
         "triton_version": compiled.triton_version,
@@ -26,7 +26,7 @@ def dump_compiled(compiled: Compiled) -> tuple[dict[str, Any], dict[str, str | b
     }
     blobs = dict(compiled.stages)
     if compiled.passes is not None:
-        # Dozens of prints of nearly the same module: a hundredth of it is left.
+        # A dump has dozens of nearly equal modules, and compresses to about a hundredth of its size.
         blobs[_PASSES] = zlib.compress(compiled.passes.text.encode(), 1)
     return head, blobs
 
@@ -34,10 +34,10 @@ def dump_compiled(compiled: Compiled) -> tuple[dict[str, Any], dict[str, str | b
 def load_compiled(
     request: CompileRequest, head: Mapping[str, Any], blobs: Mapping[str, str | bytes], *, cached: bool
 ) -> Compiled:
-    """The compiled kernel that :func:`dump_compiled` wrote.
+    """Return the compiled kernel that :func:`dump_compiled` encoded.
 
     Raises:
-        KeyError, TypeError: the head is not one of this version.
+        KeyError, TypeError: if the head has another version's form.
     """
     stages = dict(blobs)
     dump = stages.pop(_PASSES, None)
@@ -65,7 +65,7 @@ def load_compiled(
 
 
 def load_failure(request: CompileRequest, head: Mapping[str, Any], stages: Mapping[str, str | bytes]) -> CompileOutcome:
-    """A failure that a worker reported."""
+    """Return the outcome for a failure that a worker reported."""
     return CompileOutcome(
         request=request,
         status="failed",

@@ -1,4 +1,4 @@
-"""Environment variables that change what Triton generates: set for one compile, restored after it."""
+"""Environment variables that change the code that Triton generates: set for one compile, and restored after it."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -34,20 +34,20 @@ SWITCHES: Mapping[str, str] = {
     "LLVM_PASS_PLUGIN_PATH": "LLVM plugin",
     "TRITON_PREFER_TMEM_16x256_LAYOUT": "layout preference",
 }
-"""Variables that change the generated code, with what they do. Their values are part of every cache key."""
+"""Variables that change the generated code, with their effects. Their values are part of every cache key."""
 
 _FORMER: Mapping[str, str] = {
     "OPTIMIZE_EPILOGUE": "Triton before 3.1 read it; newer ones store results in the layout of the matrix "
     "instructions, without a trip through LDS, by themselves.",
 }
-"""Variables of guides that newer Tritons have no use for, with the reason."""
+"""Obsolete variables that guides still mention, with the reason why newer versions of Triton ignore them."""
 
 
 def check(environment: Mapping[str, str | None]) -> None:
-    """See that the variables of a request mean something to Triton.
+    """Check that Triton knows the variables of a request.
 
     Raises:
-        KprofError: an unknown variable; near matches are named.
+        KprofError: if a variable is unknown; the message names similar variables.
     """
     for name, value in environment.items():
         if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and not _in_knobs(name):
@@ -58,23 +58,23 @@ def check(environment: Mapping[str, str | None]) -> None:
 
 
 def _in_knobs(name: str) -> bool:
-    """Whether the installed Triton reads such a variable: newer ones are let through too."""
+    """Whether the installed Triton reads a variable. This accepts variables that are newer than ``SWITCHES``."""
     path = installed().root / "knobs.py"
     return path.is_file() and f'"{name}"' in path.read_text(encoding="utf-8")
 
 
 def relevant(environment: Mapping[str, str | None]) -> dict[str, str]:
-    """What decides a compile: this process's variables that matter, with a request's own on top."""
+    """Return the variables that affect a compile: those of this process, overridden by the request's."""
     merged = {**{name: os.environ.get(name) for name in SWITCHES}, **environment}
     return {name: value for name, value in sorted(merged.items()) if value is not None}
 
 
 @contextmanager
 def applied(environment: Mapping[str, str | None]) -> Iterator[None]:
-    """Set (or, for ``None``, unset) variables, and put everything back afterwards.
+    """Set variables (or unset those with the value ``None``), and restore all of them afterwards.
 
-    Triton reads its variables when it uses them, from Python and from C++ alike, so this takes effect in a process
-    where Triton was imported long ago. A value set through ``triton.knobs`` would win over the variable.
+    Triton reads its variables when it uses them, both from Python and from C++, so that this works in a process that
+    imported Triton earlier. A value set through ``triton.knobs`` would override the variable.
     """
     before = {name: os.environ.get(name) for name in environment}
     _set(environment)

@@ -1,4 +1,4 @@
-"""What the compiler's exceptions mean to the user: a message, and a line in their own source."""
+"""Translate the compiler's exceptions into a message and a line of the user's source."""
 
 import re
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+\.py):(?P<line>\d+):(?P<column>\d+):
 _REMOVED = {
     "Block pointers have been removed": "Triton 3.4 to 3.8 compile block pointers: --triton 3.8.0, or install one"
 }
-"""Text of an error about a feature that was taken out of Triton, to the releases that have it."""
+"""Text of an error about a feature that was removed from Triton, with a hint at the releases that have it."""
 
 
 @dataclass
 class RefusedError(CompileError):
-    """The compiler was asked and refused the kernel.
+    """The compiler rejected the kernel.
 
     Attributes:
-        stage: what it was making.
-        stages: what it had made before.
-        diagnostics: what it printed.
+        stage: the stage that failed.
+        stages: the results of earlier stages.
+        diagnostics: the compiler's output.
     """
 
     stage: str | None = None
@@ -36,7 +36,7 @@ class RefusedError(CompileError):
 def explain(
     error: Exception, stage: str | None, function: Function | None, stages: Mapping[str, str | bytes]
 ) -> RefusedError:
-    """An exception of the compiler as one sentence, with the user's line where it is known."""
+    """Describe a compiler exception in one sentence, with the user's line if it is known."""
     chain = _chain(error)
     place = _line(chain, function)
     message, hint = _message(chain[-1], stage)
@@ -51,13 +51,13 @@ def explain(
 
 
 def from_diagnostics(failure: RefusedError, printed: str) -> RefusedError:
-    """The same with what was printed: MLIR names the line there and not in the exception."""
+    """Complete a failure from the compiler's output, because MLIR names the source line only there."""
     failure.diagnostics = "\n".join(filter(None, (failure.diagnostics, printed.strip())))
     found = _DIAGNOSTIC.search(printed)
     if found and "unsupported target" in found["text"]:
         failure.message = f"this Triton does not compile for {found['text'].split()[-1].strip(chr(39))}"
         failure.place = None
-        # It is this Triton that is wanting, not the kernel.
+        # The installed Triton is at fault, not the kernel.
         failure.stage = None
     elif found and failure.stage != "source":
         failure.message = f"{failure.message}: {found['text']}"
@@ -69,7 +69,7 @@ def from_diagnostics(failure: RefusedError, printed: str) -> RefusedError:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The error and its causes, outermost first."""
+    """Return the error and its causes, outermost first."""
     chain = [error]
     while chain[-1].__cause__ is not None and len(chain) < 32:
         chain.append(chain[-1].__cause__)
@@ -77,7 +77,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _line(chain: list[BaseException], function: Function | None) -> int | None:
-    """The line in the user's kernel: that of the outermost error, which is where helpers were called from."""
+    """Return the line in the user's kernel: that of the outermost error, where helpers were called from."""
     start = function.line if function else None
     for error in chain:
         node = getattr(error, "node", None)
@@ -89,7 +89,7 @@ def _line(chain: list[BaseException], function: Function | None) -> int | None:
 
 
 def _offset(function: Function | None, source: Any) -> int:
-    """Decorator lines before ``def``: Triton counts the node's lines from the ``def``."""
+    """Return the number of decorator lines before ``def``, because Triton counts lines from the ``def``."""
     raw = getattr(function.jit, "raw_src", None) if function else None
     if raw is None and function is not None:
         import inspect
@@ -112,11 +112,11 @@ def _message(error: BaseException, stage: str | None) -> tuple[str, str | None]:
         return f"the compiler failed while making {stage}", None
     repr_of = re.fullmatch(r"\w+\((['\"])(.*)\1\)", lines[0]) if own else None
     if repr_of:
-        # Triton puts some causes down as Python writes them: NameError('x is not defined').
+        # Triton formats some causes with repr, such as NameError('x is not defined').
         lines[0] = repr_of[2]
     removed = next((versions for words, versions in _REMOVED.items() if words in text), None)
     kind = "" if own else f"{type(error).__name__}: "
-    # An excerpt of the source comes first in messages that have one; the reason is the last line.
+    # Some messages begin with an excerpt of the source, and the reason is the last line.
     reason = lines[0] if own else lines[-1]
     return f"does not compile: {kind}{reason}", removed
 

@@ -1,11 +1,11 @@
-"""Compiling TTIR that was recorded, in place of a Python function. Nothing of the user's is imported.
+"""Compile recorded TTIR instead of a Python function, without importing any of the user's code.
 
-TTIR is what Triton's front end makes of the function: compile-time values and tile sizes are in it, the backend's
-options and environment switches are not, so these can be changed. It is read by the MLIR of whichever Triton compiles
-it; where that does not know an operation of the recording one, it says so.
+TTIR is the output of Triton's front end. Compile-time values and tile sizes are fixed in it; the backend's options and
+environment switches are not, so that they can be changed. The MLIR parser of the compiling Triton reads the TTIR, and
+reports operations of the recording Triton that it does not know.
 
-Triton's passes of this stage have already run where a capture, or a program that runs again, holds the TTIR. They are
-not repeated by the same Triton: the second time they may change the code, and a start would not be what was launched.
+TTIR from a capture, or from a program that runs again, has already been through Triton's TTIR passes. The same version
+of Triton does not repeat them: a second run may change the code, so that it would differ from what was launched.
 """
 
 import hashlib
@@ -23,18 +23,18 @@ from kprof.inputs import plain_files
 
 SUFFIX = ".ttir"
 RESULT = "result.json"
-"""The file beside recorded TTIR that names, as ``triton``, the version that wrote it; as in a capture."""
+"""File next to recorded TTIR that names, as ``triton``, the version that wrote it, as in a capture."""
 
 _RESULT_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True)
 class RecordedFunction(Function):
-    """A kernel of which only the TTIR is known; ``jit`` holds only what tells it from others.
+    """A kernel of which only the TTIR is known; ``jit`` holds only its cache key.
 
     Attributes:
         text: the TTIR.
-        beside: what stands in the file that says which Triton wrote it; empty without one.
+        beside: content of the file that names the recording Triton; empty without such a file.
     """
 
     text: str = ""
@@ -42,7 +42,7 @@ class RecordedFunction(Function):
 
     @cached_property
     def dependencies(self) -> Dependencies:
-        """The file, and the one that says which Triton wrote it."""
+        """The TTIR file, and the file that names the recording Triton."""
         files = {str(self.path): hashlib.sha256(self.text.encode()).hexdigest()}
         if self.beside:
             files[str(self.path.with_name(RESULT))] = hashlib.sha256(self.beside).hexdigest()
@@ -50,7 +50,7 @@ class RecordedFunction(Function):
 
     @property
     def written_by(self) -> str:
-        """Version of the Triton whose passes it has gone through; empty where that is not known."""
+        """Version of the Triton whose passes the TTIR has been through; empty if unknown."""
         try:
             found = json.loads(self.beside)
         except (ValueError, RecursionError):
@@ -60,26 +60,26 @@ class RecordedFunction(Function):
 
     @property
     def line(self) -> int | None:
-        """Not known here."""
+        """The line of the function is unknown."""
         return None
 
     def source(self, language: Any) -> "RecordedSource":
-        """What stands in for Triton's ``ASTSource``."""
+        """Return the replacement for Triton's ``ASTSource``."""
         return RecordedSource(self.text, str(self.path), language, self.written_by)
 
 
 @dataclass(frozen=True)
 class _Identity:
-    """The one thing that is asked of a ``@triton.jit`` function that is never called."""
+    """The only attribute that is needed of a ``@triton.jit`` function that is never called."""
 
     cache_key: str
 
 
 def load_recorded(path: str, name: str) -> RecordedFunction:
-    """A kernel's TTIR.
+    """Load a kernel's TTIR.
 
     Raises:
-        KprofError: the file is missing, a link, no text, or too large.
+        KprofError: if the file is missing, a link, not text, or too large.
     """
     try:
         data = plain_files.read_bytes(Path(path), plain_files.STAGE_LIMIT)
@@ -107,24 +107,24 @@ class RecordedSource:
 
     @property
     def ext(self) -> str:
-        """The first stage that runs: TTIR, unless this Triton has already run its passes."""
+        """The first stage to run: TTIR, or TTGIR if this Triton has already run the TTIR passes."""
         from kprof.compiler import versions
 
         return "ttgir" if self.written_by == versions.api().version else "ttir"
 
     def make_ir(self, *arguments: Any) -> Any:
-        """The module; the last argument is MLIR's context.
+        """Return the parsed module. The last argument is MLIR's context.
 
         Raises:
-            KprofError: this Triton does not understand the text, or it has no kernel.
+            KprofError: if this Triton cannot parse the text, or it contains no kernel.
         """
         from kprof.compiler import versions
 
         api, context = versions.api(), arguments[-1]
         if "tt.func" not in self.text:
-            # The compiler would crash.
+            # Without a kernel, the compiler would crash.
             raise CompileError("holds no kernel: this is no TTIR", path=self.path)
-        # MLIR reads files only. A copy of what was checked: the file itself may be another one by now.
+        # MLIR reads only files. The checked text is copied, because the file itself may have changed since.
         with tempfile.NamedTemporaryFile("w", suffix=SUFFIX, encoding="utf-8") as copy:
             copy.write(self.text)
             copy.flush()
@@ -136,7 +136,7 @@ class RecordedSource:
                     path=self.path,
                     hint="Compile the kernel's own file with it: kprof diff FILE.py::FUNCTION --triton ...",
                 ) from error
-        # Triton looks after the context by the module.
+        # Triton keeps the context alive through the module.
         module.context = context
         _locate_block_arguments(module)
         return module
@@ -145,9 +145,9 @@ class RecordedSource:
 def _locate_block_arguments(module: Any) -> None:
     """Give the block arguments of loops and branches the location of their operation.
 
-    Printed operations have no locations for these values, so the parser gives them their place in the text. What is
-    made from them would then name a line that the kernel's source does not have, and instructions and operations of
-    the TTGIR could not be joined by it. Triton before 3.5 cannot change locations.
+    Printed operations have no locations for these values, so that the parser uses positions in the TTIR text. Code
+    generated from them would name lines that the kernel's source does not have, and instructions could not be matched
+    with TTGIR operations by line. Triton before 3.5 cannot change locations.
     """
     operations: list[Any] = []
     module.walk(operations.append)

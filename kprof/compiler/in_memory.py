@@ -1,4 +1,4 @@
-"""Compiling a Triton function as it is in memory, where the process that imports its file gets something else."""
+"""Compile a Triton function as it is in memory, if that differs from the function in its file."""
 
 import hashlib
 import os
@@ -13,16 +13,16 @@ from kprof.importing.uses import InMemory, differences, uses_of
 
 
 def as_in_memory(path: str, name: str, memory: InMemory) -> Function:
-    """The function of a file, or the one in memory where the file gives another one.
+    """Return the function of a file, or the function in memory if the two differ.
 
     Args:
         path: the file.
-        name: the function's name there.
-        memory: the function as it is in the process that asks.
+        name: name of the function in the file.
+        memory: the function in the process that requests the compile.
 
     Raises:
-        KprofError: they differ, and the one in memory cannot be given to this process; the first name that differs is
-            in the message.
+        KprofError: if they differ and the one in memory cannot be recreated in this process. The message contains the
+            first name that differs.
     """
     try:
         function = load_function(path, name)
@@ -53,13 +53,13 @@ def as_in_memory(path: str, name: str, memory: InMemory) -> Function:
 
 
 def written(text: str, stem: str) -> Path:
-    """The file with this text in kprof's cache; the same text gives the same file.
+    """Write a text into a file in kprof's cache, and return the file; equal texts share a file.
 
     Raises:
-        TargetError: it cannot be written.
+        TargetError: if the file cannot be written.
     """
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    # What is in it will be run.
+    # The folder must be private, because the file will be executed.
     folder = private_folder("functions") / digest
     path = folder / f"{stem}.py"
     try:

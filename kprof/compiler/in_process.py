@@ -1,4 +1,4 @@
-"""Compiling in this process, stage by stage. :mod:`kprof.compiler.compile` does the same in a worker, safely."""
+"""Compile in this process, stage by stage. :mod:`kprof.compiler.compile` does the same safely in a worker."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _ARCH = re.compile(r"gfx\d{1,2}[0-9a-f]{2}(-strict)?")
 
 @dataclass
 class Build:
-    """A compile in progress: what it has made so far, kept when it fails."""
+    """A compile in progress, with the results so far, which are kept if it fails."""
 
     request: CompileRequest
     function: Function
@@ -36,10 +36,10 @@ class Build:
 
 
 def function_of(request: CompileRequest) -> Function:
-    """What a request compiles: a function of a Python file, as it is in memory where that differs, or recorded TTIR.
+    """Return the function that a request compiles: from a Python file, from memory if that differs, or from TTIR.
 
     Raises:
-        KprofError: there is no such file or function, or what is in memory differs and cannot be compiled.
+        KprofError: if the file or function does not exist, or the function in memory differs and cannot be compiled.
     """
     if request.path.endswith(SUFFIX):
         return load_recorded(request.path, request.function)
@@ -52,11 +52,11 @@ def function_of(request: CompileRequest) -> Function:
 def compile_function(
     api: versions.Api, request: CompileRequest, function: Function, progress: Progress | None = None
 ) -> Compiled:
-    """Compile a function that is loaded already. The request's environment is the caller's affair.
+    """Compile a loaded function. The caller sets the request's environment variables.
 
     Raises:
-        CompileError: the compiler refused: a :class:`RefusedError`, which holds the stages made before.
-        KprofError: no usable Triton; an argument or option is wrong.
+        CompileError: if the compiler rejects the function: a :class:`RefusedError` with the results of earlier stages.
+        KprofError: if no usable Triton is installed, or an argument or option is wrong.
     """
     build = Build(request, function)
     return finished(
@@ -65,10 +65,10 @@ def compile_function(
 
 
 def finished(api: versions.Api, build: Build, run: Callable[[], None], identity: Callable[[], str]) -> Compiled:
-    """What a compile gives once ``run`` has gone through its stages.
+    """Run the stages of a compile by calling ``run``, and return the result.
 
     Raises:
-        CompileError: as :func:`compile_function`.
+        CompileError: see :func:`compile_function`.
     """
     started = time.perf_counter()
     try:
@@ -95,15 +95,15 @@ def finished(api: versions.Api, build: Build, run: Callable[[], None], identity:
 
 
 def hash_of(request: CompileRequest, function: Function) -> str:
-    """SHA-256 of what decides the result; see :func:`kprof.compiler.compiled_cache.content_hash`.
+    """Return the SHA-256 of all inputs; see :func:`kprof.compiler.compiled_cache.content_hash`.
 
     Raises:
-        RefusedError: Triton cannot find what the function refers to.
+        RefusedError: if Triton cannot find a name that the function refers to.
     """
     from kprof.compiler.compiled_cache import content_hash
 
     try:
-        # Where the file gives what is in memory, the result is that of the file.
+        # If the file's function equals the one in memory, the result is the same as for the file alone.
         plain = request if function.in_memory else replace(request, memory=None)
         return content_hash(plain, function.jit, function.dependencies)
     except (AttributeError, NameError, RuntimeError, TypeError, ValueError) as error:
@@ -135,7 +135,7 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
 
 @dataclass(frozen=True)
 class CompileTarget:
-    """What a source is compiled for: Triton's own objects."""
+    """Triton's own objects that describe the target of a compile."""
 
     target: Any
     backend: Any
@@ -145,10 +145,10 @@ class CompileTarget:
 def run_stages(
     api: versions.Api, build: Build, target: CompileTarget, source: Any, progress: Progress, *, last: str | None = None
 ) -> None:
-    """Compile a source of Triton's (``ASTSource``), stage by stage, into ``build``; no further than the last one named.
+    """Compile one of Triton's sources (``ASTSource``), stage by stage, into ``build``, up to the stage ``last``.
 
     Raises:
-        Exception: whatever the compiler raises; :func:`kprof.compiler.failures.explain` puts it into words.
+        Exception: whatever the compiler raises; :func:`kprof.compiler.failures.explain` describes it.
     """
     backend, options = target.backend, target.options
     metadata: dict[str, Any] = {"target": target.target, **vars(options), **api.environment()}
@@ -178,7 +178,7 @@ def run_stages(
 
 
 def _stage(api: versions.Api, build: Build, make: Any, module: Any, metadata: dict[str, Any]) -> Any:
-    """One stage; the linked code object alone may be missing, for want of a linker."""
+    """Run one stage. Only the linked code object may be missing, if there is no linker."""
     stage = str(build.stage)
     if stage != "hsaco":
         module = make(module, metadata)
@@ -199,10 +199,10 @@ def _stage(api: versions.Api, build: Build, make: Any, module: Any, metadata: di
 def assembly_of(api: versions.Api, request: CompileRequest, llvm_ir: str) -> str:
     """Compile LLVM IR, possibly of another release, to AMDGCN with this Triton's LLVM.
 
-    Older IR is read by newer releases; what IR says of a newer one may not be known to an older one.
+    A newer LLVM reads older IR; an older LLVM may not understand newer IR.
 
     Raises:
-        CompileError: LLVM does not read it, or cannot make code of it.
+        CompileError: if LLVM cannot read the IR, or cannot generate code from it.
     """
     from triton._C.libtriton import llvm
 
@@ -221,10 +221,10 @@ def assembly_of(api: versions.Api, request: CompileRequest, llvm_ir: str) -> str
 
 
 def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warnings: list[str]) -> Any:
-    """Triton's own option object.
+    """Return Triton's own option object.
 
     Raises:
-        KprofError: Triton refuses a value.
+        KprofError: if Triton rejects a value.
     """
     options = check(request.options, versions.option_defaults(api.hip_options), api.numbers)
     with versions.quiet(warnings):
@@ -236,7 +236,7 @@ def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warn
 
 
 def _values(api: versions.Api, request: CompileRequest, function: Function) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Compile-time values and attributes under the paths that Triton uses: ``(3,)``, or ``(3, 0)`` inside tuples."""
+    """Return compile-time values and attributes by Triton's paths: ``(3,)``, or ``(3, 0)`` inside tuples."""
     positions = {name: index for index, name in enumerate(function.arguments)}
 
     def path(name: str) -> tuple[int, ...]:
@@ -263,17 +263,17 @@ def _value(api: versions.Api, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Metadata as JSON."""
+    """Convert a metadata value to JSON."""
     if isinstance(value, set | frozenset | tuple):
         return sorted(value) if isinstance(value, set | frozenset) else list(value)
     return vars(value) if hasattr(value, "__dict__") else str(value)
 
 
 def check(options: Mapping[str, Any], defaults: Mapping[str, Any], version: tuple[int, int]) -> dict[str, Any]:
-    """Options with their values in the types that Triton wants.
+    """Return the options with values of the types that Triton expects.
 
     Raises:
-        KprofError: an option that this Triton does not have, or a value of the wrong kind.
+        KprofError: if this Triton does not have an option, or a value has the wrong type.
     """
     return {name: _typed_value(name, value, defaults, version) for name, value in options.items()}
 

@@ -1,8 +1,8 @@
-"""Other Tritons besides the installed one: each in a folder of its own in the user's cache, made once.
+"""Install other versions of Triton, each once and in its own folder of the user's cache.
 
-An environment is a folder with one release of Triton in it and nothing else. A child process puts it in front of
-this process's module path, so that kprof, what it needs, and what the user's kernel file imports come from where they
-always come from; only ``triton`` is another one. The user's own environment is never written to.
+An environment is a folder that contains only one release of Triton. A child process puts it in front of this process's
+module path. kprof, its dependencies and the imports of the user's kernel file come from their usual places; only
+``triton`` is another one. The user's own environment is never changed.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from kprof.compiler.versions import MINIMUM
 from kprof.errors import CompileError
 
 CURRENT = ("installed", "current")
-"""Names for the Triton that this Python imports anyway."""
+"""Names for the Triton that this Python imports by default."""
 
 _RELEASE = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,4})?(?:(?:a|b|rc|\.post|\.dev)\d{1,8})?")
 _MARKER = "complete.json"
@@ -36,11 +36,11 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Environment:
-    """Where a child process gets its Triton from.
+    """The source of a child process's Triton.
 
     Attributes:
         version: ``3.6.0``, or ``installed``.
-        folder: the folder to put in front of the module path; ``None`` for the running one.
+        folder: the folder to put in front of the module path; ``None`` for the installed Triton.
     """
 
     version: str
@@ -48,16 +48,16 @@ class Environment:
 
     @property
     def module_path(self) -> list[str]:
-        """``sys.path`` for the child."""
+        """``sys.path`` of the child."""
         own = [str(Path(entry or ".").absolute()) for entry in sys.path]
         return [str(self.folder), *own] if self.folder is not None else own
 
 
 def root() -> Path:
-    """Where the environments are kept.
+    """Return the folder of all environments.
 
     Raises:
-        KprofError: this user has no home folder, and no other place is named.
+        KprofError: if this user has no home folder, and no other folder is configured.
     """
     base = location.root()
     if base is None:
@@ -69,11 +69,11 @@ def between(first: str, last: str) -> list[str]:
     """Return two releases and the first release of each minor version between them: 3.6.0, 3.7.0, 3.8.0.
 
     Args:
-        first: a release, as :func:`normalise` takes it.
-        last: another one.
+        first: a release in any form that :func:`normalise` accepts.
+        last: another release.
 
     Raises:
-        KprofError: one is no release of Triton, or both are the same.
+        KprofError: if one is not a release of Triton, or both are the same.
     """
     ends = [normalise(first), normalise(last)]
     if ends[0] == ends[1]:
@@ -87,10 +87,10 @@ def between(first: str, last: str) -> list[str]:
 
 
 def normalise(version: str) -> str:
-    """``3.6`` as ``3.6.0``; ``installed`` and ``current`` as ``installed``.
+    """Normalise a version: ``3.6`` becomes ``3.6.0``; ``installed`` and ``current`` become ``installed``.
 
     Raises:
-        KprofError: this is no version of Triton, or one that kprof cannot use.
+        KprofError: if this is not a version of Triton, or one that kprof does not support.
     """
     text = version.strip().lower()
     if text in CURRENT:
@@ -106,18 +106,18 @@ def normalise(version: str) -> str:
 
 
 def provide(version: str, *, installer: Installer | None = None, tell: Tell | None = None) -> Environment:
-    """The environment of a version, made now when it is not there yet.
+    """Return the environment of a version; install it if necessary.
 
-    Nothing is asked of the network when it is there. Two processes do not make the same one at once: the second waits.
-    One that was not finished is never used.
+    An existing environment needs no network access. Two processes do not install the same version at the same time: the
+    second one waits. An unfinished installation is never used.
 
     Args:
-        version: as :func:`normalise` returns it.
-        installer: makes environments; uv when it is found, else pip.
-        tell: is told what takes long.
+        version: a version as :func:`normalise` returns it.
+        installer: program that installs packages; by default uv if found, else pip.
+        tell: called with a description of each slow step.
 
     Raises:
-        KprofError: no wheel for this Python and machine, no network, disk full, no installer.
+        KprofError: if there is no wheel for this Python and machine, no network or no installer, or the disk is full.
     """
     if version == CURRENT[0] or _is_running(version):
         return Environment(version)
@@ -135,32 +135,32 @@ def provide(version: str, *, installer: Installer | None = None, tell: Tell | No
             hint="Set KPROF_CACHE_DIR to a folder that can be written to.",
         ) from error
     with _locked(root() / f".{folder.name}.lock", version, tell):
-        # Another process may have made it while this one waited.
+        # Another process may have installed it while this one waited.
         return _usable(folder, version) or _make(folder, version, installer or find_installer(), tell)
 
 
 def name_of(version: str) -> str:
-    """``3.6.0-py3.11``: extension modules belong to one version of Python."""
+    """Return the folder name, ``3.6.0-py3.11``: extension modules work with one version of Python only."""
     kind = "" if platform.python_implementation() == "CPython" else f"{platform.python_implementation().lower()}-"
     return f"{version}-{kind}py{sys.version_info[0]}.{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
 
 
 def known() -> list[str]:
-    """Versions that are there for this Python, oldest first."""
+    """Return the versions that are installed for this Python, oldest first."""
     versions = [path.name.partition("-")[0] for path in root().glob("*-*") if not path.name.startswith(".")]
     ready = [v for v in versions if _RELEASE.fullmatch(v) and _usable(root() / name_of(v), v) is not None]
     return sorted(set(ready), key=lambda v: [int(n) for n in re.findall(r"\d+", v)])
 
 
 def _is_running(version: str) -> bool:
-    """Whether the installed Triton is this very release. A build by AMD has a local version, such as 3.4.0+rocm7."""
+    """Whether the installed Triton is exactly this release. AMD's builds have a local version, such as 3.4.0+rocm7."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
         found = distribution("triton")
     except PackageNotFoundError:
         return False
-    # A checkout or a wheel from elsewhere may call itself a release and be another program.
+    # Version numbers cannot be trusted: a checkout or a foreign wheel may reuse a release's number.
     return found.version == version and found.read_text("direct_url.json") is None
 
 
@@ -176,7 +176,7 @@ def _usable(folder: Path, version: str) -> Environment | None:
 
 
 def _check_owner() -> None:
-    """Check that no other user can have put a Triton there: it will be run."""
+    """Check that no other user can have put a Triton there, because it will be executed."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if not location.trusted(root().stat()):
             raise CompileError(
@@ -188,7 +188,7 @@ def _check_owner() -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path, version: str, tell: Tell | None) -> Iterator[None]:
-    """Keep other processes out."""
+    """Hold the lock of an environment, so that no other process installs it."""
 
     def waiting() -> None:
         if tell is not None:
@@ -205,7 +205,7 @@ def _locked(path: Path, version: str, tell: Tell | None) -> Iterator[None]:
 def _make(folder: Path, version: str, installer: Installer, tell: Tell | None) -> Environment:
     if tell is not None:
         tell(f"getting Triton {version} with {installer.name}, once, into {folder}")
-    # Left behind by an interrupted run: the lock is ours.
+    # Remove the folders of interrupted runs. This process holds the lock.
     for left in root().glob(f".{folder.name}.part*"):
         shutil.rmtree(left, ignore_errors=True)
     partial: Path | None = None

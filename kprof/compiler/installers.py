@@ -1,4 +1,4 @@
-"""Putting one package into a folder: with uv when it is found, else with this Python's pip."""
+"""Install one package into a folder: with uv if found, else with this Python's pip."""
 
 import os
 import platform
@@ -32,17 +32,17 @@ _DENIED = re.compile(r"permission denied|read-only file system|errno 13|errno 30
 
 
 class Installer(Protocol):
-    """Gets packages from an index."""
+    """Installs packages from an index."""
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Name of the installer for messages."""
 
     def install(self, requirement: str, target: Path) -> None:
-        """Put a package and what it needs into a new folder.
+        """Install a package and its dependencies into a new folder.
 
         Raises:
-            KprofError: it cannot be had, and why.
+            KprofError: if it cannot be installed; the message gives the reason.
         """
 
 
@@ -77,10 +77,10 @@ class CommandInstaller:
 
 
 def find_installer() -> Installer:
-    """uv, else pip.
+    """Return uv if it works, else pip.
 
     Raises:
-        KprofError: neither is there.
+        KprofError: if neither is available.
     """
     uv = _working_uv()
     if uv is not None:
@@ -96,7 +96,7 @@ def find_installer() -> Installer:
 
 
 def _working_uv() -> str | None:
-    """The path of uv. A version manager may leave a program on PATH that only says that there is none."""
+    """Return the path of uv, or None. A version manager may leave a stub on PATH that only reports an error."""
     found = shutil.which("uv")
     if found is None:
         return None
@@ -108,13 +108,13 @@ def _working_uv() -> str | None:
 
 
 def _environment() -> dict[str, str]:
-    """The user's indexes and certificates hold; settings that contradict a target folder do not."""
+    """Return the environment variables, without the settings that contradict a target folder."""
     dropped = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VIRTUALENV", "PIP_UPGRADE"}
     return {n: v for n, v in os.environ.items() if n not in dropped} | {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
 
 
 def failure(requirement: str, name: str, printed: str) -> KprofError:
-    """What an installer's output means, in one sentence."""
+    """Summarize an installer's output in one error."""
     what = requirement.replace("==", " ").replace("triton", "Triton")
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     telling = (

@@ -1,4 +1,4 @@
-"""Limits that Triton checks only when it launches: LDS and threads of a workgroup."""
+"""Limits that Triton checks only at a launch: LDS and threads per workgroup."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,18 +6,19 @@ from typing import Any
 
 from kprof.errors import KprofError
 
-# What AMD's runtime accepts for every architecture here: amdgpu-flat-work-group-size ends at 1024 (LLVM AMDGPUUsage).
+# Maximum that AMD's runtime accepts on every architecture here: amdgpu-flat-work-group-size ends at 1024 (LLVM
+# AMDGPUUsage).
 THREADS_PER_WORKGROUP = 1024
 
 
 @dataclass(frozen=True)
 class LaunchProblem:
-    """A limit of the hardware that the compiled kernel breaks, which Triton itself finds only at a launch.
+    """A hardware limit that a compiled kernel exceeds, which Triton itself detects only at a launch.
 
     Attributes:
         resource: ``lds`` or ``threads``.
-        needed: bytes of LDS, or threads of a workgroup.
-        limit: what the architecture has.
+        needed: bytes of LDS, or threads per workgroup.
+        limit: maximum of the architecture.
     """
 
     resource: str
@@ -31,9 +32,9 @@ class LaunchProblem:
 
 
 def launch_problems(arch: str, metadata: Mapping[str, Any]) -> tuple[LaunchProblem, ...]:
-    """Limits of an architecture that a compiled kernel breaks.
+    """Return the limits of an architecture that a compiled kernel exceeds.
 
-    LDS is ``shared`` of the metadata against the architecture's LDS a workgroup (``lds.bytes_per_workgroup``).
+    The metadata's ``shared`` is compared with the architecture's LDS per workgroup (``lds.bytes_per_workgroup``).
     """
     problems = []
     lds, limit = metadata.get("shared"), lds_limit(arch)
@@ -46,7 +47,7 @@ def launch_problems(arch: str, metadata: Mapping[str, Any]) -> tuple[LaunchProbl
 
 
 def lds_limit(arch: str) -> int | None:
-    """Bytes of LDS that a workgroup can have; ``None`` for an architecture without a table."""
+    """Return the maximum bytes of LDS per workgroup; ``None`` for an architecture without a table."""
     from kprof.hardware.machine import load
 
     try:

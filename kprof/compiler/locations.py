@@ -27,13 +27,13 @@ _ASK_TRITON = (
 
 @dataclass(frozen=True)
 class TritonLocation:
-    """Where a program finds one Triton.
+    """The location of one Triton for programs.
 
     Attributes:
-        label: what the side of a comparison is called.
-        folders: folders in front of the program's module path.
-        interpreter: the Python that runs it instead of the named one; ``None`` for that.
-        environment: the same Triton for a process of kprof's own; ``None`` where this Python cannot import it.
+        label: name of this side of a comparison.
+        folders: folders to put in front of the program's module path.
+        interpreter: the Python to use instead of the program's own, or ``None``.
+        environment: the same Triton for a kprof process; ``None`` if this Python cannot import it.
     """
 
     label: str
@@ -42,10 +42,10 @@ class TritonLocation:
     environment: Environment | None = None
 
     def command(self, command: Sequence[str]) -> list[str]:
-        """Return the program with the Python that it is to run with.
+        """Return the program's command with the Python that runs it.
 
         Raises:
-            TargetError: there is an interpreter, and the program is not Python.
+            TargetError: if there is an interpreter, and the program is not Python.
         """
         first = Path(command[0])
         is_python = first.name in _PYTHON or (shutil.which(command[0]) or "") == sys.executable
@@ -57,31 +57,31 @@ class TritonLocation:
             return [str(self.interpreter), *command]
         if first.suffix == ".py":
             return [sys.executable, *command]
-        # A bare name means this Python: folders of modules belong to one version of it.
+        # A bare name means this Python, because folders of modules work with one version of Python only.
         return [sys.executable, *command[1:]] if command[0] in _PYTHON else list(command)
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables of a program that is to find it."""
+        """Environment variables for a program that uses this Triton."""
         path = [*map(str, self.folders), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
 def is_path(name: str) -> bool:
-    """Whether a Triton is named by an interpreter or a wheel, not by its release."""
+    """Whether a Triton is named by the path of an interpreter or wheel, not by its release."""
     return os.sep in name or name.endswith(".whl")
 
 
 def locate(name: str, folder: Path, wait: Tell) -> TritonLocation:
-    """Return where a Triton is; a release is got once, a wheel is unpacked.
+    """Return the location of a Triton; a release is installed once, a wheel is unpacked.
 
     Args:
         name: a release, ``installed``, a ``.whl`` file, or the path of a Python interpreter.
-        folder: a new folder for what is made for this call alone.
-        wait: called with what is downloaded or waited for, in words.
+        folder: a new folder for files of this call alone.
+        wait: called with a description of each download or wait.
 
     Raises:
-        KprofError: there is no such release, file or interpreter, or the environment cannot be made.
+        KprofError: if the release, file or interpreter does not exist, or the environment cannot be created.
     """
     if name.endswith(".whl"):
         if not Path(name).is_file():
@@ -92,7 +92,7 @@ def locate(name: str, folder: Path, wait: Tell) -> TritonLocation:
     if is_path(name):
         if not os.access(name, os.X_OK) or Path(name).is_dir():
             raise CompileError("no such interpreter", path=name)
-        # A virtual environment is known by its link: what it points to is another one.
+        # Resolving the link of a virtual environment's interpreter would yield the base interpreter.
         interpreter = Path(name).absolute()
         return TritonLocation(name, interpreter=interpreter, environment=_triton_of(interpreter, folder))
     environment = installations.provide(installations.normalise(name), tell=wait)
@@ -101,10 +101,10 @@ def locate(name: str, folder: Path, wait: Tell) -> TritonLocation:
 
 
 def install(packages: Sequence[str], folder: Path, wait: Tell) -> None:
-    """Put packages into a folder.
+    """Install packages into a folder.
 
     Raises:
-        KprofError: one cannot be had.
+        KprofError: if a package cannot be installed.
     """
     installer = find_installer()
     for package in packages:
@@ -113,7 +113,7 @@ def install(packages: Sequence[str], folder: Path, wait: Tell) -> None:
 
 
 def _triton_of(interpreter: Path, folder: Path) -> Environment | None:
-    """The Triton of another Python for this one, as links in a folder; ``None`` where it is of another version."""
+    """Link another Python's Triton into a folder for this Python; return ``None`` if the Python versions differ."""
     try:
         answer = children.run(
             [str(interpreter), "-c", children.NOT_FROM_HERE + _ASK_TRITON], capture_output=True, text=True, timeout=60

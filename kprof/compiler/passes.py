@@ -1,9 +1,9 @@
-"""What each compiler pass did to the kernel.
+"""The effect of each compiler pass on the kernel.
 
-Which one changed the LDS size, brought this layout conversion in, lost a vector width?
-MLIR prints the whole module before each pass. What a pass did is therefore the difference between its own print and
-the next one's; of nested passes (a canonicalizer inside the inliner) the innermost gets the blame. After the lowering
-to LLVM there are no layouts and buffers to measure any more.
+It answers questions such as: which pass changed the LDS size, inserted this layout conversion, or reduced a vector
+width? MLIR prints the whole module before each pass. The effect of a pass is therefore the difference between its print
+and the next one. Changes inside nested passes (a canonicalizer inside the inliner) are attributed to the innermost
+pass. After the lowering to LLVM, there are no layouts and buffers to measure.
 """
 
 import re
@@ -26,7 +26,7 @@ from kprof.inputs.mlir.measures import (
 )
 
 STAGE_MARK = "// kprof stage "
-"""Begins the line that the harness writes between the stages of a dump."""
+"""Prefix of the line that kprof writes between the stages of a dump."""
 
 _HEADER = re.compile(
     r"^// -----// IR Dump (?P<when>Before|After) (?P<what>.*?)(?P<failed> Failed)?"
@@ -42,7 +42,7 @@ Number = int | None
 
 
 Measure = Callable[[Module], Number]
-"""A number that can be read off a module; ``None`` where it has no meaning there."""
+"""A function that computes a number from a module; ``None`` if it has no meaning there."""
 
 
 @dataclass(eq=False)
@@ -52,13 +52,13 @@ class PassRecord:
     Attributes:
         order: position in the history, from 0.
         name: the pass as on MLIR's command line: ``tritonamdgpu-pipeline``.
-        options: its options in braces, where the compiler prints them.
+        options: its options in braces, if the compiler prints them.
         scope: operation that it ran on: ``builtin.module``, ``tt.func``.
-        symbol: the function's name, where it ran on one.
-        stage: stage of the compiler: ``ttir``, ``ttgir``, ``llir``; ``None`` when not known.
-        failed: whether the compiler stopped here.
-        before: the module before.
-        after: the module after; ``None`` for the last pass.
+        symbol: name of the function that it ran on, if any.
+        stage: stage of the compiler: ``ttir``, ``ttgir``, ``llir``; ``None`` if unknown.
+        failed: whether the compiler stopped in this pass.
+        before: text of the module before the pass.
+        after: text of the module after the pass; ``None`` for the last pass.
     """
 
     order: int
@@ -73,12 +73,12 @@ class PassRecord:
 
     @property
     def changed(self) -> bool | None:
-        """Whether the text of the module changed; ``None`` when what came after is not known."""
+        """Whether the text of the module changed; ``None`` if the text after the pass is unknown."""
         return None if self.after is None else self.after != self.before
 
     @cached_property
     def module(self) -> Module | None:
-        """The module before the pass, read; ``None`` when the print is not MLIR."""
+        """The parsed module before the pass; ``None`` if the print is not MLIR."""
         try:
             return parse(self.before)
         except KprofError:
@@ -87,7 +87,7 @@ class PassRecord:
 
 @dataclass(eq=False)
 class PassHistory:
-    """Every pass of one compile, from what ``MLIR_ENABLE_DUMP=1`` prints.
+    """Every pass of one compile, parsed from the ``MLIR_ENABLE_DUMP=1`` output.
 
     Attributes:
         text: the dump.
@@ -97,7 +97,7 @@ class PassHistory:
 
     @cached_property
     def records(self) -> Sequence[PassRecord]:
-        """Passes in the order in which they ran."""
+        """Passes in execution order."""
         found: list[PassRecord] = []
         stage = None
         for match, body in self._sections():
@@ -131,14 +131,14 @@ class PassHistory:
             yield match, self.text[match.end() : end].strip("\n")
 
     def counts(self, operation: str, line: int | None = None) -> list[tuple[PassRecord, int, int]]:
-        """Passes that changed the number of operations of a name, of a line of the user's source if given.
+        """Return the passes that changed the number of operations with a name, optionally of one source line.
 
         Args:
-            operation: name, or the beginning of one with a ``*`` behind it.
+            operation: name, or a prefix followed by ``*``.
             line: 1-based line of the user's file.
 
         Returns:
-            The pass with the numbers before and after it, in order. Ends where the module is lowered to LLVM.
+            Each such pass with the numbers before and after it, in order, up to the lowering to LLVM.
         """
         found: list[tuple[PassRecord, int, int]] = []
         known: Number = None
@@ -154,7 +154,7 @@ class PassHistory:
         return found
 
     def table(self) -> list[dict[str, Any]]:
-        """A row for every pass that changed one of :data:`METRICS`: its order, name, stage and the values after it."""
+        """Return a row for every pass that changed one of :data:`METRICS`: order, name, stage and values after it."""
         rows: list[dict[str, Any]] = []
         first = self.records[0].module if self.records else None
         values = _measured(first) if first else {}
@@ -170,7 +170,7 @@ class PassHistory:
 
 
 def _finish(found: list[PassRecord], match: re.Match[str], body: str) -> None:
-    """A print after a pass: only failing ones have it."""
+    """Complete the latest record with a print after the pass, which MLIR makes only for failing passes."""
     if found:
         found[-1].after = body
         found[-1].failed = bool(match["failed"])
@@ -181,7 +181,7 @@ def _measured(module: Module) -> dict[str, Number]:
 
 
 def _named(module: Module, operation: str, line: int | None) -> Number:
-    """Operations of a name, of a line of the user's source if given; ``None`` once the module is lowered to LLVM."""
+    """Count operations with a name, optionally of one source line; return ``None`` after the lowering to LLVM."""
     if _lowered(module):
         return None
     return sum(1 for op in module.named(operation) if line is None or _line(op) == line)
@@ -212,14 +212,14 @@ def _allocated(module: Module) -> Number:
 
 
 def _buffers(module: Module) -> Number:
-    """Copies that a multi-buffered allocation has: its first dimension where there are three."""
+    """Return the number of copies of a multi-buffered allocation: the first of its three dimensions."""
     if _lowered(module):
         return None
     return max((buffer.shape[0] for buffer in _declared(module) if len(buffer.shape) > 2), default=0)
 
 
 def _declared(module: Module) -> Iterator[MemDesc | TensorType]:
-    """Types of the buffers of LDS that a module makes."""
+    """Yield the types of the LDS buffers that a module creates."""
     for op in module.operations:
         if makes_buffer(op):
             kind = next((kind for kind in op.result_types if is_in_lds(kind)), None)
@@ -255,24 +255,24 @@ def _line(op: Operation) -> int | None:
 
 
 METRICS: Mapping[str, Measure] = {
-    # Bytes of the workgroup's LDS once the compiler has placed it; of the buffers declared so far.
+    # Bytes of LDS per workgroup after the compiler has placed the buffers, and bytes of all buffers declared so far.
     "shared": lambda module: module.shared_bytes,
     "allocated": _allocated,
-    # Buffers of the deepest software pipeline.
+    # Number of buffers of the deepest software pipeline.
     "buffers": _buffers,
     "convert_layout": _count("ttg.convert_layout"),
-    # Buffers of LDS, and operations that read or write them, under the names of today's dialect.
+    # LDS buffers, and operations that read or write them, under the names of the present dialect.
     "local_alloc": _count_if(makes_buffer),
     "local_load": _count_if(reads_lds),
     "local_store": _count_if(writes_lds),
-    # From global memory straight into LDS.
+    # Copies from global memory directly into LDS.
     "async_copy": _count_if(copies_to_lds),
     "loads": _count("tt.load"),
     "buffer_ops": _count("amdg.buffer_*"),
     "dots": _count("tt.dot", "tt.dot_scaled"),
     "loops": _count("scf.for", "scf.while"),
-    # Bytes a thread that layouts allow a global access.
+    # Bytes per thread that layouts allow for a global access.
     "vector_max": _widest,
     "vector_min": _narrowest,
 }
-"""What is followed through the passes."""
+"""Values that are tracked through the passes."""

@@ -1,4 +1,4 @@
-"""The unit of a search: one compile with one launch of it, and what came of it."""
+"""The unit of work of a search: a task (one compile with one launch) and its result."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from kprof.targets.jobs import TargetJob
 
 RETRIED = frozenset({"timeout", "killed", "lost"})
-"""Ends that say nothing about the configuration: another run tries it again."""
+"""Statuses that say nothing about the configuration, so that another run tries it again."""
 
 OPERATIONS = "the problem's work (millions of operations)"
-"""The axis where a loop's bound is not known but the problem says how many operations it has."""
+"""Axis of the comparison if a loop bound is unknown but the problem's number of operations is known."""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Who scores a compiled kernel.
+    """The function that scores a compiled kernel.
 
     Attributes:
         function: ``module:function``, called in the worker with the compiled kernel and a launch, see
             :class:`TuningTask`. It returns a mapping that :func:`answer_of` understands.
-        version: changes whenever its answers may.
+        version: changes whenever the function's results may change.
     """
 
     function: str
@@ -36,15 +36,15 @@ class Judge:
 
 @dataclass(frozen=True)
 class TuningTask:
-    """What a worker is asked.
+    """One task for a worker.
 
     Attributes:
-        key: SHA-256 of everything that the answer depends on.
+        key: SHA-256 of everything that the result depends on.
         request: the compile.
-        launch: ``name``, ``arch`` (a product's name where one was given), ``grid``, ``arguments``, ``problem``, the
-            judge's ``version``, ``flops`` (``None``: not known), ``condition``, ``values`` and, where they are known,
-            ``contents`` of tensors and ``tensor_bytes``: values of JSON.
-        config: the configuration that wants it, for messages.
+        launch: JSON values: ``name``, ``arch`` (or a product's name), ``grid``, ``arguments``, ``problem``, the judge's
+            ``version``, ``flops`` (``None``: unknown), ``condition``, ``values`` and, if known, ``contents`` of tensors
+            and ``tensor_bytes``.
+        config: the configuration, for messages.
     """
 
     key: str
@@ -54,27 +54,26 @@ class TuningTask:
 
 
 class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of a task; one line of the journal.
+    """The result of a task; one line of the journal.
 
     Attributes:
-        key: the task's.
-        status: ``ok``; ``unlaunchable`` (compiles, but breaks a limit of the hardware); ``failed`` (the compiler or
-            the judge says no); ``crashed``, ``killed`` (signal 9), ``timeout``, ``lost`` (its machine is gone).
-        reason: why not, one sentence.
-        isa: hash of the code, without names, comments and debug information; the same for configurations that are
-            one program.
+        key: key of the task.
+        status: ``ok``; ``unlaunchable`` (compiles, but exceeds a limit of the hardware); ``failed`` (rejected by the
+            compiler or the judge); ``crashed``, ``killed`` (signal 9), ``timeout``, ``lost`` (the machine is gone).
+        reason: reason of a failure, one sentence.
+        isa: hash of the code without names, comments and debug information; equal for configurations with the same
+            program.
         resources: ``vgpr``, ``vgpr_spills``, ``lds_bytes``, ``num_warps``, ``waves_per_simd``, ...
-        time_us, low_us, high_us: predicted time with its bounds, microseconds.
-        events_us: what of it two events around the launch add.
-        cycles_per_element: where there is no time because a loop's bound is not known: cycles for each element of
-            ``axis``.
-        axis: what that bound depends on.
-        bound: what limits it.
-        shares: of the predicted time, by cause.
-        assumptions: what the prediction assumed.
-        seconds: compile time, as it was when it was compiled.
-        cached: whether the compile came from kprof's cache.
-        again: whether the same code was judged before, for the same launch.
+        time_us, low_us, high_us: predicted time with its bounds, in microseconds.
+        events_us: part of the time that two events around the launch add.
+        cycles_per_element: cycles per element of ``axis``, if there is no time because a loop bound is unknown.
+        axis: the size that the unknown loop bound depends on.
+        bound: the bottleneck.
+        shares: shares of the predicted time by cause.
+        assumptions: assumptions of the prediction.
+        seconds: duration of the original compile.
+        cached: True if the compile came from kprof's cache.
+        again: True if the same code was already judged for the same launch.
     """
 
     key: str
@@ -97,7 +96,7 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def cost(self) -> float | None:
-        """Microseconds, or cycles an element where no time is known; ``None`` without either."""
+        """Microseconds, or cycles per element if no time is known; ``None`` if neither is known."""
         return self.cycles_per_element if self.time_us is None else self.time_us
 
 
@@ -105,11 +104,12 @@ class Executor(Protocol):
     """Runs tasks somewhere."""
 
     def run(self, tasks: Iterator[TuningTask | None]) -> Iterator[TaskResult]:
-        """Answers as they come; tasks are taken one by one as workers become free.
+        """Yield results as they arrive; tasks are taken one by one as workers become free.
 
-        ``None`` instead of a task: ask again after the next answer. It comes only while something is being worked on.
+        An iterator of tasks may yield ``None``: it has to be asked again after the next result. It does so only while a
+        task is running.
 
-        Closing the iterator, or an exception such as Ctrl-C, gives up what is being worked on.
+        Closing the returned iterator, or an exception such as Ctrl-C, abandons the running tasks.
         """
         ...
 
@@ -123,15 +123,15 @@ def task_of(
     *,
     flops: int | None = None,
 ) -> TuningTask:
-    """A task for one launch.
+    """Return the task for one launch.
 
     Args:
         job: compile and launch.
         config: the configuration.
         target: architecture or product.
-        judge: who will judge.
-        files: files that decide what is compiled, with their SHA-256.
-        flops: operations that this launch does, where the kernel tells.
+        judge: function that judges the result.
+        files: files that determine what is compiled, with their SHA-256.
+        flops: number of operations of this launch, if the kernel defines it.
     """
     from kprof.compiler.versions import identity
 
@@ -155,7 +155,10 @@ def task_of(
 
 
 def _request_key(request: CompileRequest) -> str:
-    """The request's key; TTIR counts by what is in it, as a program that is run again leaves it in another folder."""
+    """Return the request's key.
+
+    TTIR is identified by its content, because each run of a program writes it elsewhere.
+    """
     from kprof.captures.staleness import digest
     from kprof.compiler.from_ttir import SUFFIX
 
@@ -166,7 +169,7 @@ def _request_key(request: CompileRequest) -> str:
 
 
 def answer_of(task: TuningTask, outcome: CompileOutcome) -> TaskResult:
-    """What a worker's outcome says about a task."""
+    """Return a task's result for a worker's outcome."""
     if outcome.status == "ok":
         try:
             return msgspec.convert({"key": task.key, "status": "ok", **outcome.answer}, TaskResult)
@@ -182,7 +185,7 @@ def answer_of(task: TuningTask, outcome: CompileOutcome) -> TaskResult:
 
 
 def distinct(answers: Iterable[TaskResult]) -> dict[str, TaskResult]:
-    """Answers by key; the first one of each counts, and those of :data:`RETRIED` do not."""
+    """Return the first result of each key, without the statuses in :data:`RETRIED`."""
     found: dict[str, TaskResult] = {}
     for answer in answers:
         if answer.status not in RETRIED:
