@@ -1,6 +1,6 @@
-"""Worker processes that compile, one request each at a time, and may die without harm.
+"""Worker processes that compile one request at a time, and may die without affecting other requests.
 
-A worker's death is the outcome of the request that it had; another worker takes its place and the rest goes on.
+A worker's death becomes the outcome of its request; a new worker replaces it, and the other requests continue.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from kprof.compiler.wire import pack, unpack
 from kprof.output import progress as watching
 
 RECYCLE = 500
-"""Requests after which a worker is replaced, so that nothing that the compiler leaks adds up."""
+"""Number of requests after which a worker is replaced, to limit memory leaked by the compiler."""
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finish:
-    """A function that the worker calls with the compiled kernel, to send back its result and not the compiled stages.
+    """A function that the worker calls with the compiled kernel, to return its result instead of the compiled stages.
 
     Attributes:
         function: ``module:function``, imported in the worker and called with the
-            :class:`~kprof.compiler.request.Compiled` and the argument. Its result must be JSON values.
-        argument: returns the function's argument, JSON values too, for the index of a request.
+            :class:`~kprof.compiler.request.Compiled` and the argument. Its result must consist of JSON values.
+        argument: returns the function's argument, also JSON values, for the index of a request.
     """
 
     function: str
@@ -45,7 +45,7 @@ class Finish:
 
 @dataclass(eq=False)
 class Worker:
-    """One process and the request that it has."""
+    """One process and its current request."""
 
     process: PythonWorker
     buffer: bytearray = field(default_factory=bytearray)
@@ -59,11 +59,11 @@ class Worker:
 
 
 class Pool:
-    """Workers that live as long as the pool, so that Triton is imported once in each.
+    """Workers that live as long as the pool, so that each imports Triton only once.
 
     Args:
-        jobs: most workers at a time; the CPUs of this process by default.
-        timeout: seconds that one compile may take.
+        jobs: maximum number of workers; by default the CPUs of this process.
+        timeout: maximum seconds per compile.
     """
 
     def __init__(self, jobs: int | None = None, timeout: float = TIMEOUT) -> None:
@@ -80,13 +80,13 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        """End all workers, busy or not."""
+        """End all workers, including busy ones."""
         for worker in self._workers:
             self._drop(worker)
         self._workers.clear()
 
     def warm(self) -> None:
-        """Have a worker that imports Triton while nothing is asked yet; what keeps it from starting is told later."""
+        """Start a worker that imports Triton before the first request. An error is reported with the first request."""
         if not self._workers:
             with contextlib.suppress(OSError):
                 self._start()
@@ -94,12 +94,12 @@ class Pool:
     def run(
         self, requests: Iterable[CompileRequest | None], cache: Path | None = None, finish: Finish | None = None
     ) -> Iterator[CompileOutcome]:
-        """Compile requests, taken one by one as workers become free; outcomes come as they are finished.
+        """Compile requests, taken one by one as workers become free; yield outcomes as they finish.
 
-        A request that is ``None`` counts as one and says that the next one cannot be named before another outcome.
-        With ``finish`` each outcome has an answer instead of a compiled kernel.
+        A request of ``None`` occupies an index; it means that the next request depends on another outcome. With
+        ``finish`` each outcome has an answer instead of a compiled kernel.
 
-        Closing the iterator, or an exception such as Ctrl-C, ends the workers that are busy.
+        Closing the iterator, or an exception such as Ctrl-C, ends the busy workers.
         """
         total = len(requests) if isinstance(requests, Sized) else None
         with contextlib.closing(self._run(requests, cache, finish)) as outcomes:
@@ -163,7 +163,7 @@ class Pool:
         worker = next((w for w in self._workers if w.request is None), None) or self._start()
         worker.request, worker.index, worker.cache, worker.finish = request, index, cache, finish
         worker.stage, worker.started = None, time.monotonic()
-        # The environment, and where modules are found, may have changed since the worker was started.
+        # The environment and the module path may have changed since the worker was started.
         message: dict[str, Any] = {"request": request.to_json(), "cache": str(cache) if cache else None}
         message["environment"] = _environment()
         message["module_path"] = children.module_path()
@@ -176,7 +176,7 @@ class Pool:
             yield self._died(worker)
 
     def _collect(self) -> Iterator[CompileOutcome]:
-        """Wait for something to happen, and tell what came of it."""
+        """Wait for messages, deaths and timeouts of workers, and yield the resulting outcomes."""
         now = time.monotonic()
         deadline = min((w.started + self.timeout for w in self._busy()), default=now)
         if watching.watched():
@@ -199,7 +199,7 @@ class Pool:
         self._tell()
 
     def _tell(self) -> None:
-        """Report how far it is, where that is shown."""
+        """Report the progress, if it is displayed."""
         if not watching.watched() or not (busy := self._busy()):
             return
         oldest = min(busy, key=lambda worker: worker.started)
@@ -262,7 +262,7 @@ class Pool:
 
 
 def _environment() -> dict[str, str]:
-    """This process's environment as a worker is to have it: Triton's interpreter is for running, not compiling."""
+    """Return this process's environment without Triton's interpreter switch, which prevents compiling."""
     return {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
 
 
@@ -271,6 +271,6 @@ def _while(stage: str | None) -> str:
 
 
 def _last_line(printed: str) -> str | None:
-    """LLVM says why it aborts before the stack dump."""
+    """Return the line with LLVM's reason for aborting, which precedes the stack dump."""
     lines = [line for line in printed.splitlines() if line.startswith("LLVM ERROR") or "Assertion" in line]
     return lines[-1] if lines else None

@@ -1,7 +1,7 @@
-"""Caches answers that need a kernel file to be imported: the next time neither the file nor Triton is loaded.
+"""Cache answers that require a kernel file's import, so that neither the file nor Triton is loaded the next time.
 
-A question is, say, "which compile does this case of this kernel with these knobs mean"; its answer holds as long as
-the files that were read for it have the same content.
+A question is, for example, "which compile corresponds to this case of this kernel with these knobs". Its answer is
+valid as long as the files that were read for it have the same content.
 """
 
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ _RECALLED: dict[str, None] = {}
 
 
 def recall(question: Mapping[str, Any]) -> Any:
-    """The answer that was remembered for a question, as JSON; ``None`` when there is none that still holds.
+    """Return the stored answer to a question as JSON values, or ``None`` if no valid answer is stored.
 
     Args:
-        question: JSON values. The installed Triton, the environment switches and kprof are added by themselves.
+        question: JSON values. The identities of Triton, the environment switches and kprof are added automatically.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     for variant in _ANSWERS.read_json(_key(question)) or ():
         match variant:
@@ -38,17 +38,17 @@ def recall(question: Mapping[str, Any]) -> Any:
 
 
 def recalled_files() -> list[str]:
-    """Files that the answers recalled in this process since the last call rest on: nothing of them was imported."""
+    """Return the files behind the answers recalled since the last call; these files were not imported."""
     found = list(_RECALLED)
     _RECALLED.clear()
     return found
 
 
 def remember(question: Mapping[str, Any], answer: Any, module: ModuleType, *modules: ModuleType) -> bool:
-    """Keep an answer that depends on these modules' files and on those that they import.
+    """Store an answer that depends on the files of these modules and of their imports.
 
     Returns:
-        Whether it was kept. It is not when a module reads more than its files: the environment, other files.
+        Whether it was stored. It is not stored if a module reads more than its files: the environment, or other files.
     """
     files: dict[str, str] = {}
     for each in (module, *modules):

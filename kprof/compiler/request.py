@@ -1,4 +1,4 @@
-"""What is asked of the compiler, and what comes back."""
+"""Compile requests and their results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,7 +18,7 @@ STAGES = ("ttir", "ttgir", "llir", "amdgcn", "hsaco")
 """The compiler's products in the order in which they are made."""
 
 Signature = Mapping[str, Any]
-"""Argument name to Triton type: ``*fp16``, ``i32``, ``constexpr``; a tuple of types for a tuple argument."""
+"""Triton type by argument name: ``*fp16``, ``i32``, ``constexpr``; a tuple of types for a tuple argument."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,21 @@ class FunctionRef:
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """One specialisation of one kernel for one architecture. Holds plain data only and needs no Triton.
+    """One specialisation of one kernel for one architecture. It holds plain data and does not need Triton.
 
     Attributes:
         path: the Python file that defines the function.
-        function: its name there.
-        arch: ``gfx942`` and the like.
-        signature: every argument in order, compile-time ones as ``constexpr``.
-        constexprs: compile-time arguments to their values: numbers, strings, ``None``, tuples of them,
-            :class:`DtypeRef`, :class:`FunctionRef`. Elements of tuple arguments are named ``argument.0``.
-        attributes: argument to the hints that a launch gives: ``divisibility`` (16) and ``pointer_range`` (32).
-            An argument that was looked at and got none has an empty mapping, as in Triton.
+        function: name of the function in the file.
+        arch: architecture, such as ``gfx942``.
+        signature: types of all arguments in order; compile-time arguments are ``constexpr``.
+        constexprs: values of the compile-time arguments: numbers, strings, ``None``, tuples of them, :class:`DtypeRef`,
+            :class:`FunctionRef`. Elements of tuple arguments are named ``argument.0``.
+        attributes: hints by argument, which a launch determines: ``divisibility`` (16) and ``pointer_range`` (32). As
+            in Triton, an argument that was examined but has no hints has an empty mapping.
         options: backend options: ``num_warps``, ``num_stages``, ``waves_per_eu``, ...
-        environment: environment variables set for this compile only, ``None`` to unset one.
-        passes: whether the MLIR after every pass is kept.
-        memory: the function as it is in memory, where it was given as an object; None compiles what the file gives.
+        environment: environment variables for this compile only; ``None`` unsets a variable.
+        passes: whether to keep the MLIR after every pass.
+        memory: the function in memory, if it was passed as an object; None: compile the function of the file.
     """
 
     path: str
@@ -81,12 +81,12 @@ class CompileRequest:
 
     @property
     def label(self) -> str:
-        """One line for people: function, architecture and the knobs."""
+        """One-line description: function, architecture and knobs."""
         knobs = {k: v for k, v in self.constexprs.items() if isinstance(v, int | float | str)} | dict(self.options)
         return " ".join((self.function, self.arch, *(f"{k}={v}" for k, v in knobs.items())))
 
     def to_json(self) -> dict[str, Any]:
-        """As values that JSON can hold; :func:`from_json` is the way back."""
+        """Convert the request to JSON values; :func:`from_json` is the inverse."""
         return {
             "path": str(Path(self.path).absolute()),
             "function": self.function,
@@ -102,7 +102,7 @@ class CompileRequest:
 
 
 def from_json(data: Mapping[str, Any]) -> CompileRequest:
-    """The request that :meth:`CompileRequest.to_json` wrote."""
+    """Return the request that :meth:`CompileRequest.to_json` encoded."""
     return CompileRequest(
         path=data["path"],
         function=data["function"],
@@ -118,15 +118,17 @@ def from_json(data: Mapping[str, Any]) -> CompileRequest:
 
 
 def encode(value: Any) -> Any:
-    """A compile-time value as JSON. Tuples, dtypes and functions become objects with one telling key.
+    """Encode a compile-time value as JSON.
+
+    Tuples, dtypes and functions become objects with one key that names the type.
 
     Raises:
-        TypeError: the value is of a kind that cannot be written down.
+        TypeError: if the value's type cannot be encoded.
     """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        # JSON has no infinities and no exact floats; the key must tell 0.0 from -0.0.
+        # JSON has no infinities and no exact floats, and the cache key must distinguish 0.0 from -0.0.
         return {"float": value.hex()}
     if isinstance(value, tuple | list):
         return {"tuple": [encode(item) for item in value]}
@@ -138,7 +140,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(data: Any) -> Any:
-    """The value that :func:`encode` wrote."""
+    """Return the value that :func:`encode` encoded."""
     if not isinstance(data, Mapping):
         return data
     kind, value = next(iter(data.items()))
@@ -154,21 +156,21 @@ class Compiled:
     """A compiled kernel with all its stages.
 
     Attributes:
-        request: what was asked.
-        stages: ``ttir``, ``ttgir``, ``llir``, ``amdgcn`` as text, ``hsaco`` as bytes. A stage that could not be
-            made is absent and has its reason in ``missing``.
-        metadata: what Triton knows of the kernel (``shared`` is its LDS in bytes, ``num_warps``, ...), as JSON.
-        triton_version: the Triton that compiled it.
-        seconds: wall time of the compile itself, as it was when it was compiled.
-        cached: whether it came from kprof's cache.
-        hash: SHA-256 of what decides the result: source with its helpers, request, Triton, environment.
+        request: the compile request.
+        stages: ``ttir``, ``ttgir``, ``llir``, ``amdgcn`` as text, ``hsaco`` as bytes. A stage that could not be made is
+            absent, and ``missing`` has the reason.
+        metadata: Triton's metadata of the kernel (``shared`` is its LDS in bytes, ``num_warps``, ...), as JSON values.
+        triton_version: version of the Triton that compiled it.
+        seconds: wall time of the original compile.
+        cached: True if the result came from kprof's cache.
+        hash: SHA-256 of all inputs: source with its helpers, request, Triton, environment.
         source_line: line of the function in its file.
-        source_path: that file, where it is not the request's: the function was compiled as it is in memory.
-        in_memory: names that stand for something else in memory than in the request's file.
-        stage_seconds: stage to its share of ``seconds``.
-        diagnostics: what compiler and backend wrote to standard error and output, in general empty.
-        missing: stage to the reason why it was not made.
-        passes: MLIR after every pass, when the request asked for it.
+        source_path: the compiled file, if it differs from the request's because the function was compiled from memory.
+        in_memory: names whose value in memory differs from that in the request's file.
+        stage_seconds: share of ``seconds`` by stage.
+        diagnostics: output of compiler and backend to standard output and error, usually empty.
+        missing: reason by stage that was not made.
+        passes: MLIR after every pass, if the request asks for it.
     """
 
     request: CompileRequest
@@ -187,10 +189,10 @@ class Compiled:
     passes: "PassHistory | None" = None
 
     def text(self, stage: str) -> str:
-        """A textual stage.
+        """Return the text of a stage.
 
         Raises:
-            KeyError: the stage was not made.
+            KeyError: if the stage was not made, or is not text.
         """
         value = self.stages[stage]
         if isinstance(value, bytes):
@@ -199,50 +201,51 @@ class Compiled:
 
     @property
     def name(self) -> str:
-        """The kernel's symbol."""
+        """Symbol of the kernel."""
         return str(self.metadata.get("name", self.request.function))
 
     @property
     def ttgir(self) -> str:
-        """TTGIR, text."""
+        """Text of the TTGIR."""
         return self.text("ttgir")
 
     @property
     def amdgcn(self) -> str:
-        """Assembly, text."""
+        """Text of the assembly."""
         return self.text("amdgcn")
 
     @cached_property
     def launch_problems(self) -> Sequence[LaunchProblem]:
-        """Limits of the hardware that the kernel breaks: it compiles but cannot be launched."""
+        """Hardware limits that the kernel exceeds: it compiles, but cannot be launched."""
         return launch_problems(self.request.arch, self.metadata)
 
     @property
     def lds_bytes(self) -> int | None:
-        """LDS of a workgroup in bytes: Triton's ``shared``; the assembly does not show it."""
+        """LDS per workgroup in bytes: Triton's ``shared``, because the assembly does not contain it."""
         shared = self.metadata.get("shared")
         return shared if isinstance(shared, int) else None
 
 
 @dataclass(frozen=True)
 class CompileOutcome:
-    """How one of many compiles went: compiled, or why not.
+    """The result of one of many compiles, or the reason of its failure.
 
     Attributes:
-        request: what was asked.
-        index: position of the request among those given.
-        compiled: the result, ``None`` when there is none.
-        status: ``ok``, ``failed`` (the compiler or kprof said no), ``crashed`` (its process died) or ``timeout``.
-        error: why not, one sentence: ``crashed: signal 6 (SIGABRT) while making llir``; ``None`` when compiled.
-        path: the file concerned, when it failed.
-        place: where in that file: ``line 12``.
-        hint: what to do about it.
-        stage: what was being made when it went wrong.
-        diagnostics: what the compiler printed.
-        stages: what was made before it went wrong.
-        seconds: wall time, from the worker taking the request.
-        answer: what a :class:`~kprof.compiler.pool.Finish` made of the compiled kernel in the worker; ``compiled`` is
-            then ``None`` although the status is ``ok``.
+        request: the compile request.
+        index: position of the request among all requests.
+        compiled: the result, or ``None``.
+        status: ``ok``, ``failed`` (rejected by the compiler or kprof), ``crashed`` (its process died) or ``timeout``.
+        error: reason of a failure, one sentence: ``crashed: signal 6 (SIGABRT) while making llir``; ``None`` on
+            success.
+        path: the file of a failure.
+        place: position in that file: ``line 12``.
+        hint: suggested remedy.
+        stage: the stage that failed.
+        diagnostics: output of the compiler.
+        stages: stages made before the failure.
+        seconds: wall time since a worker took the request.
+        answer: result of the :class:`~kprof.compiler.pool.Finish` function in the worker; ``compiled`` is then ``None``
+            although the status is ``ok``.
     """
 
     request: CompileRequest
@@ -265,10 +268,10 @@ class CompileOutcome:
         return self.compiled is not None
 
     def result(self) -> Compiled:
-        """The compiled kernel.
+        """Return the compiled kernel.
 
         Raises:
-            KprofError: there is none, and why.
+            KprofError: if there is none; the message gives the reason.
         """
         if self.compiled is None:
             raise CompileError(self.error or self.status, path=self.path, place=self.place, hint=self.hint)

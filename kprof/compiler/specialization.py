@@ -1,4 +1,4 @@
-"""What a request specialises on, as the document says it."""
+"""Convert a request's specialization to the form used in documents."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from kprof.document import Specialization
 
 
 def specialization_of(request: CompileRequest) -> Specialization:
-    """What is compiled, as the document says it."""
+    """Return the specialization of a request in the form used in documents."""
     return Specialization(
         signature={name: str(kind) for name, kind in request.signature.items()},
         constexprs={name: _plain(value) for name, value in request.constexprs.items()},
@@ -18,7 +18,7 @@ def specialization_of(request: CompileRequest) -> Specialization:
 
 
 def _plain(value: Any) -> Any:
-    """A compile-time value as JSON can hold it."""
+    """Convert a compile-time value to a JSON value."""
     if isinstance(value, DtypeRef | FunctionRef):
         return value.name
     return list(value) if isinstance(value, tuple) else value

@@ -1,13 +1,13 @@
-"""Environment switches of the installed Triton that change the code, with what each is when it is not set."""
+"""Environment switches of the installed Triton that change the generated code, with their defaults."""
 
 import inspect
 from typing import Any
 
 from kprof.compiler.versions import api
 
-# On or off says nothing about these: they print, or name a file.
+# These variables print something or name a file; they have no on and off state.
 _NO_CODE = ("DUMP", "PATH", "SWAP", "LIB")
-# Which of the backend's functions decides where a switch is not set. Ping-pong follows asynchronous copies.
+# Backend functions that decide if a switch is not set. Ping-pong depends on asynchronous copies.
 _DECIDED_BY = {
     "TRITON_HIP_USE_ASYNC_COPY": "is_async_copy_enabled",
     "TRITON_HIP_USE_BLOCK_PINGPONG": "is_pingpong_schedule_enabled",
@@ -16,15 +16,16 @@ _DECIDED_BY = {
 
 
 def switches(arch: str) -> dict[str, bool | None]:
-    """Name to whether it is on, as this process's environment stands; ``None`` when that cannot be determined.
+    """Return whether each switch is on in this process's environment; ``None`` if that cannot be determined.
 
-    Asked of ``triton.knobs.amd`` and of the functions of ``triton.backends.amd.compiler`` that decide by architecture.
+    The values come from ``triton.knobs.amd`` and from functions of ``triton.backends.amd.compiler`` that decide by
+    architecture.
 
     Args:
-        arch: ``gfx950``.
+        arch: architecture, for example ``gfx950``.
 
     Raises:
-        KprofError: no usable Triton.
+        KprofError: if no usable Triton is installed.
     """
     api()
     from triton import knobs
@@ -37,7 +38,7 @@ def switches(arch: str) -> dict[str, bool | None]:
             continue
         value = getattr(knobs.amd, attribute)
         if value is None or isinstance(value, bool):
-            # Off unless it is set or a function below decides.
+            # A switch is off unless it is set, or one of the functions below decides otherwise.
             found[name] = bool(value)
     for name, function in _DECIDED_BY.items():
         decide = getattr(compiler, function, None)
@@ -47,7 +48,7 @@ def switches(arch: str) -> dict[str, bool | None]:
 
 
 def _decision(decide: Any, arch: str, *, copies: bool) -> bool | None:
-    """The backend's answer for an architecture; ``None`` when it is asked in another way by now."""
+    """Return the backend's decision for an architecture; ``None`` if the function has unknown parameters."""
     known = {"arch": arch, "base_arch": arch, "use_async_copy": copies}
     names = inspect.signature(decide).parameters
     if not set(names) <= set(known):

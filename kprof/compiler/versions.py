@@ -1,13 +1,13 @@
-"""Everything that differs between Triton 3.4 and 3.9; only here and in ``switches`` are Triton's internals imported.
+"""Differences between Triton 3.4 and 3.9. Only this module and ``switches`` import Triton's internals.
 
 ========  ==============================================================================================
-version   what is different here
+version   difference
 ========  ==============================================================================================
-3.4       ``ASTSource.make_ir`` takes no target; linking the code object needs an outside ``ld.lld``
+3.4       ``ASTSource.make_ir`` takes no target; linking the code object needs an external ``ld.lld``
           (:func:`linker`); the kernel's own ``name`` of ``HIPOptions`` carries ``cluster_dims``; arguments are
           numbered in the IR (:func:`with_argument_names`)
 3.6       ``ASTSource.make_ir`` takes the target first
-3.9       code generation lives in ``libtriton_amd_codegen.so``; ``enable_fp_fusion`` left out makes a warning
+3.9       code generation lives in ``libtriton_amd_codegen.so``; without ``enable_fp_fusion`` there is a warning
           (:func:`quiet`); stages read ``num_ctas`` from the metadata
 ========  ==============================================================================================
 """
@@ -33,7 +33,7 @@ _INSTALL = 'pip install "triton>=3.4" gets one; kprof never installs or replaces
 _VERSION = re.compile(r"^__version__\s*=\s*[\"']([^\"']+)", re.MULTILINE)
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
-# What lies below Triton's root whose change changes what is compiled.
+# Paths below Triton's root that affect the generated code.
 _CODE = ("knobs.py", "compiler", "language", "runtime", "experimental", "backends/amd", "_C")
 _SUFFIXES = frozenset({".py", ".so", ".bc", ".dylib"})
 
@@ -44,7 +44,7 @@ class Installed:
 
     Attributes:
         version: ``3.9.0``.
-        root: its folder.
+        root: folder of the package.
     """
 
     version: str
@@ -83,12 +83,12 @@ def installed() -> Installed:
 
 @cache
 def identity() -> str:
-    """SHA-256 that changes when the installed Triton does: version, and contents of its compiler's files.
+    """Return a SHA-256 of the installed Triton's version and of the contents of its compiler's files.
 
-    The same release, installed again or elsewhere, has the same.
+    It is the same for the same release installed again or elsewhere.
 
     Raises:
-        KprofError: as :func:`installed`.
+        KprofError: see :func:`installed`.
     """
     triton = installed()
     return key(triton.version, of_folders([triton.root / name for name in _CODE], _SUFFIXES))
@@ -96,7 +96,7 @@ def identity() -> str:
 
 @dataclass(frozen=True)
 class Api:
-    """The parts of Triton that the harness uses, whatever the version."""
+    """The parts of Triton that kprof uses, independent of the version."""
 
     version: str
     ir: Any
@@ -117,7 +117,7 @@ class Api:
 
     @cached_property
     def gluon_source(self) -> Any:
-        """Gluon's source, ``None`` where there is no Gluon. Most kernels are none, and its import takes long."""
+        """Gluon's source class, or ``None`` without Gluon. It is imported on demand, because few kernels use it."""
         try:
             from triton.experimental.gluon._runtime import GluonASTSource
         except ImportError:
@@ -129,10 +129,11 @@ class Api:
 def api() -> Api:
     """Import Triton.
 
-    The interpreter switch is taken out meanwhile: Triton decides at import whether its library can be compiled.
+    The interpreter switch is unset during the import, because Triton decides at import whether its library can be
+    compiled.
 
     Raises:
-        KprofError: as :func:`installed`, or Triton is broken and cannot be imported.
+        KprofError: see :func:`installed`; also if Triton is broken and cannot be imported.
     """
     triton = installed()
     interpret = os.environ.pop("TRITON_INTERPRET", None)
@@ -171,13 +172,16 @@ def _import(version: str) -> Api:
 
 
 def warp_size(arch: str) -> int:
-    """Lanes of a wavefront that Triton compiles for: 32 from gfx10 on, 64 before (``HIPOptions.__post_init__``)."""
+    """Return the lanes per wavefront in Triton's compiles: 32 from gfx10 on, else 64.
+
+    Source: ``HIPOptions.__post_init__``.
+    """
     found = re.match(r"gfx(\d+)[0-9a-f]{2}", arch)
     return 32 if found and int(found[1]) >= 10 else 64
 
 
 def buffer_ops_default(version: tuple[int, int]) -> bool:
-    """Whether ``AMDGCN_USE_BUFFER_OPS`` is on when it is not set: since 3.6 (``knobs.py``)."""
+    """Whether ``AMDGCN_USE_BUFFER_OPS`` is on by default: since 3.6 (``knobs.py``)."""
     return version >= (3, 6)
 
 
@@ -186,12 +190,12 @@ CODE_SWITCHES = ("AMDGCN_USE_BUFFER_OPS", "TRITON_HIP_USE_ASYNC_COPY", "TRITON_H
 
 
 def waves_per_eu_default(version: tuple[int, int]) -> int:
-    """``waves_per_eu`` of a kernel that does not say: 1 up to Triton 3.5, then 0, which leaves it to the compiler."""
+    """Return the default of ``waves_per_eu``: 1 up to Triton 3.5, then 0, which leaves the choice to the compiler."""
     return 0 if version >= (3, 6) else 1
 
 
 def make_ir(source: Any, target: Any, backend: Any, options: Any, context: Any) -> Any:
-    """The unoptimised module of a source."""
+    """Return the unoptimised module of a source."""
     implementation = backend.get_codegen_implementation(options)
     arguments = (options, implementation, backend.get_module_map(), context)
     if "target" in inspect.signature(source.make_ir).parameters:
@@ -214,16 +218,16 @@ def quiet(messages: list[str]) -> Iterator[None]:
 
 
 def option_defaults(hip_options: Any) -> dict[str, Any]:
-    """Names of backend options that a user may set, with their defaults.
+    """Return the defaults of the backend options that a user may set.
 
-    ``arch`` and ``backend_name`` are the request's own; ``instrumentation_mode`` and the like are fine.
+    ``arch`` and ``backend_name`` are excluded, because the request determines them.
     """
     return {item.name: item.default for item in fields(hip_options) if item.name not in {"arch", "backend_name"}}
 
 
 @contextmanager
 def linker(version: tuple[int, int], environment: Mapping[str, str | None]) -> Iterator[None]:
-    """Let Triton 3.4 and 3.5 find ``ld.lld`` wherever it is; newer ones link by themselves."""
+    """Let Triton 3.4 and 3.5 find ``ld.lld`` wherever it is; newer versions link without it."""
     name = "TRITON_HIP_LLD_PATH"
     found = None if version >= (3, 6) or name in environment or name in os.environ else find_linker()
     if found is None:
@@ -238,7 +242,7 @@ def linker(version: tuple[int, int], environment: Mapping[str, str | None]) -> I
 
 @cache
 def find_linker() -> str | None:
-    """``ld.lld`` of ROCm or on PATH, also under a name with a version."""
+    """Return the path of ``ld.lld`` from ROCm or PATH, possibly with a version in its name, or None."""
     for candidate in ("/opt/rocm/llvm/bin/ld.lld", "ld.lld", *(f"ld.lld-{n}" for n in range(24, 14, -1))):
         found = shutil.which(candidate)
         if found:
@@ -250,15 +254,15 @@ _NUMBERED = re.compile(r"%arg(\d+)\b")
 
 
 def with_argument_names(module: str, names: Sequence[str]) -> str:
-    """TTGIR in which the kernel's arguments have their own names, as newer versions print them; 3.4 numbers them.
+    """Return TTGIR with the names of the kernel's arguments, as newer versions print them; 3.4 prints numbers.
 
     Args:
-        module: text with one function; others are given back as they are.
-        names: of the run-time arguments, in order; if their number is not the function's, nothing is changed.
+        module: text with one function; other modules are returned unchanged.
+        names: names of the run-time arguments in order; if their number is not the function's, nothing is changed.
     """
     head = next((line for line in module.splitlines() if line.lstrip().startswith("tt.func ")), "")
     declared = re.findall(r"%([\w$.-]+): ", head)
     if declared != [f"arg{n}" for n in range(len(names))] or module.count("tt.func ") != 1:
         return module
-    # What loops carry is numbered on from the arguments.
+    # Loop-carried values have numbers after those of the arguments, and stay unchanged.
     return _NUMBERED.sub(lambda found: f"%{names[n]}" if (n := int(found[1])) < len(names) else found[0], module)

@@ -1,7 +1,9 @@
-"""Messages between kprof and its workers: a JSON head and raw blobs. No pickle: a worker runs foreign code.
+"""Messages between kprof and its workers: a JSON head and raw blobs.
 
-A frame is ``<u4 size of head> <u8 size of blobs> head blobs``; the head lists its blobs under ``blobs`` as
-``[name, bytes, is_text]``.
+Pickle would be unsafe: a worker runs foreign code.
+
+A frame is ``<u4 size of head> <u8 size of blobs> head blobs``; the head lists its blobs under ``blobs`` as ``[name,
+bytes, is_text]``.
 """
 
 import json
@@ -19,7 +21,7 @@ Blobs = Mapping[str, str | bytes]
 
 
 def pack(head: Mapping[str, Any], blobs: Blobs | None = None) -> list[bytes]:
-    """A frame, in parts to be written one after the other."""
+    """Return a frame as parts to be written one after the other."""
     parts, listed = [], []
     for name, value in (blobs or {}).items():
         data = value.encode() if isinstance(value, str) else value
@@ -30,10 +32,10 @@ def pack(head: Mapping[str, Any], blobs: Blobs | None = None) -> list[bytes]:
 
 
 def unpack(buffer: bytearray) -> tuple[dict[str, Any], dict[str, str | bytes]] | None:
-    """Take one whole frame off the front of a buffer; ``None`` while it is not complete.
+    """Remove one complete frame from the front of a buffer and return it; ``None`` while it is incomplete.
 
     Raises:
-        ValueError: what is there is no frame.
+        ValueError: if the buffer does not start with a frame.
     """
     if len(buffer) < _SIZES.size:
         return None
@@ -53,10 +55,10 @@ def unpack(buffer: bytearray) -> tuple[dict[str, Any], dict[str, str | bytes]] |
 
 
 def exchange(worker: "PythonWorker", message: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Send a message to a worker and wait for the head of its reply; ``None`` where the worker has ended.
+    """Send a message to a worker and return the head of its reply; ``None`` if the worker has ended.
 
     Raises:
-        ValueError: the reply is no frame.
+        ValueError: if the reply is not a frame.
     """
     try:
         for part in pack(message):

@@ -1,8 +1,8 @@
-"""The process in which kernels are compiled. Started by :mod:`kprof.compiler.pool`; may die at any time.
+"""The process that compiles kernels. :mod:`kprof.compiler.pool` starts it; it may die at any time.
 
-It reads requests from standard input and answers on standard output. Both are taken away before any foreign code
-runs: what the compiler or the user's file prints goes to the log that is standard error, which the parent can still
-read when this process has died.
+It reads requests from standard input and answers on standard output. Both streams are redirected before any foreign
+code runs: output of the compiler or the user's file goes to a log on standard error, which the parent can read even
+after this process has died.
 """
 
 import gc
@@ -33,7 +33,7 @@ def main() -> None:
     module_path = list(sys.path)
     buffer = bytearray()
     _warm()
-    # Triton's own objects are not looked through again at every collection: a twentieth of the time.
+    # Freezing Triton's own objects exempts them from garbage collection, which saves a twentieth of the time.
     gc.collect()
     gc.freeze()
     _send(answers, {"kind": "ready"})
@@ -46,7 +46,7 @@ def main() -> None:
             buffer += data
             continue
         if stale(_LOADED) or frame[0]["module_path"] != module_path:
-            # Python keeps imported modules; only a new process sees what the files say now, and other folders' files.
+            # Python keeps imported modules. Only a new process sees the present files, or files in other folders.
             _send(answers, {"kind": "stale"})
             return
         head, blobs = _serve(frame[0], answers)
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _warm() -> None:
-    """Import Triton ahead of the first request; what is wrong with it is reported with the first answer."""
+    """Import Triton before the first request; an error is reported with the first answer."""
     from kprof.compiler import versions as triton_versions
 
     try:
@@ -82,7 +82,7 @@ def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], 
         head = _failure(explained) | {"stage": explained.stage, "diagnostics": explained.diagnostics}
         return head, dict(explained.stages)
     except KprofError as error:
-        # A file that could not be imported may have left half of its helpers behind.
+        # A file that failed to import may have left part of its helpers imported.
         return _failure(error) | {"stage": None, "diagnostics": log(), "retire": True}, {}
     if "finish" in message:
         progress("a judgement")
@@ -91,7 +91,7 @@ def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], 
 
 
 def _finish(compiled: Compiled, function: str, argument: Any) -> dict[str, Any]:
-    """Call a function, ``module:name``, with the compiled kernel; whatever it raises is this request's failure only."""
+    """Call a function, ``module:name``, with the compiled kernel; an exception is a failure of this request only."""
     from importlib import import_module
 
     module, _, name = function.partition(":")
@@ -99,7 +99,7 @@ def _finish(compiled: Compiled, function: str, argument: Any) -> dict[str, Any]:
         answer = getattr(import_module(module), name)(compiled, argument)
     except KprofError as error:
         return _failure(error) | {"stage": "a judgement", "diagnostics": log()}
-    except Exception as error:  # noqa: BLE001 - whatever the function is, the search goes on
+    except Exception as error:  # noqa: BLE001 - the search continues after any exception of the function
         text = f"could not be judged: {type(error).__name__}: {error}"
         return _failure(KprofError(text)) | {"stage": "a judgement", "diagnostics": log()}
     return {"kind": "finished", "answer": answer}
@@ -121,7 +121,7 @@ def _failure(error: KprofError) -> dict[str, Any]:
 
 
 def log(limit: int = _LOG_LIMIT) -> str:
-    """What was printed since the current request was taken: its last ``limit`` bytes."""
+    """Return the output since the current request began, limited to its last ``limit`` bytes."""
     size = os.fstat(_LOG).st_size
     data = os.pread(_LOG, limit, max(0, size - limit))
     return data.decode(errors="replace")

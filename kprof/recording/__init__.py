@@ -1,4 +1,4 @@
-"""Recording what a PyTorch and Triton program launches. See ``docs/capture.md``; reading it is :mod:`kprof.captures`.
+"""Record the launches of a PyTorch and Triton program. See ``docs/capture.md``; :mod:`kprof.captures` reads captures.
 
-Nothing is imported here: what runs inside the recorded program imports the standard library only.
+This module imports nothing, because code inside the recorded program imports only the standard library.
 """

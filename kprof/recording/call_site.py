@@ -1,8 +1,8 @@
-"""A launch where the program makes it: its expressions, worked out again with other compile-time values.
+"""The call site of a launch: evaluate its expressions again with other compile-time values.
 
-``kernel[grid](x, out, BLOCK=BLOCK)`` may stand behind ``grid = (cdiv(n, BLOCK),)`` and ``out = empty(cdiv(n, BLOCK))``.
-What the launch needs and what depends on the values is evaluated again in the frame of the call, nothing else is.
-Standard library only.
+``kernel[grid](x, out, BLOCK=BLOCK)`` may follow ``grid = (cdiv(n, BLOCK),)`` and ``out = empty(cdiv(n, BLOCK))``. Only
+expressions that the launch uses and that depend on the changed values are evaluated again, in the frame of the call.
+This module imports only the standard library.
 """
 
 import ast
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class CannotFollowError(Exception):
-    """A launch cannot be worked out again; the reason is a sentence."""
+    """The launch cannot be evaluated again; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class LaunchArguments:
     """Grid and arguments of a launch.
 
     Attributes:
-        grid: as Triton takes it.
+        grid: the grid as passed to Triton.
         args, kwargs: arguments.
-        follows: compile-time arguments that the grid was worked out again with.
+        follows: compile-time arguments that the grid depends on.
     """
 
     grid: Any
@@ -34,11 +34,11 @@ class LaunchArguments:
 
 
 class CallSite:
-    """A call in a frame that waits for it.
+    """The call of a launch in a suspended frame of the program.
 
     Args:
-        frame: the program's frame in which the launch stands.
-        names: the kernel's arguments in order.
+        frame: the frame of the program that makes the launch.
+        names: names of the kernel's arguments in order.
     """
 
     def __init__(self, frame: FrameType, names: list[str]) -> None:
@@ -47,21 +47,21 @@ class CallSite:
         self._call, self._assigned = _find(frame)
 
     def again(self, launch: LaunchArguments, change: Mapping[str, Any]) -> LaunchArguments:
-        """The launch with other compile-time values.
+        """Return the launch with other compile-time values.
 
         Args:
-            launch: as the program makes it.
-            change: compile-time arguments to their new values; they are put into the result, too.
+            launch: the launch as the program makes it.
+            change: new values of compile-time arguments, which are also put into the result.
 
         Raises:
-            CannotFollowError: something that depends on them cannot be worked out.
+            CannotFollowError: if an expression that depends on them cannot be evaluated.
         """
         args, kwargs = list(launch.args), dict(launch.kwargs)
         grid, follows = launch.grid, set[str]()
         call = self._call
         if call is not None:
             for name, value in change.items():
-                # One at a time, to know which of them the grid follows.
+                # Change one argument at a time, to find out which of them the grid depends on.
                 if self._scope(call, {name: value}).depends(_grid(call)):
                     follows.add(name)
             scope = self._scope(call, change)
@@ -82,7 +82,7 @@ class CallSite:
         return LaunchArguments(grid, tuple(args), kwargs, frozenset(follows))
 
     def _scope(self, call: ast.Call, change: Mapping[str, Any]) -> "_Scope":
-        """The variables of the program that hold the values, as they are with the new ones."""
+        """Return a scope with the program's variables that hold the changed arguments, set to the new values."""
         found: dict[str, Any] = {}
         keys: dict[str, set[Any]] = {}
         for name, value in change.items():
@@ -110,22 +110,22 @@ class CallSite:
         yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
 
     def variable(self, name: str) -> Any:
-        """What a variable holds now."""
+        """Return the present value of a variable."""
         return self._locals.get(name, self._globals.get(name))
 
     def assigned(self, name: str) -> list[ast.expr | None]:
-        """What is assigned to a variable in the function; ``None`` for what is no plain assignment."""
+        """Return the expressions assigned to a variable in the function; ``None`` for other kinds of assignment."""
         return self._assigned.get(name, [])
 
     def evaluate(self, node: ast.expr, changed: Mapping[str, Any]) -> Any:
-        """An expression in the frame, with some variables changed.
+        """Evaluate an expression in the frame, with some variables changed.
 
         Raises:
-            CannotFollowError: it fails.
+            CannotFollowError: if the evaluation fails.
         """
         code = compile(ast.Expression(node), "<again>", "eval")
         try:
-            # All in one mapping: a lambda looks nowhere else.
+            # Globals and locals are merged into one mapping, because a lambda looks only into its globals.
             return eval(code, {**self._globals, **self._locals, **changed})  # noqa: S307 - the program's own expression
         except Exception as error:
             text = ast.unparse(node)[:80]
@@ -133,7 +133,7 @@ class CallSite:
 
 
 class _Scope:
-    """Variables after a change; those that are made from the changed ones are worked out when they are asked for."""
+    """Variables after a change; variables derived from changed ones are evaluated on demand."""
 
     def __init__(self, site: CallSite, changed: Mapping[str, Any], keys: Mapping[str, set[Any]]) -> None:
         self._site, self._keys = site, keys
@@ -141,7 +141,7 @@ class _Scope:
         self._depends: dict[str, bool] = dict.fromkeys(changed, True)
 
     def depends(self, node: ast.AST) -> bool:
-        """Whether an expression depends on what has changed; of a dictionary only the entries that have."""
+        """Whether an expression depends on a change; for a dictionary, only changed entries count."""
         entry = _entry(node)
         if entry is not None and entry[0] in self._keys:
             return entry[1] in self._keys[entry[0]]
@@ -150,7 +150,7 @@ class _Scope:
         return any(self.depends(child) for child in ast.iter_child_nodes(node))
 
     def value(self, node: ast.expr) -> Any:
-        """An expression's value after the change."""
+        """Return an expression's value after the change."""
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and self._is_changed(part.id) and part.id not in self._known:
                 self._known[part.id] = self._made(part.id)
@@ -158,7 +158,7 @@ class _Scope:
 
     def _is_changed(self, name: str) -> bool:
         if name not in self._depends:
-            # What is made from itself must not go round.
+            # A variable that is assigned from itself must not cause an endless recursion.
             self._depends[name] = False
             self._depends[name] = any(node is not None and self.depends(node) for node in self._site.assigned(name))
         return self._depends[name]
@@ -176,14 +176,14 @@ def _grid(call: ast.Call) -> ast.expr:
 
 
 def _entry(node: ast.AST) -> tuple[str, Any] | None:
-    """Variable and key of ``config["BLOCK_M"]``; ``None`` for other expressions."""
+    """Return variable and key of ``config["BLOCK_M"]``; ``None`` for other expressions."""
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant):
         return node.value.id, node.slice.value
     return None
 
 
 def _find(frame: FrameType) -> tuple[ast.Call | None, dict[str, list[ast.expr | None]]]:
-    """The call ``kernel[grid](...)`` that a frame is in, and what its function assigns to variables."""
+    """Return the call ``kernel[grid](...)`` that a frame is executing, and the assignments in its function."""
     code, line = frame.f_code, frame.f_lineno
     try:
         tree = ast.parse("".join(linecache.getlines(code.co_filename, frame.f_globals)))

@@ -1,4 +1,4 @@
-"""The order in which an autotuner's configurations are compiled: those first that fill the GPU best."""
+"""The order in which an autotuner's configurations are compiled: those that fill the GPU best come first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     from kprof.recording.stub import RecordedKernel
 
 _OVERHEAD = 1 / 256
-"""Cost of starting a workgroup, as a share of a round of workgroups: it puts tiny tiles last."""
+"""Cost of starting a workgroup, as a fraction of a round of workgroups. It moves tiny tiles to the end."""
 
 
 @dataclass
 class AutotunedConfig:
-    """One configuration while an autotuner tries it.
+    """One configuration during an autotuner's trial.
 
     Attributes:
-        kernel: what it launches.
-        error: why it launches nothing.
+        kernel: the launched kernel.
+        error: reason if no kernel is launched.
         grid: workgroups in x, y, z.
-        args: number of the arguments in the journal.
+        args: index of the arguments in the journal.
     """
 
     kernel: "RecordedKernel | None" = None
@@ -30,11 +30,11 @@ class AutotunedConfig:
 
 
 def rank(tried: Sequence[AutotunedConfig], compute_units: int) -> None:
-    """Give each compile its place in the queue. Only the order follows from it; no time is ever derived.
+    """Set the rank of each compile in the queue. Only the order depends on it, no time is derived from it.
 
     Args:
         tried: the configurations of one choice.
-        compute_units: of the GPU.
+        compute_units: number of the GPU's CUs.
     """
 
     def cost(one: AutotunedConfig) -> float:

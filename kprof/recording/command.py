@@ -1,4 +1,4 @@
-"""Running a program so that it records itself."""
+"""Run a program so that it records itself."""
 
 import contextlib
 import datetime as dt
@@ -36,24 +36,24 @@ _OURS = (layout.HEAD, layout.JOURNAL, layout.KERNELS, layout.WORK, _PARTIAL)
 
 @dataclass(frozen=True)
 class RecordOptions:
-    """How to record.
+    """Options of a recording.
 
     Attributes:
         arch: architecture or product.
         output: the capture directory.
-        jobs: compiles at a time, 0 for one a core.
-        use_cache: serve repeated compiles from kprof's cache.
-        force: replace a capture that is there.
-        execute: where there is a ROCm device, let kernels run.
-        timeout: seconds that one compile may take.
-        arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
-        argv: keep command lines, without the secrets in them.
-        full_values: whether large tensors of the GPU have memory and values, too.
-        values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
-        operators: whether each call of torch's own operators is noted, with its shapes.
-        candidate_seconds: seconds at the end of the program in which autotuners' other configurations are compiled;
-            ``None``: no limit.
-        folder: where the program runs; this process's own when ``None``.
+        jobs: number of parallel compiles, 0 for one per core.
+        use_cache: whether repeated compiles may come from kprof's cache.
+        force: True to replace an existing capture.
+        execute: True to execute kernels if there is a ROCm device.
+        timeout: maximum seconds per compile.
+        arithmetic: True to compute torch's matrix products, convolutions and attention; otherwise they return zeros.
+        argv: True to store command lines, without the secrets in them.
+        full_values: True to give large GPU tensors memory and values, too.
+        values: maximum number of integers stored per tensor, for tensors that a kernel's control flow depends on.
+        operators: True to record each call of torch's own operators with its shapes.
+        candidate_seconds: seconds at the end of the program for compiling autotuners' other configurations; ``None``:
+            no limit.
+        folder: working directory of the program; ``None``: that of this process.
     """
 
     arch: str
@@ -77,11 +77,11 @@ class Ended:
     """How the program ended.
 
     Attributes:
-        status: its exit status; negative for a signal.
-        interrupted: by Ctrl-C.
+        status: exit status; negative for a signal.
+        interrupted: True after Ctrl-C.
         seconds: wall time.
-        stopped: at its time limit.
-        signal: what asked this process to end; it was passed on to the program.
+        stopped: True if it was stopped at its time limit.
+        signal: the signal that asked this process to end, which was passed on to the program.
     """
 
     status: int
@@ -91,20 +91,20 @@ class Ended:
     signal: int | None = None
 
     def obey(self) -> None:
-        """End this process too, if it was asked to, with the exit status that a shell gives then.
+        """End this process if it received a signal, with the shell's exit status for that signal.
 
         Raises:
-            SystemExit: it was asked to; what is to be cleaned up still is.
+            SystemExit: if it received a signal; cleanup handlers still run.
         """
         if self.signal is not None:
             raise SystemExit(_SIGNALLED + self.signal)
 
 
 def prepare(options: RecordOptions, command: Sequence[str] = ()) -> Settings:
-    """Make the capture directory, and the settings of the processes that write into it.
+    """Create the capture directory, and return the settings of the processes that write into it.
 
     Raises:
-        KprofError: the architecture is not known; the directory cannot be written, or holds something already.
+        KprofError: if the architecture is unknown, or the directory cannot be written or is not empty.
     """
     device = gpu_of(options.arch)
     root = options.output.absolute()
@@ -154,9 +154,9 @@ def _cache() -> str | None:
 
 
 def _empty(root: Path, options: RecordOptions) -> None:
-    """See that there is nothing in the way."""
+    """Check that the output directory is free, or clear it if ``options.force`` is set."""
     if root.is_dir() and (names := {path.name for path in root.iterdir()}):
-        # Without a head it is what was left when a recording was killed as it began.
+        # Files without a head are the remains of a recording that was killed at its start.
         if not (root / layout.HEAD).is_file() and not names.issubset(_OURS):
             raise KprofError(
                 "is not empty and holds no capture", path=str(options.output), hint="Name a new directory with -o."
@@ -186,24 +186,25 @@ def run(
     time_limit: float | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run a program with its recording on, and wait for it.
+    """Run a program with recording enabled, and wait for it.
 
     Args:
-        settings: how to record.
+        settings: settings of the recording.
         command: the program and its arguments.
-        folder: where it runs; this process's own when ``None``.
-        stdout: file descriptor that it prints to; this process's own when ``None``.
-        variables: its environment, this process's own when ``None``.
-        time_limit: seconds after which it is asked to end as by Ctrl-C, and ended soon after; ``None`` for no limit.
+        folder: working directory; ``None``: that of this process.
+        stdout: file descriptor of its standard output; ``None``: that of this process.
+        variables: environment variables; ``None``: those of this process.
+        time_limit: seconds after which the program is interrupted like by Ctrl-C, and killed soon after; ``None``: no
+            limit.
 
     Raises:
-        KprofError: there is no such program.
+        KprofError: if there is no such program.
     """
     require(command[0], "started as a program")
     if VARIABLE in os.environ:
         raise KprofError("this process is being recorded itself", hint="One kprof capture at a time is enough.")
     started = time.monotonic()
-    # From here on the terminal is the program's.
+    # From here on, the terminal belongs to the program.
     output_begins()
     try:
         process = children.popen(
@@ -223,7 +224,7 @@ def run(
                 status = process.wait(_PATIENCE if interrupted or stopped else time_limit)
                 break
             except KeyboardInterrupt:
-                # The terminal has sent it to the program too, which now closes its journal.
+                # The terminal has also sent the interrupt to the program, which now closes its journal.
                 interrupted = True
             except subprocess.TimeoutExpired:
                 if interrupted or stopped:
@@ -236,7 +237,7 @@ def run(
 
 
 def clean(root: Path) -> None:
-    """Remove what only matters while compiles run."""
+    """Remove files that are needed only while compiles run."""
     shutil.rmtree(root / layout.WORK, ignore_errors=True)
     for path in (root / layout.KERNELS).glob(".*.log"):
         with contextlib.suppress(OSError):
@@ -245,16 +246,16 @@ def clean(root: Path) -> None:
 
 @contextlib.contextmanager
 def _passing_on(process: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
-    """A request to end goes to the program; which came is in the list."""
+    """Forward termination signals to the program; yield a list that collects them."""
     received: list[int] = []
 
     def pass_on(number: int, _frame: Any) -> None:
         received.append(number)
         process.send_signal(number)
 
-    # What nohup has ignored stays so.
+    # Signals that nohup ignores stay ignored.
     numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
-    # Python takes signals in the main thread only; from another one the program just ends with this process.
+    # Python handles signals only in the main thread. In other threads they are not forwarded.
     numbers = numbers if threading.current_thread() is threading.main_thread() else []
     before = {number: signal.signal(number, pass_on) for number in numbers}
     try:

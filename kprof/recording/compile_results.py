@@ -1,4 +1,4 @@
-"""The results of compiles: into the capture, complete or not at all, and into kprof's cache. Standard library only."""
+"""Store the results of compiles, atomically in the capture and in kprof's cache. Imports only the standard library."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ _LOG_LIMIT = 1 << 16
 
 
 def fetch(settings: Settings, identifier: str) -> tuple[dict[str, Any], dict[str, str | bytes]] | None:
-    """Head and products of a kernel from kprof's cache; ``None`` when they are not there."""
+    """Return a kernel's head and stages from kprof's cache; ``None`` if it is not cached."""
     if settings.cache is None:
         return None
     data = _CAPTURED.read(_key(identifier), Path(settings.cache))
@@ -38,7 +38,7 @@ def fetch(settings: Settings, identifier: str) -> tuple[dict[str, Any], dict[str
 
 
 def from_cache(settings: Settings, identifier: str, folder: Path) -> bool:
-    """Put a kernel into the capture from kprof's cache; false when it is not there."""
+    """Copy a kernel from kprof's cache into the capture; return False if it is not cached."""
     frame = fetch(settings, identifier)
     if frame is None:
         return False
@@ -54,7 +54,7 @@ def write(
     progress: Callable[[str], None],
     log: int,
 ) -> None:
-    """Compile, and put what comes of it into the capture and the cache."""
+    """Compile a kernel, and store the result in the capture and the cache."""
     from kprof.compiler.failures import RefusedError, from_diagnostics
 
     try:
@@ -80,14 +80,14 @@ def write(
 
 
 def write_accident(settings: Settings, ticket: Ticket, error: BaseException) -> None:
-    """An unexpected exception, as this kernel's failure."""
+    """Store an unexpected exception as this kernel's failure."""
     del settings
     text = f"{type(error).__name__}: {error}".splitlines()[0][:500]
     place(ticket.folder, {"status": "failed", "error": f"does not compile: {text}"}, {}, {})
 
 
 def write_death(settings: Settings, ticket: Ticket, status: int, stage: str | None) -> None:
-    """The end of a process that left no result, as this kernel's result."""
+    """Store the death of a compiling process as this kernel's result."""
     result: dict[str, Any] = {"status": "crashed", "stage": stage}
     while_making = f" while making {stage}" if stage else ""
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
@@ -108,24 +108,24 @@ def write_death(settings: Settings, ticket: Ticket, status: int, stage: str | No
 
 
 def log_path(folder: Path, pid: int) -> Path:
-    """Where the process that compiles prints to."""
+    """Return the path of the log that a compiling process writes."""
     return folder.with_name(f".{folder.name}.{pid}.log")
 
 
 def discard(folder: Path, pid: int) -> None:
-    """Remove what an unfinished compile has left."""
+    """Remove the files of an unfinished compile."""
     with contextlib.suppress(OSError):
         log_path(folder, pid).unlink()
     shutil.rmtree(_partial(folder, pid), ignore_errors=True)
 
 
 def result(folder: Path) -> dict[str, Any]:
-    """How a compile of this capture went; empty when it has no result."""
+    """Return the result of a compile in this capture; empty if there is none."""
     return _json(folder / layout.RESULT)
 
 
 def metadata(folder: Path) -> dict[str, Any]:
-    """What Triton knows of a kernel of this capture; empty when it was not compiled."""
+    """Return Triton's metadata of a kernel in this capture; empty if it was not compiled."""
     return _json(folder / layout.METADATA)
 
 
@@ -164,7 +164,7 @@ def _partial(folder: Path, pid: int) -> Path:
 def place(
     folder: Path, result: Mapping[str, Any], metadata: Mapping[str, Any], blobs: Blobs, pid: int | None = None
 ) -> None:
-    """Make the kernel's folder: it appears when all of it is there."""
+    """Create the kernel's folder atomically, with its complete contents."""
     own = os.getpid() if pid is None else pid
     partial = _partial(folder, own)
     partial.mkdir(parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ def place(
     try:
         partial.rename(folder)
     except OSError:
-        # Another process was first, with the same result.
+        # Another process was faster, with the same result.
         if not (folder / layout.RESULT).is_file():
             raise
     discard(folder, own)

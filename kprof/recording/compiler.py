@@ -1,7 +1,7 @@
-"""Compiling beside the recorded program: in forked processes, which know every function as the program has it.
+"""Compile kernels alongside the recorded program, in forked processes that have every function as it is in memory.
 
-A fork needs no import and no file: closures, functions made at run time and patched globals are all there. Where the
-compiler aborts, only the fork dies.
+A fork needs no import and no file: closures, functions created at run time and patched globals are all available. If
+the compiler aborts, only the forked process dies.
 """
 
 import contextlib
@@ -26,17 +26,18 @@ _STAGE_BYTES = 64
 _WAITING_PER_JOB = 2
 _TELL_SECONDS = 10.0
 _DISK = 100
-"""Exit status of a compile whose result could not be written: this plus the error's number."""
+"""Exit status of a compile whose result could not be written: this value plus the errno."""
 
 
 class Compiler:
     """The compiles of one process, ``settings.jobs`` at a time over all processes of the capture.
 
-    Where the program only runs to make launches again, what nothing waits for is not compiled: a search needs the CPUs.
+    If the program runs only to repeat launches, compiles that nothing waits for are skipped, because the search needs
+    the CPUs.
     """
 
     forking = False
-    """Whether this process is being forked for a compile; what runs at a fork must then do nothing."""
+    """Whether this process is being forked for a compile; fork handlers must then do nothing."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -48,14 +49,14 @@ class Compiler:
     def ask(
         self, identifier: str, name: str, make: Callable[[Callable[[str], None]], Any], *, later: bool = False
     ) -> Ticket:
-        """Have a kernel compiled, unless a result is there.
+        """Request the compile of a kernel, unless its result exists. Return its ticket.
 
         Args:
-            identifier: of the specialisation.
-            name: of the kernel.
-            make: compiles; is told where to report each stage; gives a :class:`kprof.compiler.request.Compiled` or
-                raises a :class:`kprof.errors.KprofError`.
-            later: nothing waits for it: it is begun when there is a place, see :meth:`advance`.
+            identifier: identifier of the specialisation.
+            name: name of the kernel.
+            make: compiles the kernel. It is called with a function that reports each stage, and returns a
+                :class:`kprof.compiler.request.Compiled` or raises a :class:`kprof.errors.KprofError`.
+            later: True if nothing waits for the result: the compile starts when a slot is free, see :meth:`advance`.
         """
         ticket = Ticket(identifier, name, self.root / layout.KERNELS / identifier, make=make)
         if (ticket.folder / layout.RESULT).is_file() or compile_results.from_cache(
@@ -75,7 +76,7 @@ class Compiler:
         return known or ticket
 
     def advance(self) -> None:
-        """Begin queued compiles, as far as there are places."""
+        """Start queued compiles while there are free slots."""
         if not self._waiting or self.settings.again:
             return
         self._reap(block=False)
@@ -96,7 +97,7 @@ class Compiler:
         parent = os.getpid()
         try:
             with warnings.catch_warnings():
-                # The fork does nothing but compile: other threads' locks do not matter to it.
+                # The fork only compiles, so that locks held by other threads do not matter to it.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 ticket.pid = fork()
         finally:
@@ -108,31 +109,31 @@ class Compiler:
         self._running.append(ticket)
 
     def wait(self, ticket: Ticket) -> None:
-        """Come back when there is a result."""
+        """Wait until the result exists."""
         if ticket.make is not None and not (ticket.folder / layout.RESULT).is_file():
-            # Its turn is now; in a copy of the process that asked, too, which has no list of what waits.
+            # Start the compile now. This also works in a copy of the requesting process, whose queue is empty.
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
             self._begin(ticket)
         if ticket in self._running:
             self._finish(ticket, 0)
         elif ticket.pid:
-            # Asked for by the process that this one is a copy of.
+            # The compile belongs to the process that this one is a copy of.
             while not (ticket.folder / layout.RESULT).is_file() and _lives(ticket.pid):
                 time.sleep(0.02)
 
     @property
     def unfinished(self) -> int:
-        """Compiles that have no result yet."""
+        """Number of compiles without a result."""
         self._reap(block=False)
         return len(self._running) + len(self._waiting)
 
     def finish(self, tell: Callable[[int, int], None] = lambda _done, _all: None, seconds: float | None = None) -> None:
-        """Wait for everything that was asked for.
+        """Wait for all requested compiles.
 
         Args:
-            tell: is told from time to time how many compiles are done since, and of how many.
-            seconds: after them nothing is begun that nothing waits for; ``None``: no limit.
+            tell: called periodically with the number of finished compiles and the total.
+            seconds: time after which queued compiles that nothing waits for are dropped; ``None``: no limit.
         """
         if self.settings.again:
             self._waiting.clear()
@@ -148,7 +149,7 @@ class Compiler:
                 tell(everything - len(self._running) - len(self._waiting), everything)
 
     def abandon(self) -> None:
-        """End what is still being compiled; what is queued is not begun."""
+        """Kill running compiles, and drop queued ones."""
         self._waiting.clear()
         for ticket in self._running:
             with contextlib.suppress(OSError):
@@ -160,10 +161,10 @@ class Compiler:
         self._running.clear()
 
     def _reap(self, *, block: bool) -> None:
-        """Take note of what has ended; with ``block``, of one more at least."""
+        """Process the compiles that have ended; with ``block``, wait for at least one."""
         ended = [ticket for ticket in self._running if self._finish(ticket, os.WNOHANG)]
         while block and not ended and self._running:
-            # There is no wait for several processes that leaves the program's own children alone.
+            # No system call waits for several processes without also reaping the program's own children.
             time.sleep(0.005)
             ended = [ticket for ticket in self._running if self._finish(ticket, os.WNOHANG)]
 
@@ -173,7 +174,7 @@ class Compiler:
         except InterruptedError:
             return False
         except ChildProcessError:
-            # Someone else has waited for it.
+            # The program has already waited for this process.
             pid, status = ticket.pid, 0
         if pid == 0:
             return False
@@ -189,7 +190,7 @@ class Compiler:
         return True
 
     def _compile(self, ticket: Ticket, make: Callable[[Callable[[str], None]], Any]) -> None:
-        """The fork's whole life."""
+        """Compile in the forked process and exit."""
         code = 1
         try:
             code = _Fork(self.settings, ticket).run(make)
@@ -212,7 +213,7 @@ def _lives(pid: int) -> bool:
 
 
 class _Fork:
-    """Inside the process that compiles."""
+    """The compiling side of the fork."""
 
     def __init__(self, settings: Settings, ticket: Ticket) -> None:
         self.settings = settings
@@ -226,7 +227,7 @@ class _Fork:
         sys.settrace(None)
         for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGABRT, signal.SIGSEGV):
             signal.signal(number, signal.SIG_DFL)
-        # Ctrl-C is for the program, which then ends its compiles itself.
+        # Ctrl-C is meant for the program, which then ends its compiles itself.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         log = compile_results.log_path(self.ticket.folder, os.getpid())
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -248,7 +249,7 @@ class _Fork:
 
     @contextlib.contextmanager
     def _slot(self) -> Iterator[None]:
-        """One of the capture's places to compile in; they are given back when the process ends, however it does."""
+        """Hold one of the capture's compile slots, which the operating system releases when the process ends."""
         folder = self._work_folder()
         jobs = self.settings.jobs
         first = os.getpid() % jobs
@@ -265,7 +266,7 @@ class _Fork:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other process of the capture compiles the same kernel meanwhile."""
+        """Hold a lock, so that no other process of the capture compiles the same kernel."""
         lock(os.open(self._work_folder() / f"{self.ticket.id}.lock", os.O_RDWR | os.O_CREAT, 0o600))
         yield
 

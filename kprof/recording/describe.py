@@ -1,4 +1,7 @@
-"""A launch in words that a journal can hold. Standard library only, and Triton's objects by their shape."""
+"""Describe launches as JSON values for the journal.
+
+Imports only the standard library; Triton's objects are recognised by their attributes.
+"""
 
 import ctypes
 import math
@@ -16,7 +19,7 @@ from kprof.compiler.request import encode
 from kprof.recording.device_marks import mark_of
 
 FRAMES = 12
-"""Frames that are kept of a place in the program."""
+"""Maximum number of stack frames stored for a place in the program."""
 
 _TEXT = 200
 _STANDARD = tuple(str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib"))
@@ -24,7 +27,7 @@ _SELF = str(Path(__file__).resolve().parent)
 
 
 def site(skip: int = 1) -> tuple[tuple[str, int, str], ...]:
-    """The frames from the launch outwards, without those of Triton, torch, Python's own library and this package."""
+    """Return the stack frames from the launch outwards, without Triton, torch, the standard library and kprof."""
     frame: FrameType | None = sys._getframe(skip)  # noqa: SLF001  # the stack is what is asked for
     found: list[tuple[str, int, str]] = []
     while frame is not None and len(found) < FRAMES:
@@ -36,7 +39,7 @@ def site(skip: int = 1) -> tuple[tuple[str, int, str], ...]:
 
 
 def names_in_program(names: frozenset[str]) -> bool:
-    """Whether code of the program that is being executed uses one of these names."""
+    """Whether a function of the program on the stack uses one of these names."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
     while frame is not None:
         code = frame.f_code
@@ -50,7 +53,7 @@ _MACHINERY: dict[str, bool] = {}
 
 
 def is_machinery(code: CodeType) -> bool:
-    """Whether code belongs to Triton, torch, Python's own library or this package, and not to the program."""
+    """Whether code belongs to Triton, torch, the standard library or this package, and not to the program."""
     file = code.co_filename
     known = _MACHINERY.get(file)
     if known is None:
@@ -68,14 +71,14 @@ def _in_machinery(file: str) -> bool:
 
 
 def _imported() -> Iterator[str]:
-    """Folders of Triton and torch wherever they lie, as a checkout or an environment that kprof made."""
+    """Yield the folders of Triton and torch, which may be a checkout or an environment created by kprof."""
     for name in ("triton", "torch"):
         if file := getattr(sys.modules.get(name), "__file__", None):
             yield f"{Path(file).parent}{os.sep}"
 
 
 def argument(value: Any) -> Any:
-    """An argument of a launch as JSON: an object for a tensor, a number, a text, ``None``."""
+    """Convert an argument of a launch to JSON: an object for a tensor, a number, a text, or ``None``."""
     if value is None or isinstance(value, bool | int | float):
         # JSON has neither infinities nor NaN.
         return str(value) if isinstance(value, float) and not math.isfinite(value) else value
@@ -105,9 +108,9 @@ def _tensor(value: Any) -> dict[str, Any]:
 
 
 def values_of(tensor: Any, most: int) -> list[int] | None:
-    """The integers in a tensor of the simulated GPU; ``None`` where they are unknown, or more than ``most``.
+    """Return the integers in a tensor of the simulated GPU; ``None`` if they are unknown or more than ``most``.
 
-    No operator is called for it: the bytes are read where they are.
+    The bytes are read directly from memory, without calling an operator.
     """
     form = INTEGERS.get(str(getattr(tensor, "dtype", "")))
     found = mark_of(tensor)
@@ -127,11 +130,11 @@ INTEGERS = {
     "torch.int64": "q",
     "torch.uint64": "Q",
 }
-"""Types of integers to their letters in :mod:`struct`."""
+"""Format letters of :mod:`struct` by integer type."""
 
 
 def key_of(described: Any) -> Any:
-    """A hashable form of what :func:`argument` gives."""
+    """Convert a result of :func:`argument` to a hashable form."""
     if isinstance(described, dict):
         return tuple((name, key_of(value)) for name, value in described.items())
     if isinstance(described, list):
@@ -141,13 +144,13 @@ def key_of(described: Any) -> Any:
 
 
 def request_of(source: Any, arch: str, options: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
-    """What is asked of the compiler, as :meth:`kprof.compiler.request.CompileRequest.to_json` writes it.
+    """Return a compile request in the form of :meth:`kprof.compiler.request.CompileRequest.to_json`.
 
     Args:
         source: Triton's ``ASTSource``.
-        arch: ``gfx942``.
-        options: those that differ from the backend's defaults.
-        environment: switches that are set.
+        arch: architecture, for example ``gfx942``.
+        options: options that differ from the backend's defaults.
+        environment: environment switches that are set.
     """
     function = source.fn
     names = [parameter.name for parameter in function.params]
@@ -167,11 +170,11 @@ def request_of(source: Any, arch: str, options: dict[str, Any], environment: dic
 
 
 def kernel(function: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """A specialisation as :class:`kprof.captures.records.KernelRecord` has it, without its identifiers.
+    """Return a specialisation as a :class:`kprof.captures.records.KernelRecord`, without its identifiers.
 
     Args:
         function: the ``@triton.jit`` function.
-        request: as :func:`request_of` has it.
+        request: a request from :func:`request_of`.
     """
     from kprof.compiler import versions
 
@@ -182,7 +185,7 @@ def kernel(function: Any, request: Mapping[str, Any]) -> dict[str, Any]:
         "module": str(getattr(function.fn, "__module__", "")),
         "line": function.starting_line_number,
         "request": request,
-        # Triton compiles in what is 1.
+        # Triton specialises on the value 1 and compiles it in.
         "specialized": [name for name in request["constexprs"] if name.partition(".")[0] in arguments],
     }
 
@@ -192,7 +195,7 @@ def _kind(kind: Any) -> Any:
 
 
 def _name(names: list[str], path: Any) -> str:
-    """``argument`` or ``argument.0``, from a path as Triton has it."""
+    """Return ``argument`` or ``argument.0`` for one of Triton's paths."""
     if isinstance(path, str):
         return path
     first, *inner = path if isinstance(path, tuple | list) else (path,)
@@ -209,7 +212,7 @@ def _constant(value: Any) -> Any:
 
 
 def given_options(options: Any, defaults: Any) -> dict[str, Any]:
-    """Options that differ from the backend's own defaults, and always the number of warps and stages."""
+    """Return the options that differ from the backend's defaults; warps and stages are always included."""
     base = vars(defaults)
     always = {"num_warps", "num_stages"}
     return {

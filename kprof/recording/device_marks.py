@@ -1,8 +1,9 @@
-"""Which CPU tensors stand for tensors on the GPU.
+"""Marks on CPU tensors that represent tensors on the GPU.
 
-A tensor "on the GPU" is a CPU tensor whose storage carries a mark. Everything inside torch then works as on the CPU:
-autograd, views, optimizers. Only what Python code asks of a tensor is answered otherwise. The mark sits on the
-storage's Python object, which lives as long as the storage, so views and gradients share it.
+A tensor "on the GPU" is a CPU tensor whose storage has a mark. Everything inside torch then works as on the CPU:
+autograd, views, optimizers. Only queries from Python code, such as for the device, are answered differently. The mark
+is an attribute of the storage's Python object, which lives as long as the storage, so that views and gradients share
+it.
 """
 
 from itertools import count
@@ -15,12 +16,12 @@ _NUMBERS = count(1)
 
 
 class Mark:
-    """A storage stands for one on the GPU.
+    """Mark of a storage that represents one on the GPU.
 
     Attributes:
-        index: of the device.
-        unknown: a recorded kernel would have written it, or something was computed from such a value.
-        number: of this storage, which no other one of the process has.
+        index: index of the device.
+        unknown: True if a recorded kernel would have written the storage, or its values derive from such a storage.
+        number: unique number of this storage within the process.
     """
 
     __slots__ = ("__weakref__", "bytes", "index", "number", "unknown")
@@ -36,7 +37,7 @@ class Mark:
 
 
 def storage(tensor: Any) -> Any:
-    """The storage of a tensor; ``None`` when it has none, as sparse ones and parameters of unknown shape."""
+    """Return the storage of a tensor; ``None`` for tensors without one: sparse ones, or those of unknown shape."""
     try:
         return tensor.untyped_storage()
     except (NotImplementedError, RuntimeError, AttributeError, ValueError):
@@ -49,7 +50,7 @@ def mark_of(tensor: Any) -> Mark | None:
 
 
 def mark(tensor: Any, index: int, *, unknown: bool = False) -> None:
-    """Let a tensor stand for one on the GPU."""
+    """Mark a tensor as being on the GPU."""
     found = storage(tensor)
     if found is None:
         return
@@ -61,19 +62,19 @@ def mark(tensor: Any, index: int, *, unknown: bool = False) -> None:
 
 
 def unmark(tensor: Any) -> None:
-    """Let a tensor be one on the CPU again."""
+    """Remove the mark from a tensor, so that it is on the CPU again."""
     found = storage(tensor)
     if found is not None:
         setattr(found, _NAME, None)
 
 
 def mark_storage(found: Any, index: int) -> None:
-    """Let a storage stand for one on the GPU."""
+    """Mark a storage as being on the GPU."""
     setattr(found, _NAME, Mark(index, size=found.nbytes()))
 
 
 def cuda_index(device: Any, current: int) -> int | None:
-    """The index of a device as a program names it; ``None`` when it names the CPU or no device."""
+    """Return the index of a device named by the program; ``None`` for the CPU or no device."""
     if device is None or isinstance(device, bool):
         return None
     if isinstance(device, int):

@@ -1,28 +1,28 @@
-"""How much of the GPU's memory a program holds: storages, rounded up as torch's allocator rounds them."""
+"""Account for the GPU memory of a program: storages, rounded up like in torch's allocator."""
 
 import threading
 from collections import deque
 
 BLOCK = 512
-"""Bytes that torch's caching allocator rounds a request up to (``kMinBlockSize`` in ``CUDACachingAllocator``)."""
+"""Block size in bytes to which torch's caching allocator rounds up (``kMinBlockSize`` in ``CUDACachingAllocator``)."""
 
 
 class DeviceMemory:
-    """What is allocated on each device now, and was at most: ``torch.cuda.memory_allocated`` and its maximum.
+    """Present and peak allocation per device: ``torch.cuda.memory_allocated`` and its maximum.
 
-    Segments that the allocator keeps beyond its blocks, and workspaces of libraries, are in neither.
+    Segments that the allocator keeps in addition to its blocks, and workspaces of libraries, are not included.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        # A storage may die anywhere, also while a sum is being made: what it gives back waits here.
+        # A storage may be deleted at any time, even during a sum; its bytes are queued here.
         self._freed: deque[tuple[int, int]] = deque()
         self._now: dict[int, int] = {}
         self._peak: dict[int, int] = {}
         self._highest: dict[int, int] = {}
 
     def take(self, index: int, size: int) -> int:
-        """A storage of so many bytes comes to be; gives what it takes."""
+        """Add a new storage of ``size`` bytes; return the bytes that it occupies."""
         taken = -(-size // BLOCK) * BLOCK
         with self._lock:
             now = self.now(index) + taken
@@ -32,11 +32,11 @@ class DeviceMemory:
         return taken
 
     def give(self, index: int, taken: int) -> None:
-        """A storage is no more; ``taken`` is what :meth:`take` gave."""
+        """Remove a storage; ``taken`` is the value returned by :meth:`take`."""
         self._freed.append((index, taken))
 
     def now(self, index: int) -> int:
-        """Bytes that are allocated on a device."""
+        """Return the bytes that are allocated on a device."""
         with self._lock:
             while self._freed:
                 at, taken = self._freed.popleft()
@@ -44,19 +44,19 @@ class DeviceMemory:
             return self._now.get(index, 0)
 
     def peak(self, index: int) -> int:
-        """The most since the start, or since :meth:`reset`."""
+        """Return the peak since the start, or since :meth:`reset`."""
         return self._peak.get(index, 0)
 
     def reset(self, index: int) -> None:
-        """Begin the peak of a device anew."""
+        """Reset the peak of a device to the present allocation."""
         with self._lock:
             self._peak[index] = self.now(index)
 
     def totals(self) -> dict[int, tuple[int, int]]:
-        """By device the most since the start, whatever was reset, and what is left now."""
+        """Return, by device, the peak since the start (ignoring resets) and the present allocation."""
         with self._lock:
             return {index: (highest, self.now(index)) for index, highest in sorted(self._highest.items()) if highest}
 
 
 MEMORY = DeviceMemory()
-"""Of this process."""
+"""Memory of this process."""

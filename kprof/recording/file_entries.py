@@ -1,4 +1,7 @@
-"""Which entry of a tuned file a launch took: several may say the same. Standard library only."""
+"""Find the entry of a tuned file that a launch used, because several entries may be equal.
+
+Imports only the standard library.
+"""
 
 import gc
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,13 +15,14 @@ _ROWS = ("M", "num_tokens")
 
 
 def keys_in_use(frame: FrameType | None, names: Iterable[str]) -> list[list[str]]:
-    """The keys under which dictionaries hold a configuration that is a local variable of a caller, innermost key last.
+    """Return the key paths under which dictionaries hold a configuration that is a caller's local variable.
 
-    A server keeps a file's entries in a dictionary by batch size and hands one of them on: it is the same object.
+    The innermost key comes last. A server keeps a file's entries in a dictionary by batch size and passes one of them
+    on, so that the local variable is the same object.
 
     Args:
-        frame: where the launch is made; its callers are looked at, too.
-        names: of the launch's compile-time arguments and options; a configuration has three of them at least.
+        frame: frame of the launch; its callers are searched, too.
+        names: names of the launch's compile-time arguments and options; a configuration has at least three of them.
     """
     wanted = set(names)
     held = {id(found): found for found in _configurations(frame, wanted)}
@@ -31,9 +35,9 @@ def keys_in_use(frame: FrameType | None, names: Iterable[str]) -> list[list[str]
 
 
 def batch_of(frame: FrameType | None) -> int | None:
-    """Rows of the activations, as the innermost caller that names them has them; ``None`` where none does.
+    """Return the rows of the activations from the innermost caller that names them, or ``None``.
 
-    The names are those of vLLM 0.33.0 and SGLang 0.5.23, which take the entry whose key is nearest to it
+    The names are those of vLLM 0.33.0 and SGLang 0.5.23, which use the entry whose key is nearest to this number
     (``fused_moe.py``, ``fp8_utils.py``, ``fused_moe_triton_config.py``, ``fp8_kernel.py``).
     """
     while frame is not None:
@@ -53,10 +57,10 @@ def _configurations(frame: FrameType | None, names: set[str]) -> Iterator[dict[s
 
 
 def _holders(inner: "dict[int, tuple[Any, list[tuple[str, ...]]]]") -> "dict[int, tuple[Any, list[tuple[str, ...]]]]":
-    """The dictionaries that hold these, each with the keys from it to a configuration."""
+    """Return the dictionaries that hold the given objects, with the keys from each dictionary to a configuration."""
     found: dict[int, tuple[Any, list[tuple[str, ...]]]] = {}
     for holder in gc.get_referrers(*(value for value, _ in inner.values())) if inner else ():
-        # Tables of files have names and batch sizes for keys; variables of functions and modules are dictionaries, too.
+        # Keys of file tables are names and batch sizes. The variables of functions and modules are dictionaries, too.
         if type(holder) is not dict or "__name__" in holder:
             continue
         chains: Sequence[tuple[str, ...]] = [

@@ -1,6 +1,6 @@
-"""Start the recording in every Python that has this folder on its path; then do what would have been done without.
+"""Start the recording in every Python with this folder on its path, then run the sitecustomize that this file hides.
 
-Runs before the program, in any Python from 3.10 on, whether kprof is installed there or not.
+It runs before the program, in any Python from 3.10 on, even if kprof is not installed there.
 """
 
 import os
@@ -15,8 +15,8 @@ def _start() -> None:
     found = None if "kprof" in sys.modules else importlib.util.find_spec("kprof")
     is_own = found is not None and found.origin is not None and Path(found.origin).resolve().parent == package
     if "kprof" not in sys.modules and not is_own:
-        # A folder of the program's that is called kprof is another one. Only kprof itself is made known, not what else
-        # is installed beside it.
+        # A folder of the program that is called kprof is a different package. Only kprof itself is made importable,
+        # without the packages that are installed next to it.
         spec = importlib.util.spec_from_file_location(
             "kprof", package / "__init__.py", submodule_search_locations=[str(package)]
         )
