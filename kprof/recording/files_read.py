@@ -1,4 +1,4 @@
-"""Which files a program reads, since tiles may stand in one. Standard library only."""
+"""Track the files that a program reads, since one may contain tile sizes. Imports only the standard library."""
 
 import functools
 import os
@@ -15,7 +15,7 @@ from kprof.captures.staleness import listing
 from kprof.recording.files_sought import SoughtFiles, places_before
 
 MOST_BYTES = 1 << 20
-"""Of a file that decides what is launched; what is larger is data that a kernel works on."""
+"""Maximum size of a file that may affect launches; larger files are data for kernels."""
 
 _LIMIT = 10_000
 _CODE = (".py", ".pyc", ".so", "__pycache__")
@@ -23,7 +23,7 @@ _INSTALLER = (".dist-info", ".egg-info", ".data")
 _OURS = Path(__file__).resolve().parents[1]
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _COMPILED = f"{os.sep}__pycache__{os.sep}"
-"""In the names of modules, of which thousands are opened: they would leave no room for others."""
+"""Part of the names of compiled modules, thousands of which are opened; they would leave no room for other files."""
 
 _SYSTEM = ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib64", "/opt", "/run", "/var/lib")
 
@@ -33,10 +33,10 @@ class Reads:
     """Files that this process opens.
 
     Attributes:
-        began: nanoseconds since the epoch; a file that was written later is the program's own result.
-        read: absolute paths, in their order.
-        written: opened for writing; what they held before is not known.
-        sought: what was looked for and not there, and folders that were listed.
+        began: start in nanoseconds since the epoch; a file written later is the program's own result.
+        read: absolute paths in order.
+        written: files opened for writing, whose earlier contents are unknown.
+        sought: paths that were looked up but did not exist, and folders that were listed.
     """
 
     began: int = field(default_factory=time.time_ns)
@@ -46,13 +46,13 @@ class Reads:
     _watching: bool = False
 
     def watch(self) -> None:
-        """Note every file that is opened from now on."""
+        """Track every file that is opened from now on."""
         self._watching = True
         self.sought.watch()
         sys.addaudithook(self.opened)
 
     def end(self) -> None:
-        """Note no more; the audit hook itself cannot be taken away."""
+        """Stop tracking. The audit hook itself cannot be removed."""
         self._watching = False
         self.sought.end()
 
@@ -67,7 +67,7 @@ class Reads:
             path, _, flags = arguments
             if isinstance(path, int) or len(self.read) + len(self.written) >= _LIMIT:
                 return
-            # Links stay links: the program may look at another file through them the next time.
+            # Links are not resolved, because the program may reach another file through them the next time.
             name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100
             writes = flags & _WRITES
             if _COMPILED in name:
@@ -81,13 +81,14 @@ class Reads:
 
     @property
     def full(self) -> bool:
-        """There were more names of a kind than are kept."""
+        """Whether there were more names of a kind than the limit."""
         return len(self.read) + len(self.written) >= _LIMIT or self.sought.full
 
     def files(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
-        """What was only read, was there before and is small; folders of Python, hidden ones and caches left out.
+        """Yield small files that existed before and were only read.
 
-        A hidden file counts, as ``.env`` does: programs take their settings from such.
+        Python's folders, hidden folders and caches are left out. Hidden files such as ``.env`` are included, because
+        programs read settings from them.
 
         Args:
             root: the work tree.
@@ -104,9 +105,9 @@ class Reads:
                 yield Path(name)
 
     def packaged(self) -> tuple[list[str], list[str]]:
-        """Data of installed packages that was only read and is small, and what was looked for and not found there.
+        """Return small data files of installed packages that were only read, and those that were looked up in vain.
 
-        Code and what installers write of a distribution are left out.
+        Code, and files that installers write for a distribution, are left out.
         """
         there, gone = [], []
         for name in dict.fromkeys((*self.read, *self.sought.missing)):
@@ -125,15 +126,16 @@ class Reads:
         return there, gone
 
     def absent(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
-        """What was looked for, is still not there and would have counted; modules that would have been imported, too.
+        """Yield paths that were looked up, still do not exist and would have counted, including importable modules.
 
-        Temporary files are left out unless the work tree itself is among them. Arguments as for :meth:`files`.
+        Temporary files are left out, unless the work tree itself is in the temporary folder. Arguments as for
+        :meth:`files`.
         """
         kept = functools.partial(_kept, root=root, without=without)
 
         @functools.cache
         def ours(folder: str) -> bool:
-            """Of the work tree: what else is on the path has nothing new put into it."""
+            """Whether a folder is in the work tree. Other folders on the path do not get new files."""
             return _inside(os.path.abspath(folder), str(root)) and kept(os.path.join(folder, "x"))  # noqa: PTH100, PTH118
 
         modules = places_before(list(self.sought.modules), ours)
@@ -142,27 +144,27 @@ class Reads:
                 yield Path(name)
 
     def results(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
-        """What was written and would have counted, below the root. Arguments as for :meth:`files`."""
+        """Yield files below the root that were written and would have counted. Arguments as for :meth:`files`."""
         for name in self.written:
             if _inside(name, str(root)) and _counts(name, root, without):
                 yield Path(name)
 
     def folders(self, root: Path, without: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
-        """Folders that were listed, and hold what they held then, with the digest. Arguments as for :meth:`files`."""
+        """Yield listed folders with unchanged contents, and the digests of these. Arguments as for :meth:`files`."""
         for name, had in list(self.sought.folders.items()):
             if had is not None and _kept(f"{name}{os.sep}x", root, without) and listing(Path(name)) == had:
                 yield Path(name), had
 
 
 def _kept(name: str, root: Path, without: Sequence[str]) -> bool:
-    """Whether what is not there could be the program's."""
+    """Whether a path that does not exist could belong to the program."""
     temporary = os.path.join(tempfile.gettempdir(), "")  # noqa: PTH118
     inside = _inside(os.path.abspath(name), str(root))  # noqa: PTH100 - links stay links
     return (inside or not name.startswith(temporary)) and _counts(name, root, without)
 
 
 def _counts(name: str, root: Path, without: Sequence[str]) -> bool:
-    """Whether a file is one of the program's own: not Python's, not the machine's, in no hidden folder or cache."""
+    """Whether a file belongs to the program: not to Python or the system, and not in a hidden folder or cache."""
     start = str(root)
     inside = _inside(name, start)
     if name.startswith(_others(start, tuple(without), inside, (sys.prefix, sys.base_prefix))):
@@ -174,7 +176,7 @@ def _counts(name: str, root: Path, without: Sequence[str]) -> bool:
 
 
 def _inside(name: str, start: str) -> bool:
-    """Whether a path is below another, or is it, by their texts: there are thousands to tell of."""
+    """Whether a path is equal to or below another, compared as text because there are thousands of paths."""
     return name == start or name.startswith(os.path.join(start, ""))  # noqa: PTH118
 
 
@@ -183,9 +185,9 @@ _PACKAGES = frozenset({"__pycache__", "site-packages", "dist-packages"})
 
 @functools.lru_cache(maxsize=16)
 def _others(root: str, without: tuple[str, ...], inside: bool, pythons: tuple[str, str]) -> tuple[str, ...]:
-    """How the names of files begin that are not the program's, for those inside or outside of the root."""
+    """Return the path prefixes of files that are not the program's, for files inside or outside of the root."""
     places = [Path(place) for place in (*pythons, *_SYSTEM, str(_OURS))]
     if inside:
-        # A work tree below /usr/src or /var/lib is the program's, and so is one that is a virtual environment, too.
+        # A work tree below /usr/src or /var/lib belongs to the program, even if it is a virtual environment.
         places = [place for place in places if place != Path(root) and place.is_relative_to(root)]
     return tuple(f"{place}{os.sep}" for place in (*map(Path, filter(None, without)), *places))

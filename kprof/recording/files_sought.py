@@ -1,6 +1,6 @@
-"""What a program looks for and does not find, and the folders that it lists. Standard library only.
+"""Track the paths that a program looks up in vain, and the folders that it lists. Imports only the standard library.
 
-Either decides what is launched: tiles that a server looks up by name, and finds once somebody has tuned them.
+Both may affect launches: a server looks up tile sizes by file name, and finds the file once somebody has tuned them.
 """
 
 import functools
@@ -17,15 +17,15 @@ from kprof.captures.staleness import listing
 from kprof.simulation.patches import Patches
 
 LIMIT = 10_000
-"""Names of each kind."""
+"""Maximum number of names of each kind."""
 
 _LISTED = ("os.listdir", "os.scandir")
-# They look through every folder of the path, at what they find by name, or at what they take away.
+# Modules that list folders for imports, by name lookup, or to delete them.
 _LISTERS = (
     "importlib", "_frozen_importlib_external", "importlib_metadata", "importlib_resources", "pkgutil", "pkg_resources",
     "setuptools", "site", "shutil", "tempfile", "kprof",
 )  # fmt: skip
-# The standard library's are asked for by hundreds, and a file that takes the place of one is soon noticed.
+# Standard library modules are imported by the hundreds, and a file that shadows one is soon noticed.
 _OTHERS = sys.stdlib_module_names | {
     "sitecustomize",
     "usercustomize",
@@ -39,12 +39,12 @@ _SETS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks", "supports
 
 
 class SoughtFiles:
-    """Names that this process has asked for and that were not there.
+    """Names that this process looked up and that did not exist.
 
     Attributes:
-        missing: absolute paths that were not there, in their order.
-        folders: folders to what stood in them when they were first listed, as a digest.
-        modules: full names of modules that nothing had.
+        missing: absolute paths that did not exist, in order.
+        folders: digest of each folder's contents when it was first listed.
+        modules: full names of modules that were not found.
     """
 
     def __init__(self) -> None:
@@ -56,11 +56,11 @@ class SoughtFiles:
 
     @property
     def full(self) -> bool:
-        """There were more than are kept."""
+        """Whether there were more names than the limit."""
         return any(len(found) >= LIMIT for found in (self.missing, self.folders, self.modules))
 
     def watch(self) -> None:
-        """See every question from now on. The import system asks past :mod:`os` and is not seen."""
+        """Track every lookup from now on. Lookups of the import system do not use :mod:`os` and are not tracked."""
         for name in ("stat", "access"):
             asked = getattr(os, name)
             noted = self._noted(asked)
@@ -75,13 +75,13 @@ class SoughtFiles:
         sys.meta_path.append(self._finder)
 
     def end(self) -> None:
-        """Put everything back."""
+        """Remove all patches."""
         self._patches.undo()
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
 
     def listed(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """An audit event: what a folder has when it is listed first."""
+        """Handle an audit event: record a folder's contents when it is first listed."""
         if event not in _LISTED or len(self.folders) >= LIMIT or _lists_by_itself():
             return
         path = arguments[0]
@@ -113,19 +113,19 @@ class SoughtFiles:
 
 
 class _LastFinder:
-    """Asked when nothing else has a module."""
+    """The last finder, which is called only if no other finder has a module."""
 
     def __init__(self, names: dict[str, None]) -> None:
         self._names = names
 
     def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None) -> None:
-        """Note the name; find nothing."""
+        """Record the name, and find nothing."""
         if len(self._names) < LIMIT:
             self._names[name] = None
 
 
 def _lists_by_itself() -> bool:
-    """Whether the import system or the like is what lists, and not the program."""
+    """Whether the import system or a similar module lists the folder, and not the program."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the audit hook's caller
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
@@ -136,11 +136,11 @@ _HERE = str(Path(__file__).parent)
 
 
 def places_before(modules: Sequence[str], ours: Callable[[str], bool]) -> Iterator[str]:
-    """Files that would have been imported in the place of what was, or of nothing, had they been there.
+    """Yield files that would have been imported instead of another module, or instead of none, had they existed.
 
     Args:
-        modules: full names that nothing had.
-        ours: whether a folder of the path is one of the program's.
+        modules: full names of modules that were not found.
+        ours: returns whether a folder of the path belongs to the program.
     """
     wanted = dict.fromkeys(modules)
     loaded = list(sys.modules.items())
@@ -165,7 +165,7 @@ def _has(folder: str, module: str) -> bool:
 
 
 def _stems(folder: str) -> frozenset[str]:
-    """What the names in a folder begin with, up to their first point."""
+    """Return the names in a folder, up to their first dot."""
     try:
         return frozenset(name.partition(".")[0] for name in os.listdir(folder))  # noqa: PTH208
     except OSError:

@@ -1,7 +1,7 @@
-"""Tensors that kernels of Inductor's fill with one integer, as far as their source tells.
+"""Detect tensors that Inductor's kernels fill with a single integer, by their source.
 
-Inductor writes the constants of a graph, such as ``torch.ones``, by kernels. Loops of later kernels may depend on them:
-attention without a mask reads its number of blocks from such a tensor.
+Inductor creates the constants of a graph, such as ``torch.ones``, by kernels. Loops of later kernels may depend on
+them: attention without a mask reads its number of blocks from such a tensor.
 """
 
 import ast
@@ -15,15 +15,15 @@ from kprof.recording.describe import INTEGERS
 _ATTRIBUTE = "kprof_filled"
 _BRANCHES = (ast.For, ast.While, ast.If, ast.IfExp)
 _MOST = 1 << 20
-"""Elements up to which a tensor is filled."""
+"""Maximum number of elements of a tensor to fill."""
 
 
 def fill(function: Any, args: tuple[Any, ...]) -> frozenset[str]:
-    """Fill the tensors of a launch that its kernel fills with one integer, and return the names of these arguments.
+    """Fill the tensors that a launch's kernel fills with a single integer; return the names of these arguments.
 
     Args:
         function: a ``@triton.jit`` function.
-        args: of its launch, in the order of its parameters.
+        args: arguments of the launch, in the order of the parameters.
     """
     constants = filled_arguments(function)
     if not constants:
@@ -36,10 +36,10 @@ def fill(function: Any, args: tuple[Any, ...]) -> frozenset[str]:
 
 
 def filled_arguments(function: Any) -> Mapping[str, int]:
-    """Names of pointers to the integer that a kernel stores in each of the first ``xnumel`` elements.
+    """Return the integer that a kernel stores in each of the first ``xnumel`` elements, by pointer argument.
 
-    Empty for kernels that load anything or branch, and for those that Inductor did not write. Where the source has the
-    number of elements, it is there as ``xnumel``.
+    The result is empty for kernels that load anything or branch, and for kernels that Inductor did not generate. If the
+    source has the number of elements as a constant, it is included as ``xnumel``.
     """
     known = function.__dict__.get(_ATTRIBUTE)
     if known is None:
@@ -74,7 +74,7 @@ def _filled(tree: ast.AST, names: list[str]) -> dict[str, int]:
 
 
 def _assigned_once(tree: ast.AST) -> dict[str, ast.expr]:
-    """Names that have one assignment to their expressions."""
+    """Return the expressions of names that are assigned exactly once."""
     found: dict[str, ast.expr] = {}
     again: set[str] = set()
     for node in ast.walk(tree):
@@ -89,12 +89,12 @@ def _assigned_once(tree: ast.AST) -> dict[str, ast.expr]:
 
 
 def _stored(store: ast.Call, values: Mapping[str, ast.expr], *, one: bool) -> tuple[str, int | None]:
-    """The pointer that a store writes through, and the integer; ``None`` where not every element gets it.
+    """Return the pointer and the integer of a store; ``None`` instead if not every element gets the integer.
 
     Args:
         store: the call.
-        values: names to what is assigned to them.
-        one: whether there is one element.
+        values: assigned expressions by name.
+        one: True if the tensor has one element.
     """
     place, value, *_ = store.args
     if not isinstance(place, ast.BinOp) or not isinstance(place.op, ast.Add) or not isinstance(place.left, ast.Name):
@@ -107,14 +107,14 @@ def _stored(store: ast.Call, values: Mapping[str, ast.expr], *, one: bool) -> tu
 
 
 def _resolved(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
-    """What a name stands for; the index of the element stays a name."""
+    """Replace a name by its assigned expression; the element's index stays a name."""
     while isinstance(node, ast.Name) and node.id != "xindex" and node.id in values:
         node = values[node.id]
     return node
 
 
 def _integer(node: ast.expr) -> int | None:
-    """The integer of ``tl.full([...], 1, ...)``, also broadcast, or of a plain number."""
+    """Return the integer of ``tl.full([...], 1, ...)``, possibly broadcast, or of a literal; None for anything else."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr == "broadcast_to":
             return _integer(node.func.value)
@@ -127,7 +127,7 @@ def _integer(node: ast.expr) -> int | None:
 
 
 def _write(tensor: Any, value: int, count: Any) -> bool:
-    """Fill a tensor of the simulated GPU; whether that could be done."""
+    """Fill a tensor of the simulated GPU; return whether that was possible."""
     form = INTEGERS.get(str(getattr(tensor, "dtype", "")))
     if form is None or not tensor.is_contiguous() or not 0 < tensor.numel() <= _MOST or tensor.numel() != count:
         return False

@@ -1,4 +1,4 @@
-"""Launches that generated code makes. Standard library only."""
+"""Launches that generated code makes. Imports only the standard library."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class GeneratedLaunch:
-    """A launch by generated code, which can be made again with another configuration.
+    """A launch by generated code, which can be repeated with another configuration.
 
     Attributes:
-        launch: makes it, with these compile-time values changed.
-        configs: configurations that the generator itself would try at most, complete with options.
-        kind: of the generated kernel: ``pointwise``, ``reduction`` or ``persistent_reduction``.
+        launch: repeats the launch with changed compile-time values.
+        configs: returns the largest list of configurations that the generator itself would try, complete with options.
+        kind: kind of the generated kernel: ``pointwise``, ``reduction`` or ``persistent_reduction``.
     """
 
     launch: Callable[[Mapping[str, Any]], None]

@@ -1,4 +1,4 @@
-"""Kernels that Inductor writes: compiled in this process, none of their configurations timed."""
+"""Record kernels that Inductor generates: they are compiled in this process, and no configuration is timed."""
 
 import contextlib
 import copy
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from kprof.simulation.patches import Patches
 
 MODULE = "torch._inductor.runtime.triton_heuristics"
-"""After its import :func:`install` is due."""
+"""Module after whose import :func:`install` has to run."""
 
 TRIALS = "torch._inductor.codegen.triton"
-"""After its import :func:`install_trials` is due."""
+"""Module after whose import :func:`install_trials` has to run."""
 
 CHOICES = "torch._inductor.select_algorithm"
-"""After its import :func:`install_choices` is due."""
+"""Module after whose import :func:`install_choices` has to run."""
 
 DYNAMO = "torch._dynamo.convert_frame"
-"""After its import :func:`tolerate` is due."""
+"""Module after whose import :func:`tolerate` has to run."""
 
 _NOTE = 200
 
 
 def prepare(cache: str | None) -> Callable[[], None]:
-    """Set what Inductor reads when it is imported; gives the way back.
+    """Set the environment variables that Inductor reads at import; return a function that restores them.
 
-    Its own compiling processes would compile past the recording. It is to do everything each time, so that a second
-    recording is like the first, and what it writes here must not be found by real runs: it gets a folder of its own.
+    Inductor's own compile processes would bypass the recording. Its caches are off, so that every recording is
+    complete. Its output goes to a separate folder, because real runs must not find it.
     """
     wanted = {
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
@@ -43,7 +43,7 @@ def prepare(cache: str | None) -> Callable[[], None]:
     }
     if cache is not None and "TORCHINDUCTOR_CACHE_DIR" not in os.environ:
         own = Path(cache) / "inductor"
-        # Code that is run is written there.
+        # The folder must be private, because code in it is executed.
         with contextlib.suppress(OSError):
             location.make_folder(own)
         wanted["TORCHINDUCTOR_CACHE_DIR"] = str(own)
@@ -61,10 +61,10 @@ def prepare(cache: str | None) -> Callable[[], None]:
 
 
 def tolerate(recorder: "Recorder", patches: "Patches") -> None:
-    """Let what Inductor cannot generate here run as plain torch, and note it.
+    """Let graphs that Inductor cannot compile here run as plain torch, and record a note.
 
-    Graphs with a backward pass are traced through torch's C++ engine, which knows no GPU in a build without one; see
-    :mod:`kprof.recording.inductor_backward` for those that can be helped.
+    Graphs with a backward pass are traced through torch's C++ engine, which does not know a GPU in a build without one;
+    :mod:`kprof.recording.inductor_backward` enables some of them.
     """
     from torch._dynamo import config, convert_frame
 
@@ -78,13 +78,13 @@ def tolerate(recorder: "Recorder", patches: "Patches") -> None:
         return original(error, *args, **kwargs)
 
     patches.set_value(config, "suppress_errors", True)
-    # The note says it; torch's own warning is a hundred lines.
+    # The note replaces torch's own warning, which is a hundred lines long.
     patches.set(logging.getLogger(DYNAMO), "disabled", True)
     patches.set(module, "exception_handler", handler)
 
 
 def install(recorder: "Recorder", patches: "Patches") -> None:
-    """Make Inductor's autotuners go through the recorder."""
+    """Route Inductor's autotuners through the recorder."""
     from torch._inductor import config
     from torch._inductor.runtime import benchmarking
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
@@ -107,7 +107,7 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
     def benchmark(_self: Any, kernel_call: Callable[[], Any], *_args: Any, **_options: Any) -> float:
         with recorder.trial():
             kernel_call()
-        # All alike: the first configuration goes on.
+        # Equal times make Inductor use the first configuration.
         return 1.0
 
     patches.set_value(config, "autotune_local_cache", False)
@@ -142,9 +142,10 @@ def install_trials(recorder: "Recorder", patches: "Patches") -> None:
 
 
 def install_choices(recorder: "Recorder", patches: "Patches") -> None:
-    """Let Inductor take the first of its choices, and note it in place of its table: nothing is timed.
+    """Let Inductor use its first choice without timing, and record a note instead of its table.
 
-    No choice is called: its inputs would be made past all dispatch modes, where torch built for a GPU asks for one.
+    No choice is called: its inputs would be created outside of all dispatch modes, where a torch built for a GPU needs
+    one.
     """
     from torch._inductor import select_algorithm
 
@@ -168,12 +169,12 @@ def install_choices(recorder: "Recorder", patches: "Patches") -> None:
 
 
 def generated_launch(tuner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GeneratedLaunch:
-    """Return how a launch of Inductor's is made with other block sizes.
+    """Return a way to repeat one of Inductor's launches with other block sizes.
 
     Args:
         tuner: Inductor's ``CachingAutotuner``.
-        args: of its run.
-        kwargs: of its run, the stream included.
+        args: positional arguments of its run.
+        kwargs: keyword arguments of its run, including the stream.
     """
 
     def launch(change: Mapping[str, Any]) -> None:
@@ -189,12 +190,12 @@ def generated_launch(tuner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
 
 
 def _largest_search(tuner: Any, kind: str) -> list[dict[str, Any]]:
-    """What Inductor's heuristics list with ``max_autotune``; nothing where this version cannot tell."""
+    """Return the configurations that Inductor lists with ``max_autotune``, or none if this version does not tell."""
     from torch._inductor.runtime import triton_heuristics
 
     heuristic: Any = getattr(triton_heuristics, kind, None)
     meta = {**tuner.inductor_meta, "max_autotune": True, "max_autotune_pointwise": True}
-    # The tuner keeps the device's number in the place of its properties.
+    # The tuner stores the device's number instead of its properties.
     triton_meta = {**tuner.triton_meta, "device": tuner.device_props}
     options = {"inductor_meta": meta, "triton_meta": triton_meta, "return_configs": True}
     if kind != "pointwise":

@@ -1,8 +1,8 @@
-"""Graphs with a backward pass: traced for the CPU, then generated for the GPU.
+"""Compile graphs with a backward pass: trace them for the CPU, then generate code for the GPU.
 
-A torch that was built without a GPU cannot trace a backward pass on one: its C++ engine asks for the device. The inputs
-of such a graph are taken to be on the CPU while AOTAutograd traces and splits it, and each half is moved to the GPU
-just before Inductor generates code for it.
+A torch that was built without a GPU cannot trace a backward pass on one, because its C++ engine needs the device. The
+inputs of such a graph are therefore placed on the CPU while AOTAutograd traces and splits it. Each half is moved to the
+GPU just before Inductor generates code for it.
 """
 
 import re
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from kprof.simulation.patches import Patches
 
 MODULE = "torch._inductor.compile_fx"
-"""After its import :func:`install` is due."""
+"""Module after whose import :func:`install` has to run."""
 
 FLEX = "torch._higher_order_ops.flex_attention"
-"""After its import :func:`install_flex` is due."""
+"""Module after whose import :func:`install_flex` has to run."""
 
 _DEVICE = re.compile(r"(cuda|cpu)(:\d+)?")
 
@@ -28,7 +28,7 @@ NOTE = (
 
 
 def install(recorder: "Recorder", patches: "Patches") -> None:
-    """Make Inductor's entry point take graphs with a backward pass."""
+    """Make Inductor's entry point accept graphs with a backward pass."""
     from torch._inductor import compile_fx as module
 
     original = module.compile_fx
@@ -54,11 +54,11 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
 
 
 def install_flex(patches: "Patches") -> None:
-    """Make attention with a score of its own find that score's gradient on the CPU."""
+    """Make attention with a custom score function compute that function's gradient on the CPU."""
     from torch.fx import GraphModule
     from torch.utils import _pytree as pytree
 
-    # The package has a function of the module's name.
+    # The package has a function with the same name as the module.
     module = import_module(FLEX)
     original = module.create_fw_bw_graph
 
@@ -81,7 +81,7 @@ def install_flex(patches: "Patches") -> None:
 
 
 def _for_gpu(inner: Callable[..., Any]) -> Callable[..., Any]:
-    """Inductor's code generation, for a graph that was traced on the CPU."""
+    """Return Inductor's code generation for a graph that was traced on the CPU."""
 
     def compile_half(graph: Any, inputs: Sequence[Any], *args: Any, **options: Any) -> Any:
         _move(graph, "cuda")
@@ -91,7 +91,7 @@ def _for_gpu(inner: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _known(model: Any, inputs: Sequence[Any]) -> list[Any] | None:
-    """The inputs of a graph as fake tensors; ``None`` when it has no backward pass, or is not on the GPU as a whole."""
+    """Return the inputs of a graph as fake tensors; ``None`` without a backward pass or if not all are on the GPU."""
     import torch
     from torch._guards import TracingContext
     from torch._subclasses import FakeTensor
@@ -110,7 +110,7 @@ def _known(model: Any, inputs: Sequence[Any]) -> list[Any] | None:
 
 
 def _devices(graph: Any) -> list[Any]:
-    """Devices that operators of a graph name."""
+    """Return the devices that a graph's operators name."""
     from torch.utils import _pytree as pytree
 
     leaves = [leaf for node in graph.nodes for leaf in pytree.tree_leaves((node.args, node.kwargs))]
@@ -119,7 +119,7 @@ def _devices(graph: Any) -> list[Any]:
 
 
 def _named(leaf: Any) -> Any:
-    """The device that an argument of an operator is; ``None`` for any other argument."""
+    """Return the device that an operator's argument names; ``None`` for other arguments."""
     import torch
 
     if isinstance(leaf, str) and _DEVICE.fullmatch(leaf):
@@ -128,7 +128,7 @@ def _named(leaf: Any) -> Any:
 
 
 def _move(module: Any, kind: str) -> None:
-    """Let the operators of a graph, and of those in it, name the other device, and what is known of their results."""
+    """Move the operators of a graph and its subgraphs to the other device, including the recorded results."""
     from torch.fx import GraphModule
 
     for part in module.modules():
@@ -161,7 +161,7 @@ def _device(kind: str) -> Any:
 
 
 def _on(value: Any, kind: str) -> Any:
-    """A fake tensor of the same kind on the other device; anything else as it is."""
+    """Return a fake tensor's equivalent on the other device; return anything else unchanged."""
     import torch
     from torch._subclasses import FakeTensor
 

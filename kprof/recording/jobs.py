@@ -1,4 +1,4 @@
-"""One compile that a recorded program asks for: what identifies it, and how it is done."""
+"""One compile requested by a recorded program: its identity and its execution."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from kprof.recording import describe
 
 @dataclass(frozen=True)
 class CaptureJob:
-    """A compile: Triton's own objects, and the identifier of what comes of them."""
+    """A compile: Triton's own objects, and the identifier of the result."""
 
     id: str
     source: Any
@@ -24,14 +24,14 @@ class CaptureJob:
 
 
 def identifier(source: Any, target: Any, options: Any, switches: Mapping[str, str]) -> str:
-    """The identifier of a specialisation: Triton, source with its helpers and place, target, options, switches."""
+    """Return the identifier of a specialisation: Triton, source with helpers and place, target, options, switches."""
     place = [source.fn.fn.__code__.co_filename, source.fn.starting_line_number]
     whole = key(versions.identity(), source.hash(), place, str(target), options.hash(), dict(switches))
     return whole[: layout.ID_LENGTH]
 
 
 def prepare() -> None:
-    """Import what every compile needs, once for all processes that are forked for one."""
+    """Import what every compile needs, once for all processes that are forked for compiles."""
     from kprof.compiler import in_process  # noqa: F401
     from kprof.importing import functions as source  # noqa: F401
 
@@ -40,7 +40,7 @@ def compile_source(job: CaptureJob, progress: Callable[[str], None]) -> Compiled
     """Compile in this process.
 
     Raises:
-        KprofError: the compiler refused.
+        KprofError: if the compiler rejects the source.
     """
     from kprof.compiler.in_process import Build, CompileTarget, finished, run_stages
     from kprof.importing.functions import Function

@@ -1,4 +1,4 @@
-"""Writing a process's journal: one JSON object a line, each line with one write. Standard library only."""
+"""Write a process's journal: one JSON object per line, each line in one write. Imports only the standard library."""
 
 import json
 import os
@@ -13,13 +13,14 @@ from kprof.captures import layout
 
 
 class CaptureJournal:
-    """An append-only file of this process. Whatever happens to the process, the lines before are whole.
+    """An append-only file of this process. Whatever happens to the process, all earlier lines are complete.
 
-    A disk that is full ends the recording, not the program: :attr:`broken` then says why.
+    A full disk ends the recording, not the program; :attr:`broken` then contains the reason.
     """
 
     def __init__(self, folder: Path) -> None:
-        # Read in the order of their names: process numbers start again, and sort as text.
+        # Files are read in the order of their names. Process numbers are reused and sort as text, so that the time
+        # comes first.
         name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
         self.path = folder / layout.JOURNAL / name
         self.pid = os.getpid()
@@ -46,7 +47,7 @@ class CaptureJournal:
                 self.fail(error)
 
     def fail(self, error: OSError) -> None:
-        """Give up recording and say so, once."""
+        """Stop recording, and print the reason once."""
         if self.broken is None:
             self.broken = error.strerror or str(error)
             print(
@@ -55,7 +56,7 @@ class CaptureJournal:
             )
 
     def number(self, kind: str, key: Any, fields: Mapping[str, Any]) -> int:
-        """The number of something; the first time, a line about it is written."""
+        """Return the number of a described object; write a line about it the first time."""
         known = self._numbers.setdefault(kind, {})
         found = known.get(key)
         if found is None:

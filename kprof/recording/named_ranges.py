@@ -1,4 +1,4 @@
-"""The ranges that a program names itself, as ``with torch.profiler.record_function("prefill"):``."""
+"""Ranges that a program names, for example ``with torch.profiler.record_function("prefill"):``."""
 
 import functools
 import threading
@@ -20,12 +20,12 @@ _OPEN = _Open()
 
 
 def current_range() -> str:
-    """The ranges that this thread is in, outermost first, with `` > `` between; empty outside of all."""
+    """Return the open ranges of this thread, outermost first, separated by `` > ``; empty outside of all ranges."""
     return " > ".join(_OPEN.names[:_DEEPEST])
 
 
 def install(patches: "Patches") -> None:
-    """Note ranges from now on."""
+    """Track ranges from now on."""
     from torch.autograd.profiler import record_function
 
     enter: Any = record_function.__enter__

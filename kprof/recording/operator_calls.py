@@ -1,4 +1,4 @@
-"""Calls of torch's operators on tensors of the GPU, each with its shapes, where a whole step is asked for."""
+"""Record the calls of torch's operators on GPU tensors with their shapes, for captures of a whole step."""
 
 import re
 import sys
@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 FORWARD, BACKWARD, OPTIMIZER, OUTSIDE = "forward", "backward", "optimizer", "outside modules"
 
 _SOURCES = {"aten::_to_copy": 0, "aten::copy_": 1}
-"""Copies to the position of what is copied."""
+"""Position of the copied tensor by copy operator."""
 _READ = "aten::_local_scalar_dense"
 _TO_HOST: ContextVar[bool] = ContextVar("kprof_to_host", default=False)
 
 
 @contextmanager
 def to_host() -> Iterator[None]:
-    """Copies in here leave the GPU; to torch every tensor is on the CPU, so its own arguments do not tell."""
+    """Mark copies inside this context as leaving the GPU.
+
+    Torch's arguments do not show it: every tensor is on the CPU.
+    """
     token = _TO_HOST.set(True)
     try:
         yield
@@ -39,25 +42,25 @@ _GENERATED = re.compile(r"[/\\]c[a-z2-7]{51}\.py$")
 _MODULES = 6
 _OPTIMIZERS = "torch/optim/"
 _FACTORS = {"aten::mm": 0, "aten::bmm": 0, "aten::_scaled_mm": 0, "aten::addmm": 1, "aten::baddbmm": 1}
-"""Products to the position of their left factor."""
+"""Position of the left factor by product operator."""
 _NO_NODE = 1 << 63
-"""From here on numbers of autograd's nodes are none: those that add up gradients have the largest there is."""
+"""Minimum sequence number that is not a regular autograd node: gradient accumulators have the largest number."""
 _MOST_NODES = 1 << 18
 
 
 class ForwardModules:
-    """Which modules made the nodes of autograd's graph: in the backward pass no module is on the stack."""
+    """The modules that created the nodes of autograd's graph; in the backward pass no module is on the stack."""
 
     def __init__(self) -> None:
         self._nodes: list[int] = []
         self._modules: list[str] = []
 
     def remember(self, node: int, module: str) -> None:
-        """The node with this number was made in a module, the first call that says so counts."""
+        """Record that a module created the node with this number; the first record counts."""
         if self._nodes and node <= self._nodes[-1]:
             if node == self._nodes[-1]:
                 return
-            # Another thread, which counts by itself.
+            # The numbers are from another thread, which counts separately.
             self._nodes.clear()
             self._modules.clear()
         self._nodes.append(node)
@@ -66,7 +69,7 @@ class ForwardModules:
             del self._nodes[: _MOST_NODES // 2], self._modules[: _MOST_NODES // 2]
 
     def of(self, node: int) -> str:
-        """The modules in which a node was made, or the last one before it whose call was seen; empty for none."""
+        """Return the modules that created a node, or the last recorded node before it; empty if there is none."""
         at = bisect_right(self._nodes, node) if node < _NO_NODE else 0
         return self._modules[at - 1] if at else ""
 
@@ -75,9 +78,9 @@ _MADE_BY = ForwardModules()
 
 
 def called(func: Any, args: Any, kwargs: Any, out: Any) -> dict[str, Any]:
-    """A call as a journal holds it: the operator's name, its arguments in the schema's order, and its results.
+    """Return a call for the journal: the operator's name, its arguments in the schema's order, and its results.
 
-    What was not given has the schema's default. A tensor is an object ``{dtype, shape, strides}``, a list of tensors
+    Missing arguments have the schema's defaults. A tensor is an object ``{dtype, shape, strides}``, a list of tensors
     an object ``{dtype, tensors, elements}``.
     """
     schema = func._schema  # noqa: SLF001  # the dispatcher has no public door
@@ -102,7 +105,7 @@ def called(func: Any, args: Any, kwargs: Any, out: Any) -> dict[str, Any]:
 
 
 def left_factor(name: str, args: Any) -> int | None:
-    """The number of the storage that a product's left factor lies in: products with the same one may be joined."""
+    """Return the number of the left factor's storage, because products with the same left factor may be joined."""
     at = _FACTORS.get(name)
     if at is None or len(args) <= at:
         return None
@@ -118,11 +121,11 @@ def _value(value: Any) -> Any:
 
 
 def scope() -> tuple[str, str, tuple[str, int] | None, bool]:
-    """Return the part of a training step that the program is in, the ``torch.nn`` modules, the line, and who calls.
+    """Return the phase of a training step, the ``torch.nn`` modules, the source line, and whether generated code calls.
 
-    The modules are outermost first, in the backward pass those whose gradients are computed. The line is the innermost
-    one of the program or of a library that is neither torch's nor Python's own, and that nobody generated. Last,
-    whether code that ``torch.compile`` generated for that line makes the call.
+    The modules are listed outermost first; in the backward pass they are the modules whose gradients are computed. The
+    line is the innermost one of the program or of a library other than torch and Python's own, outside of generated
+    code. The last value is True if code that ``torch.compile`` generated for that line makes the call.
     """
     phase = BACKWARD if _in_backward() else OUTSIDE
     modules: list[str] = []
@@ -151,7 +154,7 @@ def scope() -> tuple[str, str, tuple[str, int] | None, bool]:
 
 @lru_cache(maxsize=1 << 14)
 def _is_generated(file: str) -> bool:
-    """Whether a file is one of those that Inductor writes, which are named by a digest of their text."""
+    """Whether Inductor generated a file: its files are named by a digest of their text."""
     return _GENERATED.search(file) is not None
 
 
@@ -163,7 +166,7 @@ def _in_backward() -> bool:
 
 
 def _newest_node() -> int:
-    """The number of the node that autograd made last: of this call, where it has one."""
+    """Return the number of the node that autograd created last, which belongs to this call if it has a node."""
     import torch
 
     number: Any = torch.autograd._get_sequence_nr  # type: ignore[attr-defined]  # noqa: SLF001
@@ -171,7 +174,7 @@ def _newest_node() -> int:
 
 
 def _current_node() -> int:
-    """The number of the node whose gradient is being computed."""
+    """Return the number of the node whose gradient is being computed."""
     import torch
 
     node: Any = torch._C._current_autograd_node()  # noqa: SLF001
@@ -180,14 +183,14 @@ def _current_node() -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _kind(file: str, function: str) -> str:
-    """``module`` for the frame that calls a module's ``forward``, ``optimizer`` for those of torch's optimizers."""
+    """Return ``module`` for a frame that calls a module's ``forward``, ``optimizer`` for torch's optimizers, or ""."""
     if function == "_call_impl" and file.endswith("torch/nn/modules/module.py"):
         return "module"
     return OPTIMIZER if _OPTIMIZERS in file.replace("\\", "/") else ""
 
 
 def scope_number(journal: "CaptureJournal") -> int:
-    """The number of the place in the model that the program is in."""
+    """Return the journal's number for the program's present place in the model."""
     phase, module, place, compiled = scope()
     named = current_range()
     fields = {"phase": phase, "module": module, "range": named, "place": place, "compiled": compiled}

@@ -1,4 +1,4 @@
-"""Which operators ran as they would on the GPU, which launched nothing, and which were answered without running."""
+"""Count which operators ran as on a GPU, which launched nothing, and which were answered without running."""
 
 import threading
 from collections import Counter
@@ -9,21 +9,21 @@ from typing import Any
 from kprof.recording.device_memory import MEMORY
 
 ZEROS = "zeros"
-"""No implementation can run here: the result has the right shape and is zero."""
+"""No implementation can run here: the result has the right shape and is all zeros."""
 CPU = "cpu kernel"
-"""A library's implementation for the CPU answered for the one that the GPU would run."""
+"""A library's CPU implementation ran instead of its GPU implementation."""
 RECURSION = "recursion"
-"""An implementation that calls its own operator without end: the CPU's answered in the innermost call."""
+"""An implementation calls its own operator endlessly: the CPU implementation ran in the innermost call."""
 SHAPE = "shape"
-"""Nothing was computed: the result has its true shape, and no values."""
+"""Nothing was computed: the result has its true shape, but no values."""
 
 
 class OperatorTally:
     """Counts of one process.
 
     Args:
-        first: is told of the first answer of a kind, with the operator's name; gives its number in the journal.
-        launched: launches of the current thread so far, trials of autotuners among them.
+        first: called for the first answer of each kind with the operator's name; returns its number in the journal.
+        launched: returns the number of launches of the current thread, including autotuners' trials.
     """
 
     def __init__(self, first: Callable[[str, str], int], launched: Callable[[], int]) -> None:
@@ -38,7 +38,7 @@ class OperatorTally:
 
     @contextmanager
     def running(self, name: str) -> Iterator[None]:
-        """An implementation that the program registered for the GPU runs; it may launch something, or nothing."""
+        """Count a run of an implementation that the program registered for the GPU, and whether it launches."""
         before = self._launched()
         try:
             yield
@@ -49,12 +49,12 @@ class OperatorTally:
                 self._silent[name] += not launched
 
     def torchs(self, name: str) -> None:
-        """One of torch's own operators, which a GPU would compute with torch's own kernels."""
+        """Count one of torch's own operators, which a GPU would compute with torch's own kernels."""
         with self._lock:
             self._torch[name] += 1
 
     def unrun(self, name: str, how: str) -> None:
-        """An operator on tensors of the GPU is answered without what the GPU would run.
+        """Count an operator on GPU tensors that is answered without the GPU's implementation.
 
         Args:
             name: ``library::operator.overload``.
@@ -67,7 +67,7 @@ class OperatorTally:
             self._counts[number] += 1
 
     def totals(self) -> dict[str, Any] | None:
-        """The fields of the journal's last word on operators; ``None`` when there is nothing to say."""
+        """Return the fields of the journal's final entry on operators; ``None`` if there were none."""
         with self._lock:
             if not self._ran and not self._counts and not self._torch:
                 return None

@@ -1,4 +1,4 @@
-"""The program's own files, as far as Python has loaded or read them. Standard library only."""
+"""Collect the program's own files that Python loaded or read. Imports only the standard library."""
 
 import os
 import sys
@@ -20,35 +20,38 @@ from kprof.recording.files_read import Reads
 
 _OURS = Path(__file__).resolve().parents[1]
 _OWN_PACKAGES = frozenset({"kprof", "kprof_analyzers", "kprof_servers", "triton"})
-"""Another Triton compiles again, whatever its files are; another kprof judges again."""
+"""Packages that are not the program's.
+
+Another Triton compiles again whatever its files, and another kprof judges again.
+"""
 
 
 def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, str]:
-    """Files that a command line names: the program, and what it is given to read. Its interpreter is none of them."""
+    """Return the files that a command line names: the program and its inputs, without the interpreter."""
     named = (folder / part for part in command if part and (folder / part).is_file())
     return digests(root, (path for path in named if not _of_environment(path)))
 
 
 def _of_environment(path: Path) -> bool:
-    """Whether it belongs to a virtual environment, as ``.venv/bin/python`` does."""
+    """Whether a file belongs to a virtual environment, such as ``.venv/bin/python``."""
     return any((place / "pyvenv.cfg").is_file() for place in path.absolute().parents)
 
 
 def of_process(
     root: Path, reads: Reads | None = None, without: Sequence[str] = (), kernels: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Files of the modules that this process has imported and of what it has read, kprof's and Python's own left out.
+    """Return the files of imported modules and the files read by this process, without those of kprof and Python.
 
     Args:
         root: the work tree.
-        reads: what was opened and looked for.
-        without: folders in which nothing that is read counts.
-        kernels: files of the kernels that were launched. Of installed packages those that have one count whole, of
-            others the data that was read and looked for.
+        reads: files that were opened or looked up.
+        without: folders whose files do not count.
+        kernels: files of the launched kernels. Installed packages with a kernel count completely; other packages count
+            with the data that was read or looked up.
 
     Returns:
-        ``files`` below the root and ``outside`` of it, each to its digest; ``packages``, ``distributions``,
-        ``imported``, ``absent``, ``folders`` and ``written`` as the journal's record has them.
+        ``files`` below the root and ``outside`` of it, with their digests; ``packages``, ``distributions``,
+        ``imported``, ``absent``, ``folders`` and ``written`` as in the journal's record.
     """
     names = SourceNames(root)
     modules = _modules(names)
@@ -91,7 +94,7 @@ def _modules(names: SourceNames) -> list[Path]:
         file = getattr(module, "__file__", None)
         if not isinstance(file, str) or not file.endswith(".py"):
             continue
-        # Without a virtual environment packages are installed below the standard library.
+        # Without a virtual environment, packages are installed below the standard library.
         if file.startswith(library) and name_in_package(file) is None:
             continue
         if not names.resolved(*os.path.split(os.path.abspath(file))).startswith(ours):  # noqa: PTH100

@@ -1,4 +1,4 @@
-"""What is noted while a program runs: kernels, launches, configurations of autotuners, reads of unknown values."""
+"""Record what happens in a program: kernels, launches, autotuners' configurations, reads of unknown values."""
 
 import json
 import os
@@ -26,25 +26,25 @@ from kprof.recording.stub import RecordedKernel
 from kprof.recording.ticket import Ticket
 
 _HANDLERS = frozenset({"OutOfResources", "TritonError", "Exception"})
-"""Names of exceptions by which a program handles a launch that needs too much."""
+"""Names of exceptions with which a program handles a launch that needs too much LDS."""
 
 
 _MOST_AGAIN = 16
-"""Launches of other sizes for which an autotuner's configurations are launched again, for each of its keys."""
+"""Maximum number of launches of other sizes, per autotuner key, for which its configurations are launched again."""
 
 
 @dataclass(eq=False)
 class _Choice:
-    """What an autotuner chooses among for one key, and for one launch.
+    """The configurations among which an autotuner chooses for one key and one launch.
 
     Attributes:
-        key, about: the key and the fields of its line in the journal.
-        tuner: is kept alive, for its id.
-        configs: what is launched again for a launch of another size.
-        kernels: what was tried, as :attr:`AutotunedConfig.kernel`.
-        lines: launch (kernel, grid, arguments) to the number of the line whose candidates stand beside it; shared with
-            the choices of the same key for other launches.
-        first: the choice that the autotuner made for the key; ``None`` for that one itself.
+        key, about: the key, and the fields of its line in the journal.
+        tuner: the autotuner, which is kept alive for its id.
+        configs: configurations to launch again for a launch of another size.
+        kernels: the trials, see :attr:`AutotunedConfig.kernel`.
+        lines: number of the journal line with the candidates, by launch (kernel, grid, arguments); shared with the
+            choices of the same key for other launches.
+        first: the autotuner's own choice for the key; ``None`` for that choice itself.
     """
 
     key: object
@@ -58,7 +58,7 @@ class _Choice:
 
 @dataclass
 class _Context:
-    """What the current thread is doing."""
+    """The present activity of the current thread."""
 
     tuner: Any = None
     again: Callable[[Sequence[Any]], None] | None = None
@@ -72,8 +72,8 @@ class Recorder:
     """The recording of one process.
 
     Args:
-        settings: how to record.
-        files: what the process reads; only its modules count as its sources without it.
+        settings: settings of the recording.
+        files: files that the process reads; without it only its modules count as its sources.
     """
 
     def __init__(self, settings: Settings, files: Reads | None = None) -> None:
@@ -83,7 +83,7 @@ class Recorder:
         self._local = threading.local()
         self._functions: dict[int, Any] = {}
         self._needed: dict[str, int] = {}
-        # Autotuner and its key to the choice among its configurations.
+        # Choice among an autotuner's configurations, by autotuner and key.
         self._choices: dict[tuple[int, Any], _Choice] = {}
         self._begin()
 
@@ -98,16 +98,16 @@ class Recorder:
         self.lock = threading.RLock()
 
     def after_fork(self) -> None:
-        """This process is a copy: it has its own journal, and none of the compiles that run."""
+        """Start anew in a forked copy of the process, with its own journal and without the running compiles."""
         self._begin()
 
     @property
     def started(self) -> bool:
-        """Whether there was something to tell."""
+        """Whether the first line was written."""
         return self._started
 
     def start(self) -> None:
-        """Write the first line, once there is something to tell."""
+        """Write the first line, before the first entry."""
         if self._started:
             return
         self._started = True
@@ -125,7 +125,7 @@ class Recorder:
         )
 
     def compile(self, source: Any, target: Any, options: Any, backend: Any) -> RecordedKernel:
-        """Have a source of Triton's compiled; what comes back can be launched at once."""
+        """Request the compile of a Triton source; the returned kernel can be launched at once."""
         self.start()
         function = source.fn
         set_switches = {name: value for name, value in switches.relevant({}).items() if name != "TRITON_DEBUG"}
@@ -151,14 +151,14 @@ class Recorder:
         return kernel
 
     def number(self, identifier: str, source: Any, request: dict[str, Any]) -> int:
-        """The number of a kernel in the journal."""
+        """Return the number of a kernel in the journal."""
         return self.journal.number("kernel", identifier, {"id": identifier, **describe.kernel(source.fn, request)})
 
     def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
-        """Note a launch.
+        """Record a launch.
 
         Raises:
-            OutOfResources: Triton's, where the program would handle it and the kernel needs more LDS than there is.
+            OutOfResources: Triton's exception, if the program handles it and the kernel needs more LDS than available.
         """
         context = self._context
         sizes = [int(n) for n in grid]
@@ -173,7 +173,7 @@ class Recorder:
             return
         choice = self._choice_of(kernel)
         if choice is None:
-            # An autotuner on a device would not have chosen what cannot be launched.
+            # On a real device, an autotuner would not have chosen a kernel that cannot be launched.
             self.refuse(kernel)
         self.compiler.advance()
         self.start()
@@ -184,7 +184,7 @@ class Recorder:
             action(kernel.src.fn, args)
 
     def _choice_of(self, kernel: RecordedKernel) -> _Choice | None:
-        """Return what the autotuner that runs has chosen among for its present key; ``None`` where it had no choice."""
+        """Return the running autotuner's choice for its present key; ``None`` if it had no choice."""
         context = self._context
         if context.tuner is None:
             return None
@@ -198,8 +198,8 @@ class Recorder:
     def _line_of(self, choice: _Choice, kernel: RecordedKernel, grid: list[int], args: tuple[Any, ...]) -> int:
         """Return the number of the line whose candidates have this launch's grid and arguments.
 
-        An autotuner tries its configurations once for a key, and launches of that key may have other sizes. Then the
-        others are launched again with those, up to :data:`_MOST_AGAIN` times.
+        An autotuner tries its configurations once per key, but launches with that key may have other sizes. The other
+        configurations are then launched again with these sizes, up to :data:`_MOST_AGAIN` times.
         """
         launched = (kernel.hash, tuple(grid), self._arguments(kernel.src, args))
         context = self._context
@@ -218,7 +218,7 @@ class Recorder:
         return self.journal.number("tuning", choice.key, choice.about) if known is None else known
 
     def _arguments(self, source: Any, args: tuple[Any, ...]) -> int:
-        """The number of a launch's arguments in the journal."""
+        """Return the number of a launch's arguments in the journal."""
         names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
         described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
         if not self.executes:
@@ -253,7 +253,7 @@ class Recorder:
             self.journal.write("launch", fields)
 
     def note_operator(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
-        """Write a call of one of torch's operators in its place; none while an autotuner tries something."""
+        """Write a call of one of torch's operators at its position; skip it while an autotuner tries something."""
         if self.trying:
             return
         call = operator_calls.called(func, args, kwargs, out)
@@ -265,28 +265,28 @@ class Recorder:
             self.journal.write("call", fields if factor is None else {**fields, "factor": factor})
 
     def site(self) -> int:
-        """The number of the place where the program is."""
+        """Return the number of the program's present place."""
         frames = describe.site(2)
         return self.journal.number("site", frames, {"frames": [list(frame) for frame in frames]})
 
     def read(self, what: str) -> None:
-        """Note that the program looks at a value that no kernel has written."""
+        """Record that the program reads a value that no kernel has written."""
         with self.lock:
             self._reads += 1
             site = self.site()
             self.journal.number("read", (what, site), {"what": what, "site": site})
 
     def _unrun(self, name: str, how: str) -> int:
-        """Note that an operator is answered without running; gives its number."""
+        """Record that an operator is answered without running; return its number."""
         self.start()
         with self.lock:
             return self.journal.number("unrun", (name, how), {"name": name, "how": how, "site": self.site()})
 
     def load(self, ticket: Ticket) -> tuple[dict[str, Any], dict[str, str | bytes]]:
-        """Metadata and products of a kernel; waits for its compile.
+        """Wait for the compile of a kernel, and return its metadata and stages.
 
         Raises:
-            RuntimeError: it was not compiled.
+            RuntimeError: if it was not compiled.
         """
         self.compiler.wait(ticket)
         cached = compile_results.fetch(self.settings, ticket.id)
@@ -303,18 +303,18 @@ class Recorder:
         return json.loads((ticket.folder / layout.METADATA).read_text(encoding="utf-8")), stages
 
     def usable(self, kernel: RecordedKernel | None) -> bool:
-        """Whether a device could launch it: it compiles and its LDS is there. Waits for its compile."""
+        """Whether a device could launch the kernel: it compiles and its LDS is available. Waits for the compile."""
         lds = None if kernel is None else self._lds(kernel)
         return lds is not None and lds <= self.settings.device.lds_bytes
 
     def refuse(self, kernel: RecordedKernel) -> None:
-        """Raise what a launch raises that needs more LDS than there is, if the program looks as if it handles that.
+        """Raise the error of a launch that needs too much LDS, if the program seems to handle it.
 
-        The compile has to be waited for, so others are not; a program that would end here goes on instead, and the
-        capture says of the kernel that it cannot be launched.
+        Checking the LDS requires waiting for the compile, so that it is skipped otherwise. A program that would end
+        here on a GPU then continues, and the capture says that the kernel cannot be launched.
 
         Raises:
-            OutOfResources: Triton's.
+            OutOfResources: Triton's exception.
         """
         if kernel.hash not in self._needed:
             if not describe.names_in_program(_HANDLERS):
@@ -327,7 +327,7 @@ class Recorder:
             raise OutOfResources(needed, limit, "shared memory")
 
     def _lds(self, kernel: RecordedKernel) -> int | None:
-        """Bytes of LDS of a workgroup, 0 where it is not recorded; ``None`` when it does not compile."""
+        """Return the bytes of LDS per workgroup, 0 if not recorded; ``None`` if the kernel does not compile."""
         self.compiler.wait(kernel.ticket)
         if compile_results.result(kernel.ticket.folder).get("status") != "ok":
             return None
@@ -341,13 +341,13 @@ class Recorder:
 
     @property
     def candidates(self) -> list[RecordedKernel]:
-        """The kernels among which the autotuner that runs chooses, as far as they were made."""
+        """The kernels made so far among which the running autotuner chooses."""
         tuning = self._context.tuning
         return [] if tuning is None else [one.kernel for one in tuning.kernels if one.kernel is not None]
 
     @property
     def generated(self) -> GeneratedLaunch | None:
-        """The launch by generated code that is being made."""
+        """The present launch, if generated code makes it."""
         return self._context.generated
 
     @contextmanager
@@ -357,12 +357,12 @@ class Recorder:
         again: Callable[[Sequence[Any]], None] | None = None,
         generated: GeneratedLaunch | None = None,
     ) -> Iterator[None]:
-        """An autotuner runs: launches inside stand for a choice that is not known.
+        """Enter an autotuner's run; its launches stand for a choice that is unknown.
 
         Args:
             tuner: the autotuner.
-            again: launches configurations, as :meth:`candidate` was given them, with the arguments of this run.
-            generated: the launch, where generated code makes it.
+            again: launches configurations, as passed to :meth:`candidate`, with the arguments of this run.
+            generated: the launch, if generated code makes it.
         """
         context = self._context
         outer = context.tuner, context.again, context.generated, context.tuning
@@ -374,11 +374,11 @@ class Recorder:
 
     @contextmanager
     def candidate(self, config: Any, tried: Any = None) -> Iterator[AutotunedConfig]:
-        """An autotuner tries a configuration.
+        """Enter an autotuner's trial of a configuration.
 
         Args:
             config: the configuration.
-            tried: what launches it again; the configuration itself where it is not given.
+            tried: object that launches it again; by default the configuration itself.
         """
         context = self._context
         tuner, outer = context.tuner, context.candidate
@@ -416,7 +416,7 @@ class Recorder:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Something is being timed: what is launched meanwhile is compiled, and is no launch."""
+        """Enter a timing. Launches inside are compiled, but do not count as launches."""
         context = self._context
         outer = context.candidate
         context.candidate = outer or AutotunedConfig()
@@ -426,12 +426,12 @@ class Recorder:
             context.candidate = outer
 
     def note(self, text: str) -> None:
-        """Something that the reader of the capture should know."""
+        """Record a note for the reader of the capture."""
         self.start()
         self.journal.number("note", text, {"text": text[:2000]})
 
     def forget(self) -> None:
-        """Take what was recorded out of Triton's own memory: after the recording it would be found there."""
+        """Remove recorded kernels from Triton's caches, where later launches would find them."""
         for function in self._functions.values():
             function.device_caches.clear()
         for choice in self._choices.values():
@@ -439,7 +439,7 @@ class Recorder:
                 choice.tuner.cache.clear()
 
     def finish(self, how: str = "exit") -> None:
-        """Wait for the compiles, or end them when interrupted, and close the journal."""
+        """Wait for the compiles, or end them if interrupted, and close the journal."""
         if (totals := self.answers.totals()) is not None:
             self.start()
         if self._started:
@@ -469,7 +469,7 @@ class Recorder:
         return context
 
     def defaults_of(self, backend: Any) -> Any:
-        """Options of a backend that were not set."""
+        """Return the default options of a backend."""
         name = type(backend).__name__
         if name not in self._defaults:
             from kprof.compiler import versions

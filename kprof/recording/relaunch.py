@@ -1,17 +1,16 @@
-"""Launches of a recorded program, made again with other compile-time values for the process that asks.
+"""Repeat launches of a recorded program with other compile-time values for a requesting process.
 
-The program runs as it is recorded until it makes a launch that is wanted. There it stands still and answers, a line of
-JSON for a line of JSON over a socket, until it may go on to the next one; it ends when nobody asks any more. What is
-asked for is the TTIR of the kernel with the new values, and the grid and the arguments that the program would launch it
-with.
+The program runs as it was recorded until it makes a requested launch. There it stops and answers questions, in lines of
+JSON over a socket, until it may continue to the next requested launch; it ends when the connection is closed. The
+answer to a question is the kernel's TTIR with new values, and the grid and the arguments of the program's launch.
 
 =========================================== =============================================================
 question                                    answer
 =========================================== =============================================================
-(none)                                      ``ready``: what the launch is made of, see :meth:`RelaunchServer._ready`
+(none)                                      ``ready``: description of the launch, see :meth:`RelaunchServer._ready`
 ``{"constexprs": {"BLOCK": 64}}``           ``launch`` with ``ttir`` (a file), ``request``, ``grid``,
                                             ``arguments``; or ``refused`` with the ``error``
-``{"go_on": true}``                         (none): the program makes its launch and goes on
+``{"go_on": true}``                         (none): the program makes its launch and continues
 =========================================== =============================================================
 """
 
@@ -48,7 +47,7 @@ _SAME = ("function", "signature", "constexprs", "attributes")
 
 @dataclass
 class _Call:
-    """A launch while Triton is at it: what the program called, and from where."""
+    """A launch in progress: what the program called, and from where."""
 
     entry: Any
     args: tuple[Any, ...]
@@ -58,7 +57,7 @@ class _Call:
 
 @dataclass
 class _Trial:
-    """What a launch with other values has come to."""
+    """The result of a launch with other values."""
 
     kernel: RecordedKernel | None = None
     grid: tuple[Any, ...] = ()
@@ -67,26 +66,26 @@ class _Trial:
 
 @dataclass(frozen=True)
 class _NoTicket:
-    """Stands for a compile that was not requested."""
+    """Placeholder for a compile that was not requested."""
 
     name: str
     id: str = "0" * 32
 
 
 class _TriedKernel(RecordedKernel):
-    """A kernel that is only tried out: it has no code."""
+    """A kernel of a trial launch, which has no code."""
 
     def __init__(self, source: Any, request: dict[str, Any], launch: Callable[..., None]) -> None:
         ticket: Any = _NoTicket(source.fn.fn.__name__)
         super().__init__(source, ticket, request, launch, _no_code)
-        # What Inductor's launchers read before they launch.
+        # Attributes that Inductor's launchers read before they launch.
         self.metadata, self.cluster_dims = None, (1, 1, 1)
         self.shared = self.num_ctas = self.n_regs = self.n_spills = 0
         self.num_warps = 1
 
 
 class _Watched(dict[str, Any]):
-    """Arguments as a grid's function gets them; notes which of them it reads."""
+    """Arguments for a grid function, which record the ones that it reads."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)
@@ -103,10 +102,10 @@ class _Watched(dict[str, Any]):
 
 @dataclass
 class RelaunchServer:
-    """Stop at the first launch of each requested kernel, and repeat it with other values.
+    """Stops at the first launch of each requested kernel, and repeats it with other values.
 
     Attributes:
-        recorder: of this process.
+        recorder: recorder of this process.
         order: ``socket`` (an address), ``folder`` (for TTIR), ``wanted`` (the requests of the kernels).
     """
 
@@ -117,12 +116,12 @@ class RelaunchServer:
     _done: set[int] = field(default_factory=set)
     _lines: Any = None
     _files: dict[str, None] = field(default_factory=dict)
-    # By the kernel's identity with target, backend and options: Triton keeps what an autotuner compiled, and a trial
-    # may come upon it.
+    # By the id of the kernel, with target, backend and options. Triton caches what an autotuner compiled, and a trial
+    # may find it.
     _built: dict[int, tuple[RecordedKernel, tuple[Any, Any, Any]]] = field(default_factory=dict)
 
     def install(self, patches: "Patches") -> None:
-        """Watch what is launched, and which JSON files are opened."""
+        """Watch launches, and track the JSON files that are opened."""
         from triton.runtime.autotuner import Autotuner, Heuristics
         from triton.runtime.jit import JITFunction
 
@@ -152,7 +151,7 @@ class RelaunchServer:
         return run
 
     def compile(self, source: Any, target: Any, options: Any, backend: Any) -> RecordedKernel:
-        """As :meth:`kprof.recording.recorder.Recorder.compile`; of a trial nothing is compiled yet."""
+        """Compile like :meth:`kprof.recording.recorder.Recorder.compile`, but do not compile kernels of trials yet."""
         made: RecordedKernel
         if self._trial is None:
             made = self._compile(source, target, options, backend)
@@ -163,9 +162,9 @@ class RelaunchServer:
         return made
 
     def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
-        """Launch as :meth:`kprof.recording.recorder.Recorder.launch` does.
+        """Launch like :meth:`kprof.recording.recorder.Recorder.launch`.
 
-        Before the first launch of a requested kernel, answer the questions of the process that requested it.
+        Before the first launch of a requested kernel, answer the questions of the requesting process.
         """
         if self._trial is not None:
             self._trial.kernel, self._trial.grid, self._trial.args = kernel, grid, args
@@ -176,7 +175,7 @@ class RelaunchServer:
         self._launch(kernel, grid, stream, args)
 
     def usable(self, kernel: RecordedKernel | None) -> bool:
-        """As :meth:`kprof.recording.recorder.Recorder.usable`; compiles only where the recorded choice is not known."""
+        """As :meth:`kprof.recording.recorder.Recorder.usable`, but compile only if the recorded choice is unknown."""
         if kernel is not None and self._places(kernel):
             return True
         if any(self._places(other) for other in self.recorder.candidates):
@@ -191,7 +190,7 @@ class RelaunchServer:
         return [place for place, one in wanted if all(mine[name] == one[name] for name in _SAME)]
 
     def _wanted(self, kernel: RecordedKernel) -> list[int]:
-        """Return the positions of the requested kernels of which this is the first launch."""
+        """Return the positions of the requested kernels whose first launch this is."""
         return [place for place in self._places(kernel) if place not in self._done]
 
     def _serve(self, place: int, kernel: RecordedKernel) -> None:
@@ -219,7 +218,7 @@ class RelaunchServer:
                     self._say({"kind": "refused", "error": f"{type(error).__name__}: {text[0][:300]}"})
         self.recorder.compiler.abandon()
         sys.stdout.flush()
-        # The asking process closed the connection: the program is no longer needed.
+        # The requesting process closed the connection: the program is no longer needed.
         os._exit(0)
 
     def _say(self, answer: Mapping[str, Any]) -> None:
@@ -227,12 +226,12 @@ class RelaunchServer:
         self._lines.flush()
 
     def _ready(self, call: _Call | None, kernel: RecordedKernel, generated: GeneratedLaunch | None) -> dict[str, Any]:
-        """What the launch is made of.
+        """Describe the launch.
 
-        ``tiles``: ``dealt``, ``stepped`` and ``orders`` of :class:`kprof.recording.tile_arguments.Tiles`, without what
-        heuristics decide. ``configs``: those of its autotuners. ``files``: JSON files that were opened before.
-        ``keys``: those under which a configuration of the callers is held. ``batch``: what a server calls its rows.
-        ``again``: whether the launch can be made again at all. ``generated``: the kind of a generated kernel.
+        ``tiles``: ``dealt``, ``stepped`` and ``orders`` of :class:`kprof.recording.tile_arguments.Tiles`, without
+        values set by heuristics. ``configs``: configurations of its autotuners. ``files``: JSON files that were opened
+        before. ``keys``: keys under which a caller's configuration is held. ``batch``: the number of rows, if a caller
+        names it. ``again``: whether the launch can be repeated at all. ``generated``: the kind of a generated kernel.
         """
         tiles = tiles_of(kernel.src.fn)
         decided: set[str] = set()
@@ -355,7 +354,7 @@ def _switches() -> dict[str, str]:
 
 
 def _run(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any], change: Mapping[str, Any]) -> None:
-    """Go through heuristics and autotuners as Triton does, with the new values after each autotuner's choice."""
+    """Execute heuristics and autotuners as Triton does, with the new values after each autotuner's choice."""
     node = entry
     while True:
         kind = type(node).__name__
@@ -378,7 +377,7 @@ def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _program_frame() -> FrameType | None:
-    """The innermost frame of the program's own."""
+    """Return the innermost frame that belongs to the program."""
     frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the stack is what is asked for
     while frame is not None and describe.is_machinery(frame.f_code):
         frame = frame.f_back

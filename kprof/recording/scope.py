@@ -1,4 +1,4 @@
-"""Recording a part of a program: ``with kprof.capture(arch="gfx942", output="DIR"):``."""
+"""Record a part of a program: ``with kprof.capture(arch="gfx942", output="DIR"):``."""
 
 import os
 from collections.abc import Iterator
@@ -21,16 +21,16 @@ class Recording:
     """A capture that is being written.
 
     Attributes:
-        path: its directory.
+        path: the capture directory.
     """
 
     path: Path
 
     def read(self) -> "Capture":
-        """What was recorded, once the recording has ended.
+        """Read the capture after the recording has ended.
 
         Raises:
-            KprofError: as :func:`kprof.captures.reader.read`.
+            KprofError: see :func:`kprof.captures.reader.read`.
         """
         from kprof.captures.reader import read
 
@@ -50,21 +50,24 @@ def capture(
     full_values: bool = False,
     keep_values: int = VALUES,
 ) -> Iterator[Recording]:
-    """Record the Triton kernels that the code inside launches, and Python programs that it starts. See docs/capture.md.
+    """Record the Triton kernels launched by the code inside, and by Python programs that it starts.
+
+    See docs/capture.md.
 
     Args:
         arch: architecture or product to compile for.
-        output: the capture directory; made when it is not there.
-        jobs: compiles at a time, 0 for one a core.
-        cache: whether to serve repeated compiles from kprof's cache.
-        force: replace a capture that is there.
-        execute: where there is a ROCm device, let kernels run; else they are only compiled.
-        arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
-        full_values: whether tensors of 1 MiB and more have memory and values, too.
-        keep_values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
+        output: the capture directory, created if it does not exist.
+        jobs: number of parallel compiles, 0 for one per core.
+        cache: whether repeated compiles may come from kprof's cache.
+        force: True to replace an existing capture.
+        execute: True to execute kernels if there is a ROCm device; otherwise they are only compiled.
+        arithmetic: True to compute torch's matrix products, convolutions and attention; otherwise they return zeros.
+        full_values: True to give tensors of 1 MiB and more memory and values, too.
+        keep_values: maximum number of integers stored per tensor, for tensors that a kernel's control flow depends on.
 
     Raises:
-        KprofError: the architecture is not known, the directory is not usable, or something is being recorded already.
+        KprofError: if the architecture is unknown, the directory is unusable, or this process is already being
+            recorded.
     """
     from kprof.recording import command
     from kprof.recording.session import RecordingSession
@@ -98,7 +101,7 @@ def capture(
 
 @contextmanager
 def _environment(settings: Settings) -> Iterator[None]:
-    """The variables by which Python programs that are started know that they are recorded."""
+    """Set the environment variables that make started Python programs record themselves."""
     before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH", "PATH")}
     os.environ.update({name: environment(settings, os.environ)[name] for name in before})
     try:

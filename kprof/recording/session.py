@@ -1,4 +1,4 @@
-"""The recording of a process, from its start to its end. Imports neither torch nor Triton by itself."""
+"""The recording of a process from start to end. Imports neither torch nor Triton by itself."""
 
 import atexit
 import contextlib
@@ -25,7 +25,7 @@ _ACTIVE: list["RecordingSession"] = []
 
 
 def start_from_environment() -> None:
-    """Record this process to its end, when its environment says so."""
+    """Record this process until it ends, if its environment requests that."""
     text = os.environ.get(VARIABLE)
     if not text or _ACTIVE:
         return
@@ -42,10 +42,10 @@ def start_from_environment() -> None:
 
 
 class RecordingSession:
-    """Everything that is changed in a process while it is recorded.
+    """All changes to a process while it is recorded.
 
     Args:
-        settings: how to record.
+        settings: settings of the recording.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -72,13 +72,13 @@ class RecordingSession:
 
     @cached_property
     def recorder(self) -> "Recorder":
-        """The recording, begun when torch or Triton is imported: most Python processes import neither."""
+        """The recorder, created when torch or Triton is imported, because most Python processes import neither."""
         from kprof.recording.recorder import Recorder
 
         return Recorder(self.settings, self.files)
 
     def start(self) -> None:
-        """Start recording; Triton and torch are changed when they are imported."""
+        """Start recording. Triton and torch are patched when they are imported."""
         _ACTIVE.append(self)
         if not _HOOKED:
             _HOOKED.append(True)
@@ -89,7 +89,7 @@ class RecordingSession:
         self.files.watch()
 
     def finish(self) -> None:
-        """Wait for the compiles and put everything back."""
+        """Wait for the compiles and remove all patches."""
         if self not in _ACTIVE:
             return
         _ACTIVE.remove(self)
@@ -157,7 +157,7 @@ class RecordingSession:
     def _triton(self) -> None:
         from kprof.recording import triton_hooks
 
-        # Triton's driver asks torch for everything, so torch decides whether there is a device.
+        # Triton's driver gets all device facts from torch, so that torch decides whether there is a device.
         if self.settings.execute and "torch" not in sys.modules and Path("/dev/kfd").exists():
             with contextlib.suppress(ImportError):
                 __import__("torch")
@@ -171,14 +171,14 @@ _HOOKED: list[bool] = []
 
 
 def _after_fork() -> None:
-    """In a copy of a recorded process, unless it was made for a compile."""
+    """Handle a fork of a recorded process, unless it was made for a compile."""
     compiler = sys.modules.get("kprof.recording.compiler")
     if not _ACTIVE or (compiler is not None and compiler.Compiler.forking):
         return
     session = _ACTIVE[-1]
     if "recorder" in vars(session):
         session.recorder.after_fork()
-    # multiprocessing leaves without atexit, and calls what is registered with it instead.
+    # multiprocessing exits without atexit, but calls its own finalizers.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.register_after_fork(session, _finish_with_multiprocessing)
@@ -191,7 +191,7 @@ def _finish_with_multiprocessing(session: RecordingSession) -> None:
 
 
 def _watch_exceptions(session: RecordingSession) -> None:
-    """Ctrl-C must not wait for compiles: note it when it ends the program."""
+    """Record when Ctrl-C ends the program, because it must then not wait for compiles."""
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> Any:
