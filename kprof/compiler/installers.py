@@ -48,11 +48,11 @@ class Installer(Protocol):
 
 @dataclass(frozen=True)
 class CommandInstaller:
-    """An installer that is a program.
+    """An installer that is a command-line program.
 
     Attributes:
-        name: for messages.
-        command: the program with its arguments; the target folder and the requirement are added.
+        name: name of the installer for messages.
+        command: the program with its arguments; the target folder and the requirement are appended.
     """
 
     name: str

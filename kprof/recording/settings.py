@@ -1,4 +1,4 @@
-"""Settings of a recording process, passed in one environment variable. Standard library only."""
+"""Settings of a recording process, passed in one environment variable. Imports only the standard library."""
 
 import json
 import os
@@ -12,36 +12,36 @@ from kprof.captures import layout
 from kprof.simulation.gpu import SimulatedGpu
 
 VARIABLE = "KPROF_CAPTURE"
-"""Holds the settings as JSON; a process that finds it records itself."""
+"""Environment variable with the settings as JSON; a process that finds it records itself."""
 
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
-"""The folder that goes to the front of PYTHONPATH: its ``sitecustomize`` starts the recording."""
+"""Folder at the front of PYTHONPATH: its ``sitecustomize`` starts the recording."""
 
 TOOLS = BOOTSTRAP / "bin"
-"""The folder that goes to the front of PATH: ROCm's tools, which tell of the simulated GPU."""
+"""Folder at the front of PATH: ROCm's command-line tools, which describe the simulated GPU."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to record.
+    """Settings of a recording.
 
     Attributes:
-        folder: the capture directory, absolute.
-        device: the GPU to stand in for.
-        jobs: compiles at a time, over all processes of the capture.
-        cache: kprof's cache of compiled kernels, ``None`` to do without.
-        timeout: seconds that one compile may take.
-        execute: on a machine with a ROCm device, let kernels run and record them (``True``), or only record.
-        version: kprof's.
-        arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
-        full_values: whether large tensors have memory and values, too.
-        values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
-        root: the work tree that sources are named from.
-        argv: keep the processes' command lines, without the secrets in them.
-        operators: whether each call of torch's own operators is noted, with its shapes.
-        candidate_seconds: after this many seconds at the end of the program no further configuration of an autotuner is
-            compiled; ``None``: all of them are.
-        again: which launch is to be made again with other values, and who asks: :mod:`kprof.recording.relaunch`.
+        folder: absolute path of the capture directory.
+        device: the GPU to simulate.
+        jobs: number of parallel compiles over all processes of the capture.
+        cache: kprof's cache of compiled kernels; ``None``: no cache.
+        timeout: maximum seconds per compile.
+        execute: True to execute and record kernels on a machine with a ROCm device, False to only record.
+        version: version of kprof.
+        arithmetic: True to compute torch's matrix products, convolutions and attention; otherwise they return zeros.
+        full_values: True to give large tensors memory and values, too.
+        values: maximum number of integers stored per tensor, for tensors that a kernel's control flow depends on.
+        root: the work tree that source paths are relative to.
+        argv: True to store the processes' command lines, without the secrets in them.
+        operators: True to record each call of torch's own operators with its shapes.
+        candidate_seconds: seconds at the end of the program for compiling autotuners' other configurations; ``None``:
+            no limit.
+        again: launches to repeat with other values, and the process that requests it: :mod:`kprof.recording.relaunch`.
     """
 
     folder: str
@@ -61,27 +61,27 @@ class Settings:
     again: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """One line of JSON."""
+        """Return the settings as one line of JSON."""
         return json.dumps(asdict(self))
 
 
 def from_json(text: str) -> Settings:
-    """The settings that :meth:`Settings.to_json` wrote.
+    """Return the settings that :meth:`Settings.to_json` encoded.
 
     Raises:
-        ValueError, TypeError, KeyError: the text is something else.
+        ValueError, TypeError, KeyError: if the text is something else.
     """
     data = json.loads(text)
     return Settings(**{**data, "device": SimulatedGpu(**data["device"])})
 
 
 def environment(settings: Settings, base: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which Python programs record themselves."""
+    """Return an environment in which Python programs record themselves."""
     path = [str(BOOTSTRAP), *filter(None, base.get("PYTHONPATH", "").split(os.pathsep))]
     unique = list(dict.fromkeys(path))
     changed = {**base, VARIABLE: settings.to_json(), "PYTHONPATH": os.pathsep.join(unique)}
     programs = base.get("PATH", os.defpath)
-    # Where kernels may run and ROCm is installed its tools tell of the GPU that there is.
+    # If kernels may execute and ROCm is installed, its own tools describe the real GPU.
     own = settings.execute and shutil.which("rocm-smi", path=programs)
     folders = [] if own else [str(TOOLS)]
     return {**changed, "PATH": os.pathsep.join(dict.fromkeys([*folders, *filter(None, programs.split(os.pathsep))]))}

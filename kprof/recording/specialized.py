@@ -1,4 +1,4 @@
-"""Kernels that triton_kernels writes from others at run time: their lines are those of the kernels they come from."""
+"""Give kernels that triton_kernels generates from others at run time the source lines of the original kernels."""
 
 import sys
 from collections.abc import Callable
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from kprof.simulation.patches import Patches
 
 MODULE = "triton_kernels.specialize"
-"""After its import :func:`install` is due."""
+"""Module after whose import :func:`install` has to run."""
 
 
 def install(patches: "Patches") -> None:
-    """Give each kernel that is specialised from another one the file and the lines of that one."""
+    """Give each kernel that is specialised from another one that kernel's file and lines."""
     module = sys.modules[MODULE]
     original: Callable[..., Any] = module.__dict__["specialize"]
 
@@ -25,22 +25,22 @@ def install(patches: "Patches") -> None:
 
 
 def locate(made: Any, template: Any) -> None:
-    """Give a function the place of the one whose body it has; nothing where their lines are not known.
+    """Give a generated function the file and lines of the function that its body comes from, if they are known.
 
     Args:
-        made: the function whose text was written.
+        made: the function with generated text.
         template: the function that the body comes from.
     """
     code, own = made.fn.__code__, template.fn.__code__
     lines, text = getattr(template, "raw_src", None), getattr(made, "src", None)
     if not lines or not isinstance(text, str):
         return
-    # Both end with the same body: only what stands before it has another length.
+    # Both end with the same body; only the lines before it differ in number.
     longer = len("".join(lines).rstrip().splitlines()) - len(text.rstrip().splitlines())
     first = max(1, template.starting_line_number + longer)
     before = next((n for n, line in enumerate(made.raw_src) if line.strip().startswith("def ")), 0)
     made.starting_line_number = max(1, first - before)
-    # Triton 3.9 keeps both besides, and takes them for the lines of the compiled code.
+    # Triton 3.9 also stores these two, and uses them as source lines of the compiled code.
     for name, value in (("def_file_line_number", first), ("file_name", own.co_filename)):
         if hasattr(made, name):
             setattr(made, name, value)

@@ -1,8 +1,9 @@
-"""Which tensors steer a Triton kernel's control flow, as far as its source shows. Standard library only.
+"""Find the tensors that steer a Triton kernel's control flow, by its source. Imports only the standard library.
 
-That is what the bounds of loops come from, what branches compare that leave the kernel or go round a loop, and what
-picks whole tiles: sequence lengths, offsets, expert ids, block tables. Only single values count, not blocks (what is
-loaded through ``tl.arange``). What picks a row, or is compared with one number, stays out: it may be a token.
+These are the sources of loop bounds, of comparisons in branches that leave the kernel or contain a loop, and of the
+selection of whole tiles: sequence lengths, offsets, expert ids, block tables. Only single values count, not blocks
+(values loaded through ``tl.arange``). Values that select a row, or that are compared with one number, do not count,
+because they may be tokens.
 """
 
 import ast
@@ -13,7 +14,7 @@ from kprof.recording import describe
 
 _ATTRIBUTE = "kprof_steering"
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-# A branch decides how much is done where it holds one of these.
+# A branch affects the amount of work if it contains one of these.
 _COURSE = (ast.Return, ast.For, ast.While)
 _MEMORY = frozenset({"load", "store"})
 _DEPTH = 6
@@ -22,14 +23,14 @@ _WHOLE_TILES = frozenset({"make_block_ptr", "make_tensor_descriptor"})
 
 @dataclass(frozen=True)
 class Steering:
-    """What decides the course of a function.
+    """The arguments that steer a function's control flow.
 
     Attributes:
-        loaded: arguments from which a value that decides is loaded.
-        passed: arguments that decide themselves.
-        planes: arguments whose value picks tiles of two axes.
+        loaded: arguments from which a steering value is loaded.
+        passed: arguments whose own value steers.
+        planes: arguments whose value selects tiles of two axes.
         given: arguments from which the result is loaded.
-        through: arguments that the result is made from.
+        through: arguments from which the result is computed.
     """
 
     loaded: frozenset[str] = frozenset()
@@ -40,18 +41,18 @@ class Steering:
 
 
 def steering_arguments(function: Any) -> frozenset[str]:
-    """Names of the pointer arguments from which values are loaded that decide: see this module's first lines.
+    """Return the names of the pointer arguments that steering values are loaded from; see the module's docstring.
 
-    Functions that it calls are looked into.
+    Called functions are examined, too.
     """
     return steering(function).loaded
 
 
 def steering(function: Any, depth: int = 0) -> Steering:
-    """What decides the course of a ``@triton.jit`` function; of other things nothing is known."""
+    """Return the arguments that steer a ``@triton.jit`` function; empty if its source cannot be read."""
     known = function.__dict__.get(_ATTRIBUTE)
     if known is None:
-        # For a function that calls itself.
+        # A preliminary entry ends the recursion of a function that calls itself.
         function.__dict__[_ATTRIBUTE] = Steering()
         try:
             tree = function.parse().body[0]
@@ -66,13 +67,13 @@ def steering(function: Any, depth: int = 0) -> Steering:
 
 @dataclass
 class _Sources:
-    """What a value is made from.
+    """The sources of a value.
 
     Attributes:
-        arguments: arguments that it is made from, loads left out.
-        loaded: arguments of which it holds a loaded value.
-        block: whether it is more than one value.
-        plane: whether it has two axes.
+        arguments: arguments from which the value is computed without a load.
+        loaded: arguments from which the value, or a part of it, was loaded.
+        block: True if it is a block of values.
+        plane: True if it has two axes.
     """
 
     arguments: set[str] = field(default_factory=set)
@@ -99,7 +100,7 @@ class _Reader:
         self.result = _Sources()
 
     def read(self) -> Steering:
-        # What is assigned in a loop may be used above.
+        # A value assigned later in a loop may be used earlier, so that two passes are needed.
         for _ in range(2):
             for node in ast.walk(self.tree):
                 self._assigned(node)
@@ -161,7 +162,7 @@ class _Reader:
         self.passed |= made.arguments
 
     def sources(self, node: ast.AST) -> _Sources:
-        """What an expression is made from."""
+        """Return the sources of an expression."""
         if isinstance(node, ast.Name):
             found = _Sources()
             if node.id in self.names:
@@ -182,7 +183,7 @@ class _Reader:
             where = self.sources(call.args[0] if call.args else call.func.value)
             if where.block or _is_tuple(call):
                 return _Sources(block=True, plane=where.plane)
-            # A value whose place was loaded, too, holds a value of both.
+            # If the address itself was loaded, the value depends on both tensors.
             return _Sources(loaded=where.arguments | where.loaded)
         inner = self._inner(call)
         if inner is not _NOTHING:
@@ -213,11 +214,11 @@ class _Reader:
 
 
 def called_function(node: ast.AST, names: dict[str, Any]) -> Any:
-    """The ``@triton.jit`` function of the program that an expression names; ``None`` for Triton's own.
+    """Return the program's ``@triton.jit`` function that an expression names; ``None`` for Triton's own.
 
     Args:
-        node: what is called.
-        names: globals of the function that calls it.
+        node: the called expression.
+        names: globals of the calling function.
     """
     found: Any = None
     if isinstance(node, ast.Name):
@@ -230,7 +231,7 @@ def called_function(node: ast.AST, names: dict[str, Any]) -> Any:
 
 
 def passed_to(function: Any, call: ast.Call) -> list[tuple[str, ast.expr]]:
-    """Parameters of a called function with what each is given; nothing where the function is not known."""
+    """Return parameters of a called function with their argument expressions; empty if the function is unknown."""
     if function is None:
         return []
     names = [parameter.name for parameter in function.params]
@@ -247,7 +248,7 @@ def _assigned_names(node: ast.AST) -> set[str]:
 
 
 def _is_tuple(call: ast.Call) -> bool:
-    """Whether a descriptor is called with the coordinates of a tile, and no pointer is given."""
+    """Whether a call has the tile coordinates of a descriptor instead of a pointer."""
     return bool(call.args) and isinstance(call.args[0], ast.List | ast.Tuple)
 
 
@@ -262,7 +263,7 @@ def _callee(node: ast.AST) -> str:
 
 
 def add_values(described: dict[str, Any], function: Any, values: dict[str, Any], most: int) -> None:
-    """Keep the values of integer tensors of up to ``most`` elements that decide what the kernel does."""
+    """Add the values of integer tensors with up to ``most`` elements that steer the kernel's control flow."""
     for name in steering_arguments(function):
         held = describe.values_of(values.get(name), most)
         if held is not None and isinstance(described.get(name), dict):

@@ -1,4 +1,4 @@
-"""What a recorded program gets instead of a compiled kernel: launches are noted; the rest waits for the compiler."""
+"""Replacement for compiled kernels in a recorded program: launches are recorded, other uses wait for the compile."""
 
 import re
 from collections import namedtuple
@@ -14,14 +14,14 @@ MAX_THREADS = 1024
 
 
 class RecordedKernel:
-    """Stands for Triton's ``CompiledKernel``.
+    """Replacement for Triton's ``CompiledKernel``.
 
     Attributes:
         src: Triton's source.
         hash: identifier of the specialisation.
-        name: the kernel's name.
-        request: what was asked of the compiler, as JSON.
-        ticket: its compile.
+        name: name of the kernel.
+        request: the compile request as JSON values.
+        ticket: ticket of the compile.
     """
 
     def __init__(
@@ -44,18 +44,18 @@ class RecordedKernel:
         self._load = load
 
     def run(self, grid_x: int, grid_y: int, grid_z: int, stream: Any, *rest: Any) -> None:
-        """Triton's launcher; the arguments follow function, metadata and hooks."""
+        """Replace Triton's launcher; the kernel's arguments follow function, metadata and hooks."""
         self._launch(self, (grid_x, grid_y, grid_z), stream, rest[5:])
 
     def launch_metadata(self, grid: Any, stream: Any, *args: Any) -> None:
-        """Nothing: hooks are not called for a kernel that does not run."""
+        """Return None: hooks are not called for a kernel that does not run."""
         del grid, stream, args
 
     def _init_handles(self) -> None:
-        """There is nothing to load."""
+        """Do nothing: there is no code object to load."""
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
-        """A launcher for a grid, as ``kernel[grid](...)`` uses it."""
+        """Return a launcher for a grid, as in ``kernel[grid](...)``."""
 
         def runner(*args: Any, stream: Any = None) -> None:
             x, y, z = (*grid, 1, 1)[:3]
@@ -79,7 +79,7 @@ class RecordedKernel:
 
 
 def _named(metadata: dict[str, Any]) -> Any:
-    """Metadata as Triton gives it: a named tuple."""
+    """Return metadata as a named tuple, as Triton does."""
     values = {name: value for name, value in metadata.items() if name.isidentifier() and not name.startswith("_")}
     target = values.get("target")
     if isinstance(target, dict):

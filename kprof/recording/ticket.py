@@ -1,4 +1,4 @@
-"""A compile that the recorded program waits for, or will ask for. Standard library only."""
+"""A compile that the recorded program waits for, or may need later. Imports only the standard library."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,16 +8,16 @@ from typing import Any
 
 @dataclass(eq=False)
 class Ticket:
-    """A compile that was asked for.
+    """A requested compile.
 
     Attributes:
-        id: of the specialisation.
-        name: of the kernel.
-        folder: where its result is, or will be.
-        stage: memory that the compiling process shares: what it is making.
-        pid: of the process that compiles; 0 when the result is there, or the compile is queued.
-        make: compiles, where it is queued.
-        rank: place in the queue: the lowest is begun first.
+        id: identifier of the specialisation.
+        name: name of the kernel.
+        folder: folder of the result.
+        stage: memory shared with the compiling process, which contains its present stage.
+        pid: process that compiles; 0 if the result exists or the compile is queued.
+        make: function that compiles, while the compile is queued.
+        rank: priority in the queue: the lowest rank starts first.
     """
 
     id: str

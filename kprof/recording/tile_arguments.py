@@ -1,8 +1,8 @@
-"""Which compile-time arguments of a Triton kernel are tiles, as far as its source tells. Standard library only.
+"""Find the compile-time arguments of a Triton kernel that are tile sizes, by its source.
 
-A tile may have another size and the kernel still does all of its work: because more or fewer workgroups share it, or
-because a loop takes more or fewer iterations. Other arguments are not to be touched: a block that has to cover a row,
-or a flag that says what is computed.
+Imports only the standard library. With another tile size, the kernel still does all of its work, because more or fewer
+workgroups share it, or a loop takes more or fewer iterations. Other arguments must not change: a block that has to
+cover a row, or a flag that determines what is computed.
 """
 
 import ast
@@ -17,9 +17,9 @@ class Tiles:
     """Arguments that may have other values.
 
     Attributes:
-        dealt: a workgroup's share of the work: the number of workgroups has to follow.
-        stepped: the step of a loop.
-        orders: the order in which workgroups take tiles.
+        dealt: arguments that set a workgroup's share of the work; the number of workgroups has to change with them.
+        stepped: arguments that set the step of a loop.
+        orders: arguments that set the order in which workgroups process tiles.
     """
 
     dealt: frozenset[str] = frozenset()
@@ -28,12 +28,12 @@ class Tiles:
 
     @property
     def all(self) -> frozenset[str]:
-        """Every one of them."""
+        """All of these arguments."""
         return self.dealt | self.stepped | self.orders
 
 
 def tiles_of(function: Any) -> Tiles:
-    """The tiles of a ``@triton.jit`` function; none where its source cannot be read."""
+    """Return the tile arguments of a ``@triton.jit`` function; empty if its source cannot be read."""
     try:
         tree = function.parse().body[0]
         names = frozenset(parameter.name for parameter in function.params)
@@ -46,7 +46,7 @@ def tiles_of(function: Any) -> Tiles:
 def _tiles(tree: ast.AST, arguments: frozenset[str], constants: frozenset[str]) -> Tiles:
     made: dict[str, set[str]] = {name: {name} for name in arguments}
     ids: set[str] = set()
-    # What is assigned in a loop may be used above.
+    # A value assigned later in a loop may be used earlier, so that two passes are needed.
     for _ in range(2):
         for node in ast.walk(tree):
             if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or node.value is None:
@@ -68,12 +68,12 @@ def _tiles(tree: ast.AST, arguments: frozenset[str], constants: frozenset[str]) 
                 if _is_id(one, ids):
                     dealt |= _from(other, made)
         elif isinstance(node, ast.Call) and len(node.args) > 1:
-            # A helper that is given both.
+            # A helper that gets both the workgroup's number and the argument.
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             if _callee(node) not in _PLAIN and any(isinstance(part, ast.Name) and part.id in ids for part in given):
                 direct = {part.id for part in given if isinstance(part, ast.Name)}
                 dealt |= direct & arguments
-    # What is no constant may be compiled in, too: a 1, which is not to become another number.
+    # Triton also specialises on the value 1, so such a run-time argument must keep its value.
     sized = {name for name in constants if is_tile_name(name) or any(word in name.upper() for word in _SHARES)}
     orders = frozenset(name for name in constants if "GROUP" in name.upper() and name.upper().endswith("_M"))
     return Tiles(frozenset(dealt & sized) - orders, frozenset(stepped & sized) - orders, orders)
@@ -84,12 +84,12 @@ _SHARES = ("SPLIT", "CHUNK")
 
 
 def _from(node: ast.AST, made: dict[str, set[str]]) -> set[str]:
-    """Arguments that an expression is made from."""
+    """Return the arguments that an expression depends on."""
     return set().union(*(made.get(part.id, set()) for part in ast.walk(node) if isinstance(part, ast.Name)))
 
 
 def _is_id(node: ast.AST, ids: set[str]) -> bool:
-    """Whether an expression is made from the number of the workgroup."""
+    """Whether an expression depends on the number of the workgroup."""
     return any(
         (isinstance(part, ast.Name) and part.id in ids) or _callee(part) == "program_id" for part in ast.walk(node)
     )

@@ -1,4 +1,4 @@
-"""Comparisons with what kernels would have written: taken to hold, so that a program's own checks let it go on."""
+"""Treat comparisons with values that kernels would have written as true, so that a program's checks pass."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,11 +9,11 @@ from kprof.recording.torch_device import StandInDevice
 
 _NAMES = ("allclose", "isclose", "equal")
 _HOLDS = "_kprof_holds"
-"""Set on what ``isclose`` answered: a large tensor is kept without values, and would say that nothing is close."""
+"""Attribute of ``isclose`` results: a large tensor has no values, and would otherwise be "not close" everywhere."""
 
 
 def install(device: StandInDevice) -> None:
-    """Change torch's comparisons of whole tensors; each that is answered so counts as a look at an unknown value."""
+    """Patch torch's comparisons of whole tensors; each assumed result is recorded as a read of an unknown value."""
     import torch
 
     for owner in (torch, torch.Tensor):

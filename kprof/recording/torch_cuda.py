@@ -1,4 +1,4 @@
-"""Answers of ``torch.cuda`` and its relatives without a GPU."""
+"""Answers of ``torch.cuda`` and related modules without a GPU."""
 
 import os
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _TRUE = ("is_available", "is_initialized", "_is_compiled", "is_bf16_supported")
 
 
 def install(device: "StandInDevice") -> None:
-    """Change ``torch.cuda``, ``torch.version``, ``torch.accelerator``, ``torch.distributed``."""
+    """Patch ``torch.cuda``, ``torch.version``, ``torch.accelerator`` and ``torch.distributed``."""
     import torch
 
     patches = device.patches
@@ -42,7 +42,7 @@ def install(device: "StandInDevice") -> None:
         patches.update(
             torch.cuda.nvtx, {"range_push": _constant(0), "range_pop": _constant(0), "mark": _constant(None)}
         )
-    # Inductor and Triton ask the C++ side itself.
+    # Inductor and Triton call these C++ functions directly.
     for name, answer in (
         ("_cuda_getCurrentRawStream", device.raw_stream),
         ("_cuda_getDeviceCount", _count),
@@ -57,7 +57,7 @@ def install(device: "StandInDevice") -> None:
 
 
 def _allocation(device: "StandInDevice") -> None:
-    """The code that Inductor writes allocates past every operator."""
+    """Patch the allocation function of Inductor's generated code, which bypasses all operators."""
     import torch
 
     guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)  # noqa: SLF001
@@ -85,7 +85,7 @@ def _own(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _count() -> int:
-    """Devices of the machine: as many as processes that were started to share it."""
+    """Return the number of devices: as many as processes that were started to share the machine."""
     text = os.environ.get("LOCAL_WORLD_SIZE", "1")
     return max(1, int(text)) if text.isdigit() else 1
 
@@ -103,7 +103,7 @@ def _device(device: "StandInDevice") -> dict[str, Any]:
     gpu = device.gpu
 
     class CurrentDevice:
-        """Stands for ``torch.cuda.device``: a device for a while."""
+        """Replacement for ``torch.cuda.device``: makes a device current inside a context."""
 
         def __init__(self, target: Any) -> None:
             self.idx = device.index_of(target)
@@ -116,7 +116,7 @@ def _device(device: "StandInDevice") -> dict[str, Any]:
             device.set_index(self.prev_idx)
 
     class CurrentOf(CurrentDevice):
-        """Stands for ``torch.cuda.device_of``."""
+        """Replacement for ``torch.cuda.device_of``."""
 
         def __init__(self, tensor: Any) -> None:
             super().__init__(tensor.device)
@@ -179,7 +179,7 @@ def _accelerator(device: "StandInDevice") -> None:
         "is_available": _constant(True),
         "device_count": _count,
         "current_accelerator": lambda *_args, **_kwargs: torch.device("cuda"),
-        # Dynamo tells functions apart by identity: each name gets one of its own.
+        # Dynamo distinguishes functions by identity, so that each name needs its own function.
         "current_device_index": _own(device.current_index),
         "current_device_idx": _own(device.current_index),
         "set_device_index": _own(torch.cuda.set_device),
@@ -194,7 +194,7 @@ def _accelerator(device: "StandInDevice") -> None:
 
 
 def _distributed(device: "StandInDevice") -> None:
-    """Processes that would meet through RCCL meet through gloo: their tensors are in the CPU's memory."""
+    """Connect processes through gloo instead of RCCL, because their tensors are in CPU memory."""
     import torch
 
     distributed = getattr(torch, "distributed", None)

@@ -1,4 +1,4 @@
-"""The stand-in for torch's GPU: which device and stream are current in each thread."""
+"""The simulated GPU for torch: the current device and stream of each thread."""
 
 import sys
 import threading
@@ -12,25 +12,25 @@ from kprof.simulation.gpu import SimulatedGpu
 from kprof.simulation.patches import Patches
 
 _MOST = 1 << 16
-"""Integers of a tensor that are looked through; tables of addresses are shorter."""
+"""Maximum number of integers in a tensor that is searched for addresses; tables of addresses are shorter."""
 
 
 class Addresses:
-    """Which storages' addresses the program has, and which of them a launch is given."""
+    """Addresses of storages that the program knows, and that it passes to launches in tensors."""
 
     def __init__(self) -> None:
         self._taken: WeakValueDictionary[int, Mark] = WeakValueDictionary()
 
     def take(self, tensor: Any, pointer: int) -> None:
-        """Python code asked for an address; what torch and Triton ask for is no news."""
-        # The caller of the method that tells it.
+        """Record an address that the program's Python code reads; addresses read by torch and Triton are ignored."""
+        # The frame that called the method which reports the address.
         if pointer and not describe.is_machinery(sys._getframe(2).f_code):  # noqa: SLF001
             found = mark_of(tensor)
             if found is not None:
                 self._taken[pointer] = found
 
     def hand_over(self, value: Any) -> None:
-        """A kernel is given a tensor: what is at the addresses in it is not known from here on."""
+        """Mark the storages whose addresses are in a launch argument as unknown: the kernel may write to them."""
         if not self._taken or str(getattr(value, "dtype", "")) not in {"torch.int64", "torch.uint64"}:
             return
         for number in describe.values_of(value, _MOST) or ():
@@ -40,12 +40,12 @@ class Addresses:
 
 
 class StandInDevice:
-    """The stand-in for torch's GPU in one process.
+    """The simulated GPU for torch in one process.
 
     Args:
-        gpu: what to answer.
-        recorder: is told what the program looks at.
-        patches: how to get back.
+        gpu: the GPU to simulate.
+        recorder: records what the program reads.
+        patches: collects the changes for a later removal.
     """
 
     def __init__(self, gpu: SimulatedGpu, recorder: Recorder, patches: Patches) -> None:
@@ -56,7 +56,7 @@ class StandInDevice:
         self._local = threading.local()
 
     def current_index(self) -> int:
-        """The current device of this thread."""
+        """Return the current device of this thread."""
         index: int = getattr(self._local, "index", 0)
         return index
 
@@ -68,12 +68,12 @@ class StandInDevice:
         return before
 
     def index_of(self, device: Any) -> int | None:
-        """The index of a device as a program names it; ``None`` for the CPU."""
+        """Return the index of a device named by the program; ``None`` for the CPU."""
         return cuda_index(device, self.current_index())
 
     @property
     def stream(self) -> Any:
-        """The current stream of this thread, ``None`` for the default one."""
+        """The current stream of this thread; ``None`` for the default stream."""
         return getattr(self._local, "stream", None)
 
     @stream.setter
@@ -81,6 +81,6 @@ class StandInDevice:
         self._local.stream = stream
 
     def raw_stream(self, index: int = 0) -> int:
-        """The current stream as Triton is given it."""
+        """Return the current stream in the form that Triton expects."""
         del index
         return 0 if self.stream is None else int(self.stream.cuda_stream)

@@ -1,8 +1,8 @@
-"""A device guard for the GPU that asks no driver.
+"""A device guard for the GPU that does not call a driver.
 
-C++ code of torch asks a registry for the guard of a device type even where nothing is done on the device, as with fake
-tensors. A torch built without a GPU has none and refuses; one built with it asks the driver, which is not there, and
-ends the process. The guard of the CPU, which does nothing, is entered for the GPU.
+C++ code of torch gets the guard of a device type from a registry even if nothing is done on the device, as with fake
+tensors. A torch built without a GPU has no guard and raises an error. A torch built with a GPU calls the driver, which
+is missing, and ends the process. Therefore the CPU's guard, which does nothing, is registered for the GPU.
 """
 
 import ctypes
@@ -15,14 +15,14 @@ _SLOTS = 2
 
 
 def install() -> Callable[[], None]:
-    """Enter the CPU's guard in place of the GPU's; gives the way back."""
+    """Register the CPU's guard for the GPU; return a function that restores the registry."""
     import torch
 
     library = Path(torch.__file__).parent / "lib" / "libc10.so"
     try:
         registry = (ctypes.c_void_p * _SLOTS).in_dll(ctypes.CDLL(str(library)), _REGISTRY)
     except (OSError, ValueError):
-        # Another build of torch: only fake tensors on the GPU are lost.
+        # This build of torch has no such registry. Only fake tensors on the GPU do not work then.
         return lambda: None
     before = registry[_CUDA]
     if registry[_CPU]:

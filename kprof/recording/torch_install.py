@@ -1,4 +1,4 @@
-"""torch without a GPU, answering as if it had one: tensors, devices, streams, memory, random numbers."""
+"""Patch torch to behave as if it had a GPU: tensors, devices, streams, memory, random numbers."""
 
 import threading
 from collections.abc import Callable
@@ -19,10 +19,10 @@ from kprof.recording.written_arguments import written_arguments
 
 
 class Installation:
-    """torch changed to ask a stand-in, and the way back.
+    """The patches that make torch use a simulated device.
 
     Args:
-        device: what torch is to ask.
+        device: the simulated device.
     """
 
     def __init__(self, device: StandInDevice) -> None:
@@ -35,7 +35,7 @@ class Installation:
         self._large = None if device.recorder.settings.full_values else Large(LIMIT)
 
     def install(self) -> None:
-        """Change torch."""
+        """Apply all changes to torch."""
         self._operators.install(self.device.patches)
         if self.device.recorder.settings.operators:
             install_ranges(self.device.patches)
@@ -49,7 +49,7 @@ class Installation:
         self._enter()
 
     def remove(self) -> None:
-        """Leave the operators alone again; the attributes go back with the patches."""
+        """Remove the operator hooks; patched attributes are restored with the patches."""
         self.device.recorder.after_launch.clear()
         words = None if self._large is None else self._large.words()
         if words is not None and self.device.recorder.started:
@@ -71,7 +71,7 @@ class Installation:
         self._modes.append(mode)
 
     def _threads(self) -> None:
-        """Dispatch modes belong to a thread: each new one gets its own."""
+        """Give each new thread its own dispatch mode, because dispatch modes belong to a thread."""
         original: Callable[[Any], Any] = threading.Thread.run
         make = self._mode
 
@@ -82,7 +82,7 @@ class Installation:
         self.device.patches.set(threading.Thread, "run", run)
 
     def _launched(self, function: Any, args: tuple[Any, ...]) -> None:
-        """What a kernel would have written is not known from here on, but for tensors that it fills with a number."""
+        """Mark tensors that a kernel would have written as unknown, except tensors that it fills with a number."""
         names, filled = written_arguments(function), fill(function, args)
         for name, value in zip(function.arg_names, args, strict=False):
             self.device.addresses.hand_over(value)

@@ -1,7 +1,8 @@
-"""Large tensors of the GPU at their true size, without memory: zeros that take no memory and no computing.
+"""Large GPU tensors with their true size but without memory or computation: zeros that occupy nothing.
 
-They are ordinary CPU tensors (storage, views, addresses, autograd) on anonymous memory, of which the operating system
-makes a page when it is touched. What torch would compute from them has the shape that it would have, and is not known.
+They are ordinary CPU tensors (storage, views, addresses, autograd) on anonymous memory, whose pages the operating
+system allocates only when they are touched. Results that torch would compute from them have their true shapes and
+unknown values.
 """
 
 import mmap
@@ -13,10 +14,9 @@ from kprof.output.quantities import binary_bytes
 from kprof.recording.device_marks import mark_of
 
 LIMIT = 1 << 20
-"""Bytes from which on a tensor of floating-point numbers is large."""
+"""Minimum size in bytes of a large floating-point tensor."""
 INTEGERS = 256
-"""Integers and masks are large from so many times the bytes on: lengths, offsets, indices and a sequence's mask stay
-known."""
+"""Factor on the limit for integers and masks, so that lengths, offsets, indices and a sequence's mask stay known."""
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 _ALLOCATIONS = (
@@ -30,8 +30,8 @@ class Shapes:
     """The result of an operator that was not computed.
 
     Attributes:
-        out: what it gives: arguments that it would have changed, or zeros.
-        unknown: whether a GPU would give other values.
+        out: the result: arguments that the operator would have changed, or zeros.
+        unknown: True if a GPU would return other values.
     """
 
     out: Any
@@ -40,12 +40,12 @@ class Shapes:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What an operator does, from its schema.
+    """The effect of an operator, from its schema.
 
     Attributes:
-        view: its result shares memory with an argument that it does not change.
-        written: places and names of the arguments that it changes.
-        returned: for each result the index in ``written`` of the argument that it is; ``None`` for a new one.
+        view: True if its result shares memory with an argument that it does not change.
+        written: positions and names of the arguments that it changes.
+        returned: for each result, the index in ``written`` of the argument that it is; ``None`` for a new tensor.
     """
 
     view: bool
@@ -57,7 +57,7 @@ class Large:
     """Decides which operators are not computed, and counts them.
 
     Args:
-        limit: bytes, see :data:`LIMIT`.
+        limit: minimum bytes of a large tensor, see :data:`LIMIT`.
     """
 
     def __init__(self, limit: int) -> None:
@@ -71,13 +71,13 @@ class Large:
         self.bytes = 0
 
     def shapes(self, func: Any, args: Any, kwargs: Any, *, fetches: bool) -> Shapes | None:
-        """The result without its values; ``None`` for what is to be computed.
+        """Return the result without its values; ``None`` if the operator has to be computed.
 
         Args:
             func: an overload.
-            args: of the call.
-            kwargs: of the call, on the CPU.
-            fetches: whether known values go to the CPU: these are needed.
+            args: arguments of the call.
+            kwargs: keyword arguments of the call, on the CPU.
+            fetches: True if known values are copied to the CPU, where they are needed.
         """
         kind = self._kind(func)
         if kind.view or fetches:
@@ -91,14 +91,14 @@ class Large:
         try:
             made = on_meta(func, args, kwargs)
         except (NotImplementedError, RuntimeError, TypeError):
-            # How much there is follows from the values.
+            # The result's size depends on values.
             return None
         if not large and not any(map(self._large, self._in(made))):
             return None
         return Shapes(self._zeros(made), unknown=not self._counted(func))
 
     def words(self) -> str | None:
-        """What was not computed, one sentence; ``None`` when everything was."""
+        """Return a sentence on what was not computed; ``None`` if everything was."""
         if not self.operators:
             return None
         return (
@@ -108,14 +108,14 @@ class Large:
         )
 
     def _counted(self, func: Any) -> bool:
-        """Whether nothing had to be computed anyway; counts what would have been."""
+        """Whether the operator computes nothing anyway; otherwise it is counted."""
         if func._schema.name.startswith(_ALLOCATIONS):  # noqa: SLF001
             return True
         self.operators += 1
         return False
 
     def _changed(self, func: Any, kind: _Kind, args: Any, kwargs: Any) -> Shapes | None:
-        """An operator that changes its arguments, left undone; not where one of them is on the CPU."""
+        """Skip an operator that changes its arguments; return ``None`` if one of them is on the CPU."""
         written = [args[at] if at < len(args) else kwargs.get(name) for at, name in kind.written]
         changed = [t for value in written for t in self._in(value)]
         if any(mark_of(t) is None for t in changed):
@@ -146,7 +146,7 @@ class Large:
 
     @staticmethod
     def _most(args: Any, tensors: list[Any]) -> int:
-        """Bytes that a result can have at most: sizes that are given, and each element with each of the others."""
+        """Return the maximum bytes of a result, from given sizes and from all combinations of the inputs' elements."""
         given = (prod(v) for v in args if isinstance(v, list | tuple) and v and all(type(n) is int for n in v))
         numbers = prod(v for v in args if type(v) is int and v > 1) if not tensors else 1
         elements = prod(max(1, tensor.numel()) for tensor in tensors)
@@ -159,7 +159,7 @@ class Large:
         return tree_map_only(self._tensor, self._zero, made)
 
     def _zero(self, like: Any) -> Any:
-        """Zeros of a shape and layout: on memory that is not there yet when it is large."""
+        """Return zeros of a shape and layout; large ones use memory that is not allocated until it is touched."""
         import torch
 
         if not self._large(like):
@@ -194,10 +194,10 @@ def _kind(schema: Any) -> _Kind:
 
 
 def on_meta(func: Any, args: Any, kwargs: Any) -> Any:
-    """The result of an operator as ``meta`` tensors: shapes, strides and types alone.
+    """Return the result of an operator as ``meta`` tensors, which have only shapes, strides and types.
 
     Raises:
-        NotImplementedError, RuntimeError, TypeError: they do not follow from the arguments' shapes.
+        NotImplementedError, RuntimeError, TypeError: if the result's shape depends on more than the arguments' shapes.
     """
     import torch
     from torch.utils._pytree import tree_map_only

@@ -1,4 +1,4 @@
-"""Operators of torch while a program is recorded: those for the GPU run on the CPU and mark what they make."""
+"""torch's operators in a recorded program: GPU operators run on the CPU, and their results are marked."""
 
 import warnings
 from collections.abc import Callable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kprof.recording.torch_large import Large
     from kprof.recording.torch_operators import DeviceOperators
 
-# Operators whose result's shape, or what the program does next, hangs on values.
+# Operators whose result shape, or effect on the program's control flow, depends on values.
 _READS = {
     "aten::_local_scalar_dense": "item",
     "aten::nonzero": "nonzero",
@@ -39,13 +39,13 @@ _HEAVY = frozenset(
 def make_mode(
     recorder: "Recorder", operators: "DeviceOperators", large: "Large | None", current: Callable[[], int]
 ) -> Any:
-    """A dispatch mode that redirects what is for the GPU.
+    """Return a dispatch mode that redirects GPU operators.
 
     Args:
-        recorder: is told when a value is looked at that was not computed.
-        operators: what the program registered for the GPU.
+        recorder: records reads of values that were not computed.
+        operators: implementations that the program registered for the GPU.
         large: decides what is not computed; ``None`` to compute everything.
-        current: gives the index of the current device.
+        current: returns the index of the current device.
     """
     import torch
     from torch.utils import _python_dispatch
@@ -54,27 +54,27 @@ def make_mode(
 
     @cache
     def wraps(kind: Any) -> bool:
-        """A subclass that dispatches by itself on tensors that it holds: nested, distributed, quantised ones."""
+        """Whether a tensor subclass dispatches on the tensors that it holds: nested, distributed, quantised tensors."""
         return hasattr(kind, "__tensor_flatten__") and hasattr(kind, "__tensor_unflatten__")
 
     get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
     redirected = _Redirected(recorder, operators, large, current, tensor_type=torch.Tensor, cpu=torch.device("cpu"))
 
     class RedirectMode(base):  # type: ignore[misc]
-        """Sees every operator that reaches a backend."""
+        """Receives every operator that reaches a backend."""
 
         @classmethod
         def is_infra_mode(cls) -> bool:
-            """Part of the machinery: torch.compile goes on with it."""
+            """Return True, so that torch.compile accepts the mode as infrastructure."""
             return True
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
             if get_mode(fake) is not None:
-                # Fake tensors know the GPU themselves; torch asks this mode before theirs.
+                # Fake tensors handle the GPU themselves, but torch calls this mode before theirs.
                 return func(*args, **kwargs)
             if types and any(map(wraps, types)):
-                # What a wrapper does with the tensors in it comes back here.
+                # The wrapper's operators on its inner tensors reach this mode separately.
                 return NotImplemented
             return redirected.call(self, func, args, kwargs)
 
@@ -82,7 +82,7 @@ def make_mode(
 
 
 class _Redirected:
-    """Operators for the GPU, run on the CPU; the arguments are those of :func:`make_mode`, and torch's own types."""
+    """GPU operators that run on the CPU; takes the arguments of :func:`make_mode` and torch's own types."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class _Redirected:
         self.skip = not recorder.settings.arithmetic
 
     def call(self, mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
-        """The result of an operator: the program's own kernel, zeros of its shape, or what the CPU computes."""
+        """Return the result of an operator: of the program's own kernel, zeros of its shape, or computed by the CPU."""
         marked, unknown = _inputs(args, kwargs, self.tensor_type)
         named, current = kwargs.get("device"), self.current()
         index = _device(named, marked, current)
@@ -114,7 +114,7 @@ class _Redirected:
         if named is not None and named.type == "cuda":
             kwargs = {**kwargs, "device": self.cpu}
         if kwargs.get("pin_memory"):
-            # Torch without a GPU has no allocator of pinned memory.
+            # A torch without a GPU has no allocator for pinned memory.
             kwargs = {**kwargs, "pin_memory": False}
         if unknown and (what := _READS.get(name) or _masked(name, args)):
             self.recorder.read(what)
@@ -137,7 +137,7 @@ class _Redirected:
 
 
 def _masked(name: str, args: Any) -> str | None:
-    """An index of truth values, whose count is the result's length."""
+    """Return a description if the operator is an index by a mask, whose count determines the result's length."""
     if name != "aten::index" or len(args) < 2:
         return None
     import torch
@@ -146,7 +146,7 @@ def _masked(name: str, args: Any) -> str | None:
 
 
 def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -> Any:
-    """Redirect what comes past every mode, as where torch has switched them off; gives the way back."""
+    """Redirect operators that bypass all modes, where torch has disabled them; return an object to remove that."""
     import torch
 
     cpu = torch.device("cpu")
@@ -166,34 +166,34 @@ def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -
     library.fallback(fallback, dispatch_key="CUDA")
     if torch.version.cuda is None and torch.version.hip is None:
         return _Registrations(library)
-    # The kernels of a build for GPUs come before a fallback, and those that make tensors ask for a driver.
+    # In a GPU build of torch, its own kernels precede a fallback, and kernels that create tensors call the driver.
     making = registry.Library("aten", "IMPL")
     factories: Any = torch.ops.aten
     for op in (factories.empty.memory_format, factories.empty_strided.default):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # Not by the library's own method, which counts as a registration of the program's.
+            # The library's own method would count as a registration by the program.
             making.m.impl(op.name().removeprefix("aten::"), "CUDA", partial(fallback, op), False)
     return _Registrations(library, making)
 
 
 class _Registrations:
-    """Registrations with torch that can be taken back."""
+    """Registrations with torch that can be removed."""
 
     def __init__(self, *libraries: Any) -> None:
         self._libraries = libraries
 
     def remove(self) -> None:
-        """Take all of them back."""
+        """Remove all registrations."""
         for library in self._libraries:
             library._destroy()  # noqa: SLF001
 
 
 def _device(named: Any, marked: int | None, current: int) -> int | None:
-    """The device that an operator's result is on: the one that is named, or its inputs'; ``None`` for the CPU.
+    """Return the device of an operator's result: the named device, or that of its inputs; ``None`` for the CPU.
 
-    To torch's own code every tensor is on the CPU: a copy "to the CPU" that it asks for stays where it is. What the
-    program moves to the CPU loses its mark afterwards.
+    For torch's own code every tensor is on the CPU, so that a copy "to the CPU" in it leaves a tensor where it is.
+    Tensors that the program moves to the CPU lose their mark afterwards.
     """
     if named is None:
         return marked
@@ -201,7 +201,7 @@ def _device(named: Any, marked: int | None, current: int) -> int | None:
 
 
 def _after(schema: Any, out: Any, args: Any, index: int | None, *, unknown: bool) -> None:
-    """Marks after an operator has run."""
+    """Set the marks after an operator has run."""
     import torch
 
     name = schema.name
@@ -209,13 +209,13 @@ def _after(schema: Any, out: Any, args: Any, index: int | None, *, unknown: bool
         _after_change(out, args, index, unknown=unknown, in_place=name.endswith("_") and "foreach" not in name)
     elif index is not None:
         if name.startswith(("aten::empty", "aten::new_empty")):
-            # What a kernel would fill must at least be the same each time.
+            # Memory that a kernel would fill must at least have the same contents in each run.
             out.zero_()
         _mark_all(out, index, torch.Tensor, unknown=unknown)
 
 
 def _after_change(out: Any, args: Any, index: int | None, *, unknown: bool, in_place: bool) -> None:
-    """Marks after an operator that changes its arguments: a CPU tensor stays one, whatever was copied into it."""
+    """Set the marks after an operator that changes its arguments: a CPU tensor stays on the CPU."""
     import torch
 
     tensors = [item for value in args for item in (value if isinstance(value, list | tuple) else (value,))]
@@ -233,7 +233,7 @@ def _after_change(out: Any, args: Any, index: int | None, *, unknown: bool, in_p
 
 
 def _inputs(args: Any, kwargs: Any, tensor_type: type) -> tuple[int | None, bool]:
-    """Index of the device that the arguments are on, and whether one of them holds what was not computed."""
+    """Return the index of the arguments' device, and whether any argument has values that were not computed."""
     index, unknown = None, False
     for value in (*args, *kwargs.values()):
         items = value if isinstance(value, list | tuple) else (value,)
@@ -255,14 +255,14 @@ def _mark_all(out: Any, index: int, tensor_type: type, *, unknown: bool) -> None
 
 
 def _placed(args: Any, current: int) -> int | None:
-    """Index of the device that an argument names; an operator's own arguments need not be called ``device``."""
+    """Return the index of the device among the positional arguments, which need not be called ``device``."""
     import torch
 
     return next((cuda_index(value, current) for value in args if isinstance(value, torch.device)), None)
 
 
 def _mark_result(out: Any, args: Any, index: int, *, mutable: bool) -> None:
-    """Marks on what a kernel of the program gave; what a launch would have written is marked by the launch."""
+    """Mark the results of a program's kernel; tensors written by a launch are marked by the launch."""
     import torch
 
     if mutable:
@@ -272,7 +272,7 @@ def _mark_result(out: Any, args: Any, index: int, *, mutable: bool) -> None:
 
 
 def _run(func: Any, args: Any, kwargs: Any) -> tuple[Any, bool]:
-    """The operator on the CPU; where the CPU has none for these types, its result's shape with zeros.
+    """Run an operator on the CPU; if the CPU does not support these types, return zeros of the result's shape.
 
     Returns:
         The result, and whether it was computed.
@@ -287,7 +287,7 @@ def _run(func: Any, args: Any, kwargs: Any) -> tuple[Any, bool]:
 
 
 def _wider(func: Any, args: Any, kwargs: Any) -> Any:
-    """The result of an operator that the CPU has for wider types alone, worked out in these; ``None`` without one."""
+    """Compute an operator in wider types that the CPU supports; return ``None`` if that fails."""
     import torch
     from torch.utils._pytree import tree_map_only
 

@@ -1,12 +1,12 @@
 # ruff: noqa: SLF001  # the dispatcher has no public door
-"""Operators that the program registers for the GPU: on its tensors they run, as they would there.
+"""Run the operators that the program registers for the GPU on simulated GPU tensors.
 
-A tensor "on the GPU" has the dispatch keys of the CPU, so torch never comes to a kernel for CUDA by itself. Where an
-operator reaches the dispatch mode, the mode asks :meth:`DeviceOperators.has` and calls the kernel. What torch decides
-above the mode, by the CPU's keys for autograd and autocast, is redirected there
+A tensor "on the GPU" has the dispatch keys of the CPU, so that torch never selects a CUDA kernel by itself. When an
+operator reaches the dispatch mode, the mode calls :meth:`DeviceOperators.key` and runs the kernel. Decisions that torch
+makes before the mode, by the CPU's keys for autograd and autocast, are redirected separately
 (:mod:`kprof.recording.torch_redirects`).
 
-Only kernels written in Python are called: one in C++ expects memory of a GPU.
+Only kernels written in Python are called: a C++ kernel expects GPU memory.
 """
 
 import threading
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kprof.simulation.patches import Patches
 
 NESTED = 16
-"""Calls of an operator inside its own kernel from which on the CPU's kernel answers."""
+"""Depth of calls of an operator inside its own kernel from which on the CPU's kernel is used."""
 
 _KEYS = {"CUDA", "AutogradCUDA", "AutocastCUDA"}
 _ANYWHERE = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
@@ -41,18 +41,21 @@ _IDLE = {
         *("_nested_tensor_size", "_nested_tensor_strides", "_nested_tensor_storage_offsets"),
     )
 }
-"""Operators that take no kernel though the dispatcher calls them no views; whole names, as ``t_copy`` takes one."""
+"""Operators that launch no kernel although the dispatcher does not consider them views.
+
+Names are complete, because ``t_copy``, for example, does launch one.
+"""
 _TORCHS = {"aten", "prim", "prims", "rngprims", "debugprims", "inductor", "c10d", "_c10d_functional", "higher_order"}
 
 
 class _Kind(Enum):
-    """What a GPU would do for an operator that no kernel in Python is registered for.
+    """What a GPU would do for an operator without a kernel in Python.
 
     Attributes:
-        IDLE: nothing that takes a kernel: a view, an allocation, a question about a shape.
+        IDLE: nothing that launches a kernel: a view, an allocation, a query of a shape.
         TORCH: one of torch's own kernels.
         ANY_DEVICE: a library's code for every device.
-        STAND_IN: a library's kernel for the GPU, which is not here.
+        STAND_IN: a library's GPU kernel, which is missing here.
     """
 
     IDLE = auto()
@@ -62,11 +65,11 @@ class _Kind(Enum):
 
 
 class DeviceOperators:
-    """What has a kernel for the GPU, and what is said of the others.
+    """Finds the operators with a GPU kernel, and counts the others.
 
     Args:
-        counts: gives the object that counts answers, which is another one after a fork.
-        note: is given each call that takes a kernel of the GPU: the operator, its arguments and its result.
+        counts: returns the object that counts answers, which changes after a fork.
+        note: called with each call that would launch a GPU kernel: the operator, its arguments and its result.
     """
 
     def __init__(self, counts: "Callable[[], OperatorTally]", note: Callable[..., None] | None = None) -> None:
@@ -88,7 +91,7 @@ class DeviceOperators:
         self._redirects = Redirects(lambda name: counts().running(name), self._registered)
 
     def install(self, patches: "Patches") -> None:
-        """Take note of what is registered from now on."""
+        """Track registrations from now on."""
         import torch
 
         library: Any = torch.library.Library
@@ -107,36 +110,36 @@ class DeviceOperators:
         patches.set(library, "impl", impl)
 
     def remove(self) -> None:
-        """Leave the dispatcher as it was."""
+        """Restore the dispatcher."""
         self._redirects.remove()
 
     def key(self, func: Any) -> Any:
-        """Key of the kernel in Python that the program has registered, and that is still there; ``None`` without one.
+        """Return the key of a Python kernel that the program registered and did not remove; ``None`` without one.
 
-        One for any device, or for the CPU alone, may launch kernels too: it is called like one for the GPU.
+        A kernel for any device, or for the CPU alone, may launch kernels, too, and is called like one for the GPU.
         """
         name = self.name(func)
         if self._registered(name, "CUDA"):
             return self._keys.CUDA
         if name not in self._python or func.namespace in _TORCHS:
             return None
-        # A kernel is looked for where it was registered, not where it would be used.
+        # The key of the registration is needed, not the key that the dispatcher would use.
         found = next((key for key in _ANYWHERE if self._has(name, key)), None)
         return None if found is None else getattr(self._keys, found)
 
     def name(self, func: Any) -> str:
-        """``library::operator.overload``, without the overload that is called ``default``."""
+        """Return ``library::operator.overload``, without the overload ``default``."""
         found = self._names.get(func)
         if found is None:
             found = self._names[func] = qualified(func)
         return found
 
     def run(self, key: Any, mode: Any, func: Any, args: Any, kwargs: Any) -> tuple[bool, Any]:
-        """Call a kernel of the program, in the mode: what it makes is on the GPU too.
+        """Call a kernel of the program inside the mode, so that the tensors it creates are on the GPU, too.
 
         Returns:
-            Whether it was called, and what it gave. It is not when it is inside itself :data:`NESTED` times: then it
-            calls the operator that it replaces.
+            Whether it was called, and its result. It is not called if it is nested :data:`NESTED` times, because it
+            then calls the operator that it replaces.
         """
         depths: dict[Any, int] = self._nested.__dict__
         name = self.name(func)
@@ -151,23 +154,23 @@ class DeviceOperators:
             counts.unrun(name, operator_tally.CPU)
         try:
             with nullcontext() if stands_in else counts.running(name), mode:
-                # Called by its key: a call by a set of keys refuses numbers where the schema has tensors.
+                # Called by its key, because a call by a key set rejects numbers where the schema has tensors.
                 return True, func._op_dk(key, *args, **kwargs)
         finally:
             depths[name] = depth
 
     def zeros(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
-        """Nothing could compute this operator; its result is zeros."""
+        """Count an operator that nothing could compute; its result is zeros."""
         self._counts().unrun(self.name(func), operator_tally.ZEROS)
         self._noted(func, args, kwargs, out)
 
     def computed(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
-        """The CPU has computed this operator, which has no registration for the GPU from Python."""
+        """Count an operator that the CPU computed, without a GPU registration from Python."""
         self._report(func, operator_tally.CPU)
         self._noted(func, args, kwargs, out)
 
     def shaped(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
-        """Nothing was computed, because the tensors are large: the result has its shape alone."""
+        """Count an operator that was not computed because its tensors are large; its result has only a shape."""
         self._report(func, operator_tally.SHAPE)
         self._noted(func, args, kwargs, out)
 
@@ -201,16 +204,17 @@ class DeviceOperators:
         self._redirects.follow(name, key)
 
     def _registered(self, name: str, key: str) -> bool:
-        """Whether a kernel that the program registered is still there.
+        """Whether a kernel that the program registered still exists.
 
-        The dispatcher alone cannot tell: in a torch built for a GPU, torch's own comes back when it goes.
+        The dispatcher alone cannot tell: in a GPU build of torch, torch's own kernel returns when the program's is
+        removed.
         """
         entry = self._entries.get((name, key))
         return entry is not None and entry in self._in_force and self._has(name, key)
 
 
 def qualified(func: Any) -> str:
-    """The name of an overload as the dispatcher has it."""
+    """Return the dispatcher's name of an overload."""
     schema = func._schema
     return f"{schema.name}.{schema.overload_name}" if schema.overload_name else str(schema.name)
 

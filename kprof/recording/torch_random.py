@@ -1,8 +1,8 @@
-"""Random numbers of the simulated GPU: drawn by the CPU's generator, with the 16 bytes of state that a GPU's has.
+"""Random numbers of the simulated GPU: drawn by the CPU's generator, with a GPU generator's 16 bytes of state.
 
-A GPU draws with Philox, whose state is a seed and an offset, 8 bytes each; programs take them apart to draw in kernels
-of their own. The CPU's generator has a state of 5,056 bytes. A state that was seen gets an offset of its own, by which
-it is found again; one that a program made up seeds the CPU's generator.
+A GPU uses Philox, whose state is a seed and an offset, 8 bytes each; programs read them to draw numbers in their own
+kernels. The state of the CPU's generator has 5,056 bytes. Each state that a program saved gets its own offset, by which
+it can be restored; an unknown state seeds the CPU's generator.
 """
 
 import struct
@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
 _FORM = struct.Struct("<Qq")
 _STEP = 4
-"""Philox gives four numbers at a time: offsets are multiples of that."""
+"""Philox produces four numbers at a time, so that offsets are multiples of four."""
 _MOST_STATES = 4096
-"""So many can be gone back to; beyond that the oldest is forgotten, and seeds anew. 20 MB."""
+"""Maximum number of states that can be restored, which takes 20 MB.
+
+The oldest state beyond it is dropped, and seeds anew.
+"""
 _MASK = (1 << 64) - 1
 
 
 class PhiloxState:
-    """The state of a CPU generator as that of a GPU's.
+    """The state of a CPU generator in the form of a GPU generator's.
 
     Args:
         source: the generator that draws.
@@ -30,45 +33,46 @@ class PhiloxState:
     def __init__(self, source: Any) -> None:
         import torch
 
-        # The source's class may have other methods of these names, which come here.
+        # The source's class may override these methods with calls to this class.
         self._plain: Any = torch._C.Generator  # noqa: SLF001
         self._source = source
-        # By seed and offset, and the other way round; an offset is not used again for another state of its seed.
+        # States by seed and offset, and offsets by seed and state. An offset is not reused for another state of its
+        # seed.
         self._states: OrderedDict[tuple[int, int], bytes] = OrderedDict()
         self._offsets: dict[tuple[int, bytes], int] = {}
         self._next: Counter[int] = Counter()
-        # What the source was seeded with, and the seed that its user is told: `go_to` sets them apart.
+        # The seed of the source, and the seed that its user sees; they differ after `go_to`.
         self._seeded: int
         self._seed: int
         self._begin()
 
     def seed(self) -> int:
-        """Of the numbers that are drawn."""
+        """Return the seed of the drawn numbers."""
         seeded = self._source_seed()
         if seeded != self._seeded:
-            # Somebody seeded the CPU's generator, and may have drawn since: this is no beginning.
+            # The program seeded the CPU's generator itself and may have drawn since, so that this is not offset 0.
             self._seeded = self._seed = seeded
             self._next[seeded] = max(self._next[seeded], _STEP)
         return self._seed
 
     def manual_seed(self, seed: int) -> None:
-        """Draw from the beginning of a seed."""
+        """Restart from the beginning of a seed."""
         self._plain.manual_seed(self._source, seed)
         self._begin()
 
     def random_seed(self) -> int:
-        """Draw from the beginning of a seed that nobody chose; returns it."""
+        """Restart from the beginning of a random seed; return it."""
         self._plain.seed(self._source)
         self._begin()
         return self._seed
 
     def _begin(self) -> None:
-        """The source was seeded just now."""
+        """Record the state right after the source was seeded."""
         self._seeded = self._seed = self._source_seed()
         self._keep(0, self._own_state())
 
     def _keep(self, offset: int, state: bytes) -> None:
-        """Go back to this state when its offset is asked for; the oldest of too many is forgotten."""
+        """Store a state for later restoring by its offset; drop the oldest if there are too many."""
         self._states[self._seed, offset] = state
         self._states.move_to_end((self._seed, offset))
         self._offsets[self._seed, state] = offset
@@ -78,7 +82,7 @@ class PhiloxState:
             self._offsets.pop((seed, oldest), None)
 
     def offset(self) -> int:
-        """Another one for each state of a seed that was seen, 0 for its beginning."""
+        """Return the offset of the present state: unique for each state of a seed, 0 for its beginning."""
         seed, state = self.seed(), self._own_state()
         found = self._offsets.get((seed, state))
         if found is None:
@@ -87,7 +91,7 @@ class PhiloxState:
         return found
 
     def get(self) -> Any:
-        """16 bytes, as a tensor of the CPU."""
+        """Return the state: 16 bytes in a CPU tensor."""
         import torch
         from torch.utils._python_dispatch import _disable_current_modes
 
@@ -96,11 +100,11 @@ class PhiloxState:
             return torch.frombuffer(bytearray(_FORM.pack(self._seed, offset)), dtype=torch.uint8)
 
     def set(self, state: Any) -> None:
-        """Go on from a state.
+        """Continue from a state.
 
         Raises:
-            TypeError: it is no tensor of bytes.
-            RuntimeError: it has not 16 bytes.
+            TypeError: if it is not a tensor of bytes.
+            RuntimeError: if it does not have 16 bytes.
         """
         import torch
         from torch.utils._python_dispatch import _disable_current_modes
@@ -114,10 +118,10 @@ class PhiloxState:
         self.go_to(*_FORM.unpack(given))
 
     def go_to(self, seed: int, offset: int) -> None:
-        """Go on from an offset of a seed.
+        """Continue from an offset of a seed.
 
         Raises:
-            RuntimeError: the offset is not a multiple of four.
+            RuntimeError: if the offset is not a multiple of four.
         """
         if offset % _STEP:
             raise RuntimeError("offset must be a multiple of 4")
@@ -125,7 +129,7 @@ class PhiloxState:
         if known is not None:
             self._put_back(known)
         else:
-            # Numbers of its own for each offset, and the same ones each time.
+            # Each offset gets its own numbers, which are the same each time.
             self._plain.manual_seed(self._source, (seed + 0x9E3779B97F4A7C15 * (offset // _STEP)) & _MASK)
         self._seeded, self._seed = self._source_seed(), seed
         self._keep(offset, self._own_state())
@@ -148,14 +152,14 @@ class PhiloxState:
 
 
 def install(device: "StandInDevice") -> None:
-    """Change ``torch.Generator`` and what ``torch.cuda`` says of random numbers."""
+    """Patch ``torch.Generator`` and the random number functions of ``torch.cuda``."""
     import torch
 
     kind = _generator_class()
     device.patches.set(torch, "Generator", kind)
     state = PhiloxState(torch.default_generator)
     count = torch.cuda.device_count()
-    # All GPUs draw from the one generator of the CPU.
+    # All GPUs share the CPU's generator.
     generators = tuple(kind(f"cuda:{index}", state) for index in range(count))
     device.patches.update(torch.cuda, _answers(state, generators))
 
@@ -191,7 +195,7 @@ def _generator_class() -> Any:
     plain: Any = torch.Generator
 
     class Generator(plain):  # type: ignore[misc]
-        """A generator that says it is on the GPU, and draws on the CPU."""
+        """A generator that claims to be on the GPU, and draws on the CPU."""
 
         def __new__(cls, device: Any = "cpu", state: PhiloxState | None = None) -> Any:  # noqa: ARG004  # as __init__
             return super().__new__(cls, "cpu")

@@ -1,8 +1,8 @@
 # ruff: noqa: SLF001  # the dispatcher has no public door
-"""At the CPU's keys for autograd and autocast: on to what the program registered for the GPU, where a tensor is there.
+"""Redirect the CPU's autograd and autocast keys to the program's GPU kernels if a tensor is on the GPU.
 
-torch decides by these keys before any dispatch mode is asked. By the CPU's, an operator such as ``layer_norm`` is taken
-apart, and a kernel for ``AutogradCUDA`` is never seen.
+torch dispatches by these keys before any dispatch mode is called. By the CPU's keys, an operator such as ``layer_norm``
+is decomposed, and a kernel for ``AutogradCUDA`` is never reached.
 """
 
 import warnings
@@ -21,8 +21,8 @@ class Redirects:
     """The redirections of a process.
 
     Args:
-        running: gives what to enter while an operator's kernel for ``CUDA``, by its name, is called from here.
-        registered: tells whether an operator, by its name, has a kernel of the program's at a key.
+        running: returns the context to enter while an operator's ``CUDA`` kernel is called from here, given its name.
+        registered: returns whether the program has registered a kernel for an operator's name at a key.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class Redirects:
         self._libraries: dict[tuple[str, str], Any] = {}
 
     def remove(self) -> None:
-        """Take them out of the dispatcher."""
+        """Remove the redirections from the dispatcher."""
         for library in self._libraries.values():
             library._destroy()
         self._libraries.clear()
 
     def follow(self, name: str, key: str) -> None:
-        """A kernel was registered.
+        """Handle the registration of a kernel.
 
         Args:
             name: ``library::operator.overload``.
@@ -53,7 +53,7 @@ class Redirects:
         if (name, at) in self._libraries:
             return
         if key == "CUDA" and any(self._has(name, k) for k in (_AUTOGRAD, "Autograd")):
-            # It has derivatives of its own, below which the mode is asked.
+            # It has its own derivative formula, and the mode is called below that.
             return
         op = _overload(name)
         if op is None:
@@ -64,7 +64,7 @@ class Redirects:
         namespace, _, rest = name.partition("::")
         library = self._libraries[name, at] = registry.Library(namespace, "IMPL")
         with warnings.catch_warnings():
-            # That a kernel is replaced is what is wanted.
+            # Replacing a kernel is intended, so that the warning is suppressed.
             warnings.simplefilter("ignore")
             library.impl(rest, self._redirect(op, name, at), at, with_keyset=True)
 
@@ -83,14 +83,14 @@ class Redirects:
             if at != _AUTOCAST:
                 with self._running(name) if target == "CUDA" else nullcontext():
                     return op._op_dk(key, *args, **kwargs)
-            # Such a kernel calls its operator again, past autocast for CUDA; here it has to be past the CPU's.
+            # Such a kernel calls its operator again with CUDA's autocast disabled; here the CPU's has to be disabled.
             with self._c._ExcludeDispatchKeyGuard(autocast):
                 return op._op_dk(key, *args, **kwargs)
 
         return redirect
 
     def _before(self, op: Any, name: str, at: str) -> Callable[[Any, Any, Any], Any]:
-        """What happened at a key so far."""
+        """Return the behaviour at a key before the redirection."""
         c, keys = self._c, self._c.DispatchKey
         kernel = (
             c._dispatch_get_computed_kernel_for_dispatch_key(name, at)
@@ -100,7 +100,7 @@ class Redirects:
         try:
             passes = kernel is None or bool(c._dispatch_kernel_for_dispatch_key_is_fallthrough(name, at))
         except RuntimeError:
-            # The kernel is an alias's, or a fallback.
+            # The kernel belongs to an alias key or is a fallback.
             passes = False
         if at == _AUTOGRAD and self._has(name, "CompositeImplicitAutograd"):
             return lambda _keyset, args, kwargs: op._op_dk(keys.CompositeImplicitAutograd, *args, **kwargs)
@@ -121,7 +121,7 @@ class Redirects:
 
 
 def _overload(name: str) -> Any:
-    """The overload of a name; ``None`` when it has not been defined."""
+    """Return the overload with a name; ``None`` if it is not defined."""
     import torch
 
     namespace, _, rest = name.partition("::")

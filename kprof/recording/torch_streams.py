@@ -1,4 +1,4 @@
-"""Streams, events and graphs without a GPU: everything happens at once, in the order of the program."""
+"""Streams, events and graphs without a GPU: everything is executed immediately, in program order."""
 
 import itertools
 from collections.abc import Callable
@@ -11,10 +11,10 @@ _HANDLES = itertools.count(1)
 
 
 class Stream:
-    """Stands for ``torch.cuda.Stream``.
+    """Replacement for ``torch.cuda.Stream``.
 
     Attributes:
-        cuda_stream: a number of its own, 0 for the default stream; launches are recorded with it.
+        cuda_stream: unique number of the stream, 0 for the default stream; launches are recorded with it.
     """
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
@@ -32,28 +32,28 @@ class Stream:
 
     @property
     def stream_id(self) -> int:
-        """As ``cuda_stream``."""
+        """Same as ``cuda_stream``."""
         return self.cuda_stream
 
     def wait_stream(self, stream: Any) -> None:
-        """Nothing to wait for."""
+        """Do nothing, because there is nothing to wait for."""
 
     def wait_event(self, event: Any) -> None:
-        """Nothing to wait for."""
+        """Do nothing, because there is nothing to wait for."""
 
     def synchronize(self) -> None:
-        """Nothing to wait for."""
+        """Do nothing, because there is nothing to wait for."""
 
     def query(self) -> bool:
-        """Everything is done."""
+        """Return True, because everything is done."""
         return True
 
     def is_capturing(self) -> bool:
-        """No graph is captured."""
+        """Return False, because no graph is captured."""
         return False
 
     def record_event(self, event: Any = None) -> Any:
-        """An event that has happened."""
+        """Return an event that has already happened."""
         return Event() if event is None else event
 
     def __eq__(self, other: object) -> bool:
@@ -66,41 +66,41 @@ class Stream:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing to leave."""
+        """Do nothing."""
 
 
 class Event:
-    """Stands for ``torch.cuda.Event``: has happened as soon as it is recorded; times are not known."""
+    """Replacement for ``torch.cuda.Event``: it has happened as soon as it is recorded; times are unknown."""
 
     cuda_event = 0
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        """Flags mean nothing here."""
+        """Ignore all flags."""
 
     def record(self, stream: Any = None) -> None:
-        """It has happened."""
+        """Do nothing, because the event has already happened."""
 
     def wait(self, stream: Any = None) -> None:
-        """Nothing to wait for."""
+        """Do nothing, because there is nothing to wait for."""
 
     def synchronize(self) -> None:
-        """Nothing to wait for."""
+        """Do nothing, because there is nothing to wait for."""
 
     def query(self) -> bool:
-        """It has happened."""
+        """Return True, because the event has happened."""
         return True
 
     def elapsed_time(self, end: Any) -> float:
-        """Milliseconds: not known."""
+        """Return NaN, because the time is unknown."""
         del end
         return float("nan")
 
 
 class Graph:
-    """Stands for ``torch.cuda.CUDAGraph``: what is captured is recorded once, with how often it is replayed."""
+    """Replacement for ``torch.cuda.CUDAGraph``: captured launches are recorded once, with the number of replays."""
 
     note: Callable[[int, str], None] | None = None
-    """Is told the graph's number, and ``begin``, ``end`` or ``replay``."""
+    """Called with the graph's number, and ``begin``, ``end`` or ``replay``."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         self.number = next(_HANDLES)
@@ -110,30 +110,30 @@ class Graph:
             Graph.note(self.number, what)
 
     def capture_begin(self, *_args: Any, **_kwargs: Any) -> None:
-        """Launches are recorded as those of this graph."""
+        """Begin to record launches as those of this graph."""
         self._tell("begin")
 
     def capture_end(self) -> None:
-        """Launches are recorded as the program's again."""
+        """End the recording of launches as those of this graph."""
         self._tell("end")
 
     def replay(self) -> None:
-        """What was captured counts once more."""
+        """Count one more replay of the captured launches."""
         self._tell("replay")
 
     def reset(self) -> None:
-        """Nothing to free."""
+        """Do nothing, because there is nothing to free."""
 
     def pool(self) -> tuple[int, int]:
-        """A memory pool that is none."""
+        """Return a placeholder for a memory pool."""
         return (0, 0)
 
 
 class GraphCapture:
-    """Stands for ``torch.cuda.graph``.
+    """Replacement for ``torch.cuda.graph``.
 
     Args:
-        graph: that captures what is launched inside.
+        graph: the graph that captures the launches inside.
     """
 
     def __init__(self, graph: Any, *_args: Any, **_kwargs: Any) -> None:
@@ -147,7 +147,7 @@ class GraphCapture:
 
 
 def answers(device: "StandInDevice") -> dict[str, Any]:
-    """What replaces the names of ``torch.cuda``."""
+    """Return the replacements for names of ``torch.cuda``."""
     recorder = device.recorder
 
     def note_graph(graph: int, what: str) -> None:
@@ -159,7 +159,7 @@ def answers(device: "StandInDevice") -> dict[str, Any]:
     default.cuda_stream = 0
 
     class CurrentStream:
-        """Stands for ``torch.cuda.StreamContext``."""
+        """Replacement for ``torch.cuda.StreamContext``."""
 
         def __init__(self, stream: Any) -> None:
             self.stream = stream

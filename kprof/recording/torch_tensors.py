@@ -1,4 +1,4 @@
-"""What Python code asks of tensors, and functions that make tensors without an operator to redirect."""
+"""Patch the tensor attributes that Python code reads, and functions that create tensors without an operator."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -15,7 +15,7 @@ _MAKERS = ("tensor", "as_tensor", "asarray", "sparse_coo_tensor")
 
 
 def install(device: "StandInDevice") -> None:
-    """Change ``torch.Tensor`` and the functions that make tensors from Python values."""
+    """Patch ``torch.Tensor`` and the functions that create tensors from Python values."""
     import torch
 
     device.patches.update(torch.Tensor, {**_properties(device), **_moves(device), **_reads(device)})
@@ -42,7 +42,7 @@ def _properties(device: "StandInDevice") -> dict[str, Any]:
 
     def data_ptr(tensor: Any) -> int:
         if hasattr(tensor, "fake_mode"):
-            # No memory; its place in its storage is what alignment follows from.
+            # A fake tensor has no memory; alignment is derived from its offset in the storage.
             return int(tensor.storage_offset()) * int(tensor.element_size())
         pointer: int = plain_pointer(tensor)
         addresses.take(tensor, pointer)
@@ -61,13 +61,13 @@ def _properties(device: "StandInDevice") -> dict[str, Any]:
 
 
 def _moves(device: "StandInDevice") -> dict[str, Any]:
-    """``to``, ``cuda``, ``cpu``: torch would see no move between two CPU tensors."""
+    """Return replacements for ``to``, ``cuda``, ``cpu``, because torch sees no move between two CPU tensors."""
     import torch
 
     plain = torch._C.TensorBase.to  # noqa: SLF001
 
     def split(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The device that a call of ``to`` names, and the rest of the call by names."""
+        """Return the device named in a call of ``to``, and the other arguments by name."""
         other = kwargs.get("other", args[0] if args else None)
         if kwargs.get("device") is not None:
             target, rest = kwargs["device"], args
@@ -78,7 +78,7 @@ def _moves(device: "StandInDevice") -> dict[str, Any]:
         else:
             return None, {}
         named = {name: value for name, value in kwargs.items() if name not in {"device", "other"}}
-        # Modules give None for the type that stays.
+        # Modules pass None for an unchanged dtype.
         named |= dict(zip(("dtype", "non_blocking", "copy"), rest, strict=False))
         return target, {name: value for name, value in named.items() if value is not None}
 
@@ -115,7 +115,7 @@ def _copied(tensor: Any, index: int | None, named: dict[str, Any]) -> Any:
     options = {name: named[name] for name in ("dtype", "memory_format") if name in named}
     target = torch.device("cpu") if index is None else torch.device("cuda", index)
     if torch.nn.parameter.is_lazy(tensor):
-        # One whose shape is not known yet refuses operators; what it holds until then is an empty tensor.
+        # A lazy parameter without a shape does not support operators; until it has one, it is an empty tensor.
         return torch.empty(0, dtype=options.get("dtype", tensor.data.dtype), device=target)
     with nullcontext() if index is not None else to_host():
         return torch.ops.aten._to_copy(tensor, device=target, **options)  # noqa: SLF001
@@ -140,14 +140,15 @@ def _reads(device: "StandInDevice") -> dict[str, Any]:
 
 
 def _makers(device: "StandInDevice") -> None:
-    """Functions that build a tensor in C++ before any operator is called."""
+    """Patch functions that build a tensor in C++ before any operator is called."""
     import torch
 
     def redirected(plain: Callable[..., Any]) -> Callable[..., Any]:
         def make(*args: Any, **kwargs: Any) -> Any:
             index = device.index_of(kwargs.get("device"))
             if kwargs.get("pin_memory"):
-                # The host's memory is the simulated GPU's; torch without a GPU has no allocator of pinned memory.
+                # Host memory is the simulated GPU's memory, and a torch without a GPU has no allocator for pinned
+                # memory.
                 kwargs = {**kwargs, "pin_memory": False}
             if index is None:
                 return plain(*args, **kwargs)
@@ -187,7 +188,7 @@ def _storages(device: "StandInDevice") -> None:
 
 
 def _default_device(device: "StandInDevice") -> None:
-    """``with torch.device("cuda")`` adds a device to calls below everything that was patched here."""
+    """Patch ``with torch.device("cuda")``, which adds a device to calls below everything that was patched here."""
     import torch
     from torch.utils._device import DeviceContext
 
@@ -203,7 +204,7 @@ def _default_device(device: "StandInDevice") -> None:
 
 
 def _autocast(device: "StandInDevice") -> None:
-    """Autocast for the GPU takes effect on the CPU too, where the operators run."""
+    """Let autocast for the GPU also take effect on the CPU, where the operators run."""
     import torch
 
     plain_enabled, plain_dtype = torch.set_autocast_enabled, torch.set_autocast_dtype

@@ -1,4 +1,4 @@
-"""What is changed in Triton: its compiler and driver where there is no GPU, its launches where there is one."""
+"""Patch Triton: its compiler and driver on machines without a GPU, its launches on machines with one."""
 
 import dataclasses
 import hashlib
@@ -17,7 +17,7 @@ _SESSIONS = ("activate", "activate_all", "deactivate", "deactivate_all", "finali
 
 
 class HipblasLt:
-    """Triton's binding of hipBLASLt; its products are calls of torch's operators, and are listed as these.
+    """Replacement for Triton's binding of hipBLASLt; its products are recorded as calls of torch's operators.
 
     Args:
         workspace: memory that the library could use.
@@ -31,12 +31,12 @@ class HipblasLt:
         c.copy_(a.float() @ b.float().t())
 
     def gemm(self, a: Any, b: Any, c: Any, d: Any, alpha: float, beta: float) -> None:  # noqa: PLR0917  # as BLAS has it
-        """Write ``alpha`` times that product and ``beta`` times ``c`` to ``d``."""
+        """Write ``alpha`` times the product from :meth:`matmul` plus ``beta`` times ``c`` to ``d``."""
         d.copy_(alpha * (a.float() @ b.float().t()) + beta * c.float())
 
 
 def install(patches: Patches) -> None:
-    """Change the bindings that the installed Triton has."""
+    """Patch the bindings that the installed Triton has."""
     from triton._C import libtriton
 
     hipblas = getattr(getattr(libtriton, "amd", None), "hipblas", None)
@@ -46,7 +46,7 @@ def install(patches: Patches) -> None:
 
 
 def _proton(patches: Patches) -> None:
-    """Start no session, and let programs switch on and off what there is not."""
+    """Prevent Proton sessions from starting, and let programs activate and deactivate sessions that do not exist."""
     try:
         from triton import knobs
         from triton._C.libproton import proton
@@ -60,11 +60,11 @@ def _proton(patches: Patches) -> None:
 
 
 def _nothing(*_args: Any, **_kwargs: Any) -> None:
-    """Do what a session that was not started does."""
+    """Do nothing, like for a session that was not started."""
 
 
 def note(recorder: Recorder, kernel: Any, grid: list[int], stream: Any, args: tuple[Any, ...]) -> None:
-    """Note a launch of Triton's ``CompiledKernel``; its products go into the capture the first time."""
+    """Record a launch of Triton's ``CompiledKernel``; the first launch also stores its stages in the capture."""
     if not hasattr(kernel.src, "fn") or getattr(kernel.metadata.target, "backend", None) != "hip":
         return
     recorder.start()
@@ -101,13 +101,13 @@ def _plain(value: Any) -> Any:
 
 
 def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], stream: Callable[[int], int]) -> None:
-    """Compile for the recorder's device; launch nothing.
+    """Compile for the recorder's device, and launch nothing.
 
     Args:
-        recorder: gets each launch and compile.
-        patches: how to get back.
-        device: gives the index of the current device.
-        stream: gives the current stream of a device.
+        recorder: receives each launch and compile.
+        patches: collects the changes for a later removal.
+        device: returns the index of the current device.
+        stream: returns the current stream of a device.
     """
     import triton
     import triton.backends
@@ -115,10 +115,10 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
 
     active = driver.make_driver(recorder.settings.device, device, stream, tuning.call_once)
     config = triton.runtime.driver
-    # Plain attributes until 3.4, behind properties since.
+    # Plain attributes until Triton 3.4, properties with these underlying names since then.
     for name in ("_default", "_active") if hasattr(config, "_default") else ("default", "active"):
         patches.set(config, name, active)
-    # Some libraries make a driver of their own from Triton's list of backends.
+    # Some libraries create their own driver from Triton's list of backends.
     backends = triton.backends.backends
     patches.set_item(backends, "amd", dataclasses.replace(backends["amd"], driver=driver.class_of(active)))
     original = triton.compiler.compile
@@ -144,7 +144,7 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
 
 
 def observe(recorder: Recorder, patches: Patches) -> None:
-    """Let everything happen, and note what is launched."""
+    """Let launches run as usual, and record them."""
     from triton.compiler.compiler import CompiledKernel
 
     original = vars(CompiledKernel).get("run")

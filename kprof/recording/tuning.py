@@ -1,6 +1,6 @@
-"""Autotuners: no configuration is timed, and the first that can be launched goes on.
+"""Autotuners in a recording: no configuration is timed, and the first one that can be launched is used.
 
-Each of them is launched for the record, with its own grid, and compiled as far as the recording's time for that goes.
+Every configuration is launched for the record, with its own grid, and compiled if the recording's time permits.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,10 +14,10 @@ _NAN = float("nan")
 
 
 class UnknownTimes(list[float]):
-    """Stands for the times of one configuration: not known.
+    """Replacement for the unknown times of one configuration.
 
-    Configurations are compared to find the fastest. The first one that can be launched is made to win, which is
-    found out when the comparison happens; meanwhile all of them are compiled.
+    An autotuner compares configurations to find the fastest. The first one that can be launched is made to win. Whether
+    a configuration can be launched is only determined at the comparison, so that all are compiled meanwhile.
     """
 
     def __init__(self, usable: Callable[[], bool]) -> None:
@@ -34,7 +34,7 @@ class UnknownTimes(list[float]):
 
 
 class UsedCache(dict[Any, Any]):
-    """An autotuner's choices by key; it keeps which one was used last."""
+    """An autotuner's choices by key, which record the key that was used last."""
 
     last: Any = None
 
@@ -44,7 +44,7 @@ class UsedCache(dict[Any, Any]):
 
 
 def install(recorder: "Recorder", patches: "Patches") -> None:
-    """Make autotuners and benchmarks go through the recorder."""
+    """Route autotuners and benchmarks through the recorder."""
     import triton.testing
     from triton.runtime.autotuner import Autotuner
 
@@ -56,7 +56,8 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
             try:
                 original_bench(self, *args, config=config, **meta)
             except Exception as error:  # noqa: BLE001
-                # The program's own mistake would end the program; one configuration's only ends that one.
+                # An error of the whole program would occur for every configuration; an error of one configuration ends
+                # only that one.
                 candidate.error = f"{type(error).__name__}: {error}".splitlines()[0]
         return UnknownTimes(lambda: recorder.usable(candidate.kernel))
 
@@ -71,7 +72,7 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
             return original_run(self, *args, **kwargs)
 
     def from_disk(self: Any, tuning_key: Any, configs: Any, bench_fn: Callable[[], Any]) -> bool:
-        # What was timed on some other device decides nothing here, and unknown times are not to be kept.
+        # Times from another device must not decide, and unknown times must not be stored.
         del self, tuning_key, configs
         bench_fn()
         return False
@@ -85,13 +86,13 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
 
 
 def call_once(kernel_call: Callable[[], Any], *_args: Any, **_options: Any) -> list[float]:
-    """Stands for a benchmark of an autotuner."""
+    """Replace an autotuner's benchmark: call once and return unknown times."""
     kernel_call()
     return [_NAN, _NAN, _NAN]
 
 
 def do_bench(fn: Callable[[], Any], *_args: Any, quantiles: Any = None, return_mode: str = "mean", **_: Any) -> Any:
-    """Stands for ``triton.testing.do_bench``: calls once and knows no time."""
+    """Replace ``triton.testing.do_bench``: call once and return unknown times."""
     fn()
     if quantiles is not None:
         return [_NAN] * len(quantiles) if len(quantiles) > 1 else _NAN

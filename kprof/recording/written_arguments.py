@@ -1,4 +1,4 @@
-"""Which arguments a Triton kernel may write to, as far as its source tells."""
+"""Find the arguments that a Triton kernel may write to, by its source."""
 
 import ast
 from typing import Any
@@ -42,21 +42,22 @@ _DEPTH = 6
 
 
 def written_arguments(function: Any, depth: int = 0) -> frozenset[str] | None:
-    """Names of the arguments through which a kernel may write; ``None`` when that is not known.
+    """Return the names of the arguments through which a kernel may write; ``None`` if unknown.
 
-    A name counts as derived from an argument when it is assigned from an expression with the argument in it; the result
-    of a ``@triton.jit`` function is derived from those arguments that it returns, not from those that it only loads
-    from. A pointer that is handed to such a function is written where that one writes it, and to another helper in any
-    case.
+    A name is derived from an argument if it is assigned from an expression with the argument in it. The result of a
+    ``@triton.jit`` function is derived from the arguments that it returns, not from those that it only loads from. A
+    pointer passed to such a function is written if that function writes it; a pointer passed to another helper always
+    counts as written.
 
     Args:
         function: a ``@triton.jit`` function.
-        depth: calls between the kernel and it; beyond six, functions that are called count as any other helper.
+        depth: number of calls between the kernel and the function; from six calls on, called functions count as other
+            helpers.
     """
     known = function.__dict__.get(_ATTRIBUTE, False)
     if known is not False:
         return known  # type: ignore[no-any-return]
-    # For a function that calls itself.
+    # A preliminary entry ends the recursion of a function that calls itself.
     function.__dict__[_ATTRIBUTE] = None
     try:
         tree = function.parse().body[0]
@@ -78,7 +79,7 @@ def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int)
     def origins(node: ast.AST) -> set[str]:
         return _origins(node, origin, known, depth)
 
-    # Pointers move in loops: what a name is derived from needs a second look at the lines before.
+    # A pointer may change later in a loop, so that two passes over the lines are needed.
     for _ in range(2):
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
@@ -93,7 +94,7 @@ def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int)
             continue
         callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if callee in _WRITES and isinstance(node.func, ast.Attribute):
-            # The pointer is the first argument of a function, or what a descriptor's method belongs to.
+            # The pointer is the first argument of a function, or the object of a descriptor's method.
             found |= origins(node.args[0] if node.args else node) | origins(node.func.value)
         elif callee not in _READS and not _is_language(node.func):
             for argument in _handed_on(node, known, depth):
@@ -102,7 +103,7 @@ def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int)
 
 
 def _handed_on(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.expr]:
-    """Arguments of a call through which the function may write: all where it is not known which."""
+    """Return the arguments of a call through which the function may write; all arguments if that is unknown."""
     everything = [*call.args, *(keyword.value for keyword in call.keywords)]
     function = called_function(call.func, known)
     if function is None or depth == _DEPTH or any(isinstance(value, ast.Starred) for value in call.args):
@@ -115,7 +116,7 @@ def _handed_on(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.ex
 
 
 def _origins(node: ast.AST, origin: dict[str, set[str]], known: dict[str, Any], depth: int) -> set[str]:
-    """Return the arguments that an expression is made from; a loaded value is no pointer."""
+    """Return the arguments that an expression depends on as a pointer; loaded values are not pointers."""
     parts = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Call):
         callee = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -142,7 +143,7 @@ def _returned(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.exp
 
 
 def _is_language(node: ast.AST) -> bool:
-    """``tl.something``, ``tl.math.something``: Triton's own functions write only through those that are known to."""
+    """Whether a function is Triton's own, such as ``tl.something``; these write only if listed in ``_WRITES``."""
     while isinstance(node, ast.Attribute):
         node = node.value
         if isinstance(node, ast.Name):

@@ -1,1 +1,1 @@
-"""The simulated GPU that recorded programs and imported files see, on machines without one."""
+"""The simulated GPU that recorded programs and imported files see on machines without a GPU."""

@@ -1,4 +1,4 @@
-"""Doing something right after a module was imported, without importing it. Standard library only."""
+"""Run actions right after a module was imported, without importing it. Imports only the standard library."""
 
 import importlib.util
 import sys
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class AfterImport(MetaPathFinder):
-    """Calls a function after each of some modules was executed, once; at once for those that are there already."""
+    """Calls an action once after a module was executed, or at once if the module is already loaded."""
 
     def __init__(self, actions: dict[str, Callable[[], None]]) -> None:
         self.actions = dict(actions)
@@ -18,7 +18,7 @@ class AfterImport(MetaPathFinder):
 
     def install(self) -> None:
         """Start watching."""
-        # First: an action may import what another one waits for.
+        # Insert first, because an action may import a module that another action waits for.
         sys.meta_path.insert(0, self)
         for name in list(self.actions):
             if name in sys.modules:
@@ -30,7 +30,7 @@ class AfterImport(MetaPathFinder):
             sys.meta_path.remove(self)
 
     def done(self, name: str) -> None:
-        """A module is there."""
+        """Run the action of a module that was executed."""
         action = self.actions.pop(name, None)
         if action is not None:
             action()
@@ -38,7 +38,7 @@ class AfterImport(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec that others find, with a loader that tells when it is done."""
+        """Return the spec that other finders find, with a loader that reports when the module was executed."""
         del path, target
         if fullname not in self.actions or fullname in self._finding:
             return None
@@ -53,7 +53,7 @@ class AfterImport(MetaPathFinder):
 
 
 class _Telling(Loader):
-    """A loader that reports, and otherwise is the one inside."""
+    """A loader that wraps another one and reports when it is done."""
 
     def __init__(self, inner: Any, watcher: AfterImport) -> None:
         self._inner = inner
@@ -63,13 +63,13 @@ class _Telling(Loader):
         return getattr(self._inner, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As the loader inside."""
+        """See the wrapped loader."""
         made: ModuleType | None = self._inner.create_module(spec)
         return made
 
     def exec_module(self, module: ModuleType) -> None:
-        """As the loader inside; then the action."""
-        # Whoever asks the module for its loader afterwards must meet the real one.
+        """Execute the module with the wrapped loader, then run the action."""
+        # Code that reads the module's loader later must see the real one.
         if module.__spec__ is not None:
             module.__spec__.loader = self._inner
         module.__loader__ = self._inner
