@@ -1,11 +1,11 @@
-"""ROCm's command-line tools for a GPU that is not there: ``rocm-smi``, ``amd-smi``, ``rocm_agent_enumerator``.
+"""ROCm's command-line tools for a simulated GPU: ``rocm-smi``, ``amd-smi``, ``rocm_agent_enumerator``.
 
-Programs look them up on PATH, and parse what they print, before they choose their code for AMD. This file is run by
-itself, by whatever Python is found first; standard library only, nothing of kprof.
+Programs find them on PATH and parse their output to choose their code for AMD. This file runs by itself, with whatever
+Python is found first, so that it imports only the standard library and nothing of kprof::
 
     python command_tools.py rocm-smi --showproductname --json
 
-``KPROF_TOOLS`` holds the settings of the recording. What is not answered is an error that says so.
+``KPROF_TOOLS`` contains the settings of the recording. Unsupported arguments are reported as an error.
 """
 
 import json
@@ -21,22 +21,22 @@ Fields = dict[str, str]
 
 
 class NotAnsweredError(Exception):
-    """The simulated GPU has no answer to these arguments."""
+    """The simulated GPU does not support these arguments."""
 
 
 def rocm_smi(arguments: Sequence[str], gpu: Mapping[str, Any]) -> str:
-    """What ``rocm-smi`` prints, as text or with ``--json``.
+    """Return the output of ``rocm-smi``, as text or with ``--json``.
 
     Args:
-        arguments: behind its name.
+        arguments: command-line arguments after the program's name.
         gpu: fields of :class:`kprof.simulation.gpu.SimulatedGpu`.
 
     Raises:
-        NotAnsweredError: one of the arguments is not known.
+        NotAnsweredError: if an argument is not supported.
     """
     left = list(arguments)
     as_json = "--json" in left
-    # Which GPU: there is one.
+    # Options that select a GPU are ignored, because there is only one.
     shown = [each for each in left if each not in {"--json", "-d", "--device", "0", "--alldevices"}]
     if not shown:
         shown = ["--showproductname"]
@@ -74,10 +74,12 @@ def rocm_smi(arguments: Sequence[str], gpu: Mapping[str, Any]) -> str:
 
 
 def amd_smi(arguments: Sequence[str], gpu: Mapping[str, Any]) -> str:
-    """What ``amd-smi list``, ``static`` and ``version`` print, as text or with ``--json``; arguments as above.
+    """Return the output of ``amd-smi list``, ``static`` or ``version``, as text or with ``--json``.
+
+    The parameters are those of :func:`rocm_smi`.
 
     Raises:
-        NotAnsweredError: one of the arguments is not known.
+        NotAnsweredError: if an argument is not supported.
     """
     as_json = "--json" in arguments
     words = [each for each in arguments if each != "--json"]
@@ -107,10 +109,10 @@ def amd_smi(arguments: Sequence[str], gpu: Mapping[str, Any]) -> str:
 
 
 def rocm_agent_enumerator(arguments: Sequence[str], gpu: Mapping[str, Any]) -> str:
-    """Print the architectures of the host's agent and of the GPU, one per line; with ``GPU`` only the GPU's.
+    """Return the architectures of the host's agent and of the GPU, one per line; with ``GPU`` only the GPU's.
 
     Raises:
-        NotAnsweredError: an argument is not supported.
+        NotAnsweredError: if an argument is not supported.
     """
     if set(arguments) - {"-name", "-t", "GPU"}:
         raise NotAnsweredError(" ".join(arguments))
@@ -122,7 +124,7 @@ TOOLS: Mapping[str, Callable[[Sequence[str], Mapping[str, Any]], str]] = {
     "amd-smi": amd_smi,
     "rocm_agent_enumerator": rocm_agent_enumerator,
 }
-"""Name on PATH to what answers."""
+"""Function that answers for each name on PATH."""
 
 
 def _product(gpu: Mapping[str, Any]) -> Fields:
@@ -155,7 +157,7 @@ def _indented(entry: Mapping[str, Any], depth: int) -> list[str]:
 
 
 def main() -> int:
-    """Answer as the tool that is named first; 2 for what has no answer."""
+    """Answer for the tool that the first argument names; return 2 if an argument is not supported."""
     name, *arguments = sys.argv[1:]
     try:
         gpu = json.loads(os.environ["KPROF_TOOLS"])["device"]

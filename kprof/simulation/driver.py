@@ -1,4 +1,4 @@
-"""The driver that Triton finds: it says which GPU there is and has nothing to load or launch with."""
+"""The driver that Triton finds: it describes the simulated GPU, and loads and launches nothing."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from kprof.simulation.gpu import SimulatedGpu
 
 
 class _Answers:
-    """What every GPU driver of Triton answers in the same way."""
+    """Methods that are the same for every GPU driver of Triton."""
 
     get_current_device: Callable[[], int]
     bench: Any
@@ -48,13 +48,13 @@ class _Answers:
 
 
 def make_driver(device: SimulatedGpu, current: Callable[[], int], stream: Callable[[int], int], bench: Any) -> Any:
-    """A driver for Triton.
+    """Return a driver for Triton.
 
     Args:
-        device: the GPU to stand in for.
-        current: gives the index of the current device.
-        stream: gives the current stream of a device.
-        bench: stands for ``do_bench``.
+        device: the GPU to simulate.
+        current: returns the index of the current device.
+        stream: returns the current stream of a device.
+        bench: replacement for ``do_bench``.
     """
     from triton.backends.compiler import GPUTarget
     from triton.backends.driver import DriverBase
@@ -62,7 +62,7 @@ def make_driver(device: SimulatedGpu, current: Callable[[], int], stream: Callab
     target = GPUTarget("hip", device.arch, device.wavefront_size)
 
     class RecordingDriver(_Answers, DriverBase):  # type: ignore[misc]
-        """Stands for Triton's HIP driver."""
+        """Replacement for Triton's HIP driver."""
 
         def __init__(self) -> None:
             self.utils = _Utilities(device)
@@ -84,10 +84,10 @@ def make_driver(device: SimulatedGpu, current: Callable[[], int], stream: Callab
 
 
 def class_of(driver: Any) -> Any:
-    """What stands for the driver's class in Triton's list of backends: always gives this driver."""
+    """Return a replacement for the driver's class in Triton's list of backends, which always creates this driver."""
 
     class Always:
-        """Stands for Triton's ``HIPDriver``."""
+        """Replacement for Triton's ``HIPDriver``."""
 
         is_active = staticmethod(driver.is_active)
 
@@ -98,7 +98,7 @@ def class_of(driver: Any) -> Any:
 
 
 class _Utilities:
-    """What libraries ask the driver's ``utils``."""
+    """Replacement for the driver's ``utils``, which libraries use."""
 
     def __init__(self, device: SimulatedGpu) -> None:
         self._device = device
@@ -121,12 +121,12 @@ class _Utilities:
         }
 
     def load_binary(self, name: str, kernel: Any, shared: int, index: int) -> Sequence[int]:
-        """Nothing is loaded: handles of zero, no registers known, the largest workgroup."""
+        """Return handles of zero, no registers or spills, and the largest workgroup, without loading anything."""
         del name, kernel, shared, index
         return (0, 0, 0, 0, 1024)
 
     def unload_module(self, module: Any) -> None:
-        """Nothing was loaded."""
+        """Do nothing, because nothing was loaded."""
 
 
 def _set_device(index: Any) -> None:
@@ -139,6 +139,6 @@ def _no_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     del source, metadata
 
     def launch(*_args: Any) -> None:
-        """Kernels that were compiled past the recording do not run either."""
+        """Do nothing: kernels that were compiled outside of the recording do not run either."""
 
     return launch

@@ -1,13 +1,13 @@
-"""What a GPU that is not there answers. Standard library only, until it is looked up by its name."""
+"""The properties of the simulated GPU. Imports only the standard library, except for a lookup by name."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 HIP_VERSION = "7.0.51831"
-"""What ``torch.version.hip`` says: a release of ROCm that knows every architecture here."""
+"""Value of ``torch.version.hip``: a release of ROCm that supports every architecture here."""
 
 MEMORY_BYTES = 64 << 30
-"""The GPU's memory as a program sees it: no table here holds capacities, and programs size batches by it."""
+"""Memory size that programs see. kprof has no table of capacities, and programs choose batch sizes by this value."""
 
 
 @dataclass(frozen=True)
@@ -15,17 +15,17 @@ class SimulatedGpu:
     """The simulated GPU that the program sees.
 
     Attributes:
-        arch: ``gfx942``.
-        name: as ``torch.cuda.get_device_name`` gives it.
-        compute_units: of the device.
-        wavefront_size: lanes.
-        lds_bytes: that one workgroup may have.
-        memory_bytes: of the device.
-        threads_per_workgroup: work-items of the largest workgroup.
-        threads_per_cu: work-items that a compute unit holds.
-        registers_per_cu: 32-bit vector registers of a compute unit.
-        clock_mhz: engine clock; 0 when not known.
-        l2_bytes: of the second-level cache; 0 when not known.
+        arch: architecture, for example ``gfx942``.
+        name: name for ``torch.cuda.get_device_name``.
+        compute_units: number of CUs.
+        wavefront_size: lanes per wavefront.
+        lds_bytes: maximum LDS per workgroup.
+        memory_bytes: size of the memory.
+        threads_per_workgroup: maximum work-items per workgroup.
+        threads_per_cu: maximum work-items per CU.
+        registers_per_cu: 32-bit vector registers per CU.
+        clock_mhz: engine clock; 0 if unknown.
+        l2_bytes: size of the L2 cache; 0 if unknown.
     """
 
     arch: str
@@ -42,13 +42,13 @@ class SimulatedGpu:
 
     @property
     def capability(self) -> tuple[int, int]:
-        """What ROCm reports as compute capability: (9, 4) for gfx942."""
+        """Compute capability that ROCm reports: (9, 4) for gfx942."""
         digits = self.arch.removeprefix("gfx")
         return int(digits[:-2]), int(digits[-2], 16)
 
     @property
     def full_arch(self) -> str:
-        """The architecture with its features, as ``gcnArchName`` has it."""
+        """The architecture with its features, as in ``gcnArchName``."""
         from kprof.hardware.machine import load
 
         known = load(self.arch).llvm
@@ -56,13 +56,13 @@ class SimulatedGpu:
 
 
 def gpu_of(name: str) -> SimulatedGpu:
-    """The simulated GPU that a program sees.
+    """Return the simulated GPU that a program sees.
 
     Args:
-        name: an architecture, for which its first product stands in, or a product.
+        name: a product, or an architecture, which is represented by its first product.
 
     Raises:
-        KprofError: neither is known.
+        KprofError: if the name is neither.
     """
     from kprof.hardware.machine import find_product, products
     from kprof.hardware.machine import load as load_architecture
@@ -93,7 +93,7 @@ def gpu_of(name: str) -> SimulatedGpu:
 
 
 def torch_properties(gpu: SimulatedGpu) -> SimpleNamespace:
-    """What ``torch.cuda.get_device_properties`` gives."""
+    """Return the replacement for ``torch.cuda.get_device_properties``."""
     return SimpleNamespace(
         name=gpu.name,
         major=gpu.capability[0],

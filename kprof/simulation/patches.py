@@ -1,4 +1,4 @@
-"""Replacing attributes of foreign modules so that everything can be put back. Standard library only."""
+"""Replace attributes of foreign modules so that they can be restored. Imports only the standard library."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,19 +7,19 @@ _ABSENT = object()
 
 
 class Patches:
-    """What was replaced, with what was there."""
+    """The replaced attributes, with their original values."""
 
     def __init__(self) -> None:
         self._undo: list[tuple[Any, str, Any]] = []
         self._items: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
-        """Set an attribute; one that was only inherited is removed again later."""
+        """Set an attribute. If it was inherited before, :meth:`undo` removes it."""
         self._undo.append((owner, name, vars(owner).get(name, _ABSENT)))
         setattr(owner, name, value)
 
     def set_value(self, owner: Any, name: str, value: Any) -> None:
-        """Set what the owner answers for a name, however it keeps it."""
+        """Set an attribute to a value, even if the owner does not store it in its ``__dict__``."""
         self._undo.append((owner, name, getattr(owner, name)))
         setattr(owner, name, value)
 
@@ -34,7 +34,7 @@ class Patches:
             self.set(owner, name, value)
 
     def undo(self) -> None:
-        """Put everything back, last first."""
+        """Restore everything, last change first."""
         while self._items:
             mapping, key, entry = self._items.pop()
             mapping[key] = entry

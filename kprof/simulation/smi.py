@@ -1,4 +1,4 @@
-"""The Python package ``amdsmi`` without a GPU: what libraries ask it before they choose their code for AMD."""
+"""The Python package ``amdsmi`` without a GPU, which libraries query to choose their code for AMD."""
 
 import sys
 from collections.abc import Callable
@@ -13,11 +13,11 @@ NAME = "amdsmi"
 
 
 class AmdSmiException(Exception):  # noqa: N818  # its name there
-    """What the package raises."""
+    """Exception of the package."""
 
 
 class AmdSmiMemoryType(Enum):
-    """Kinds of memory that can be asked for."""
+    """Kinds of memory to query."""
 
     VRAM = 0
     VIS_VRAM = 1
@@ -25,9 +25,9 @@ class AmdSmiMemoryType(Enum):
 
 
 def install(gpu: SimulatedGpu) -> Callable[[], None]:
-    """Answer for the package, installed or not, with one GPU; gives the way back.
+    """Replace the package, installed or not, by one that reports one GPU; return a function that undoes this.
 
-    What is not answered here is missing from the module, so that a program's own fallback runs.
+    Functions that are not simulated are missing from the module, so that a program's own fallback runs.
     """
     before = sys.modules.get(NAME)
     sys.modules[NAME] = _module(gpu)
@@ -69,7 +69,7 @@ def _module(gpu: SimulatedGpu) -> ModuleType:
 
 
 def _asic(gpu: SimulatedGpu) -> dict[str, Any]:
-    """As the package gives it; numbers of the PCI bus have no source here and are not known."""
+    """Return the facts about the GPU in the package's form. PCI numbers have no source here, and are unknown."""
     unknown = "N/A"
     return {
         "market_name": gpu.name,

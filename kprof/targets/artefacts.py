@@ -1,9 +1,9 @@
-"""Kernels that were compiled elsewhere: assembly, code objects, Triton's cache and dump directories.
+"""Load kernels that were compiled elsewhere: assembly, code objects, Triton's cache and dump directories.
 
-Everything here is only read. Nothing is executed, and no link is followed out of the directory that was named.
+Files are only read. Nothing is executed, and no link out of the named directory is followed.
 
-``torch_compile_debug/run_*/torchinductor/model_*/output_code.py`` and the files of the cache hold the sources of Triton
-kernels as texts in calls of ``async_compile.triton``; what was compiled lies in Triton's cache below
+``torch_compile_debug/run_*/torchinductor/model_*/output_code.py`` and the files of Inductor's cache contain the sources
+of Triton kernels as texts in calls of ``async_compile.triton``. The compiled kernels are in Triton's cache below
 ``TORCHINDUCTOR_CACHE_DIR``, in ``triton/<device>/<hash>``.
 """
 
@@ -42,24 +42,24 @@ _AMD_WORDS = (b"amdgcn", b"amdhsa", b"s_endpgm")
 _PEEK = 1 << 16
 _MAX_BYTES = 512 * 1024 * 1024
 _LARGEST_LISTING = 16 * 1024 * 1024
-"""Bytes of assembly. The largest listing of the tests has 65 kB."""
+"""Maximum bytes of assembly. The largest listing of the tests has 65 kB."""
 _BYTES_A_LINE = 64
-"""There may be as many lines as these in the largest listing, 262,144: they take some seconds and half a gigabyte."""
+"""Bytes per line for the maximum number of lines, 262,144, which take some seconds and half a gigabyte to read."""
 NO_LDS = "Triton's dump does not say the LDS"
 NO_WORKGROUP = "the launch is not known"
-"""Beginnings of notes on what only the launch tells."""
+"""Prefixes of notes on facts that only the launch determines."""
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 
 
 def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
-    """Every kernel of an assembly file or code object, distinguished by content.
+    """Yield every kernel of an assembly file or code object, distinguished by content.
 
     Args:
         path: the file.
-        arch: architecture to assume where the file does not say.
+        arch: architecture to assume if the file does not name one.
 
     Raises:
-        KprofError: the file is missing, empty, cut off, too large or of another kind.
+        KprofError: if the file is missing, empty, truncated, too large or of another kind.
     """
     from kprof.inputs.code_object.packing import is_packed, unpack
 
@@ -71,12 +71,13 @@ def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
         yield from _from_object(path, data, arch)
         return
     _check_size(path, data)
-    # clang copies raw bytes of names into comments: what is no assembly is found by its content, not by its encoding.
+    # clang copies raw bytes of names into comments. A file that is not assembly is recognised by its content, not by
+    # its encoding.
     yield from from_assembly(path, data.decode(errors="replace"), arch)
 
 
 def _check_size(path: Path, data: bytes) -> None:
-    """Refuse assembly that would take long, or much memory: lines decide, however short they are."""
+    """Reject assembly that would take much time or memory. The number of lines counts, however short they are."""
     allowed = boundary.limit(_LARGEST_LISTING)
     said = (
         (len(data), "bytes", allowed),
@@ -92,12 +93,12 @@ def _check_size(path: Path, data: bytes) -> None:
 
 
 def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
-    """Every kernel below a Triton cache or dump directory, in the order of their names.
+    """Yield every kernel below a Triton cache or dump directory, sorted by file name.
 
-    A file that cannot be read ends the run only when nothing else could be.
+    Errors of single files are raised after all other files were read.
 
     Raises:
-        KprofError: the directory holds no compiled AMD kernel.
+        KprofError: if a file cannot be read, or the directory contains no compiled AMD kernel.
     """
     found = 0
     problems: list[KprofError] = []
@@ -130,14 +131,14 @@ def _some(names: list[str]) -> str:
 
 
 def compiled_files(root: Path, onerror: Callable[[OSError], object] | None = None) -> Iterator[Path]:
-    """Files below a directory that may hold kernels, by name, each kernel in the form that tells the most.
+    """Yield the files below a directory that may contain kernels, by name, each kernel in its most informative form.
 
-    That is assembly before code objects, and code objects before bundles of them. What a compiler's ``-save-temps``
-    leaves for the host, and object files without GPU code, are passed over.
+    Assembly is preferred to code objects, and code objects to bundles of them. Files that a compiler's ``-save-temps``
+    writes for the host, and object files without GPU code, are skipped.
 
     Args:
         root: the directory.
-        onerror: called for each folder below that cannot be listed.
+        onerror: called for each folder that cannot be listed.
     """
     for folder, folders, files in os.walk(root, onerror=onerror, followlinks=False):
         folders.sort()
@@ -149,7 +150,7 @@ def compiled_files(root: Path, onerror: Callable[[OSError], object] | None = Non
 
 
 def links_below(root: Path) -> list[str]:
-    """Links in a directory, from there, that are not followed: to folders, and what is named as a kernel's file is."""
+    """Return the links below a directory, relative to it, that are not followed: to folders and to kernel files."""
     found = []
     for folder, folders, files in os.walk(root, followlinks=False):
         folders.sort()
@@ -160,7 +161,7 @@ def links_below(root: Path) -> list[str]:
 
 
 def _wanted(path: Path, names: set[str]) -> bool:
-    """Whether a file of a directory with these names is to be read."""
+    """Whether to read a file in a directory with these names."""
     suffix = path.suffix
     if suffix in ASSEMBLY_SUFFIXES:
         return suffix == ".amdgcn" or (path.with_suffix(".amdgcn").name not in names and _is_for_amd(path))
@@ -168,17 +169,17 @@ def _wanted(path: Path, names: set[str]) -> bool:
         better = {path.with_suffix(other).name for other in (*ASSEMBLY_SUFFIXES, *_BETTER.get(suffix, ()))}
         return not better & names and (suffix in {".hsaco", ".co"} or _is_for_amd(path))
     if suffix == ".hipfb":
-        # -save-temps has the parts of the bundle beside it, each under its own name.
+        # -save-temps writes the parts of the bundle next to it, each under its own name.
         stem = path.name.split(".")[0]
         return not any(name.startswith(f"{stem}-hip-amdgcn") for name in names)
     return suffix == ".aks2" or path.name.endswith(_PACKED)
 
 
 def _is_for_amd(path: Path) -> bool:
-    """Whether an object file or assembly is for AMD GPUs: compilers leave those for the host under the same suffix."""
+    """Whether an object file or assembly is for AMD GPUs; compilers use the same suffix for host files."""
     start = head_of(path, _PEEK)
     if not start:
-        # Reading it says why it cannot be read.
+        # Reading the file later reports why it cannot be read.
         return True
     if start.startswith(_ELF):
         return start[18:20] == _EM_AMDGPU
@@ -193,15 +194,15 @@ def _read(path: Path) -> bytes:
 
 
 def from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKernel]:
-    """Every kernel of an assembly text.
+    """Yield every kernel of an assembly text.
 
     Args:
-        path: where it came from; Triton's metadata and TTGIR are looked for beside it.
+        path: origin of the text; Triton's metadata and TTGIR are searched next to it.
         text: the assembly.
-        arch: architecture to assume where the text does not say.
+        arch: architecture to assume if the text does not name one.
 
     Raises:
-        KprofError: no kernel in it, or no architecture.
+        KprofError: if the text contains no kernel or names no architecture.
     """
     assembly = amdgcn.parse(text, str(path), arch=arch)
     if not assembly.kernels:
@@ -219,7 +220,7 @@ def from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKer
 
 
 def _from_archive(path: Path, images: "Iterator[Packed]", arch: str | None) -> Iterator[LoadedKernel]:
-    """The kernels of an archive; an image without code stands for a configuration that did not compile."""
+    """Yield the kernels of an archive; an image without code is a configuration that did not compile."""
     missing: list[str] = []
     found = False
     for image in images:
@@ -238,7 +239,7 @@ def _from_archive(path: Path, images: "Iterator[Packed]", arch: str | None) -> I
 
 
 def _launch_of(image: "Packed") -> tuple[int, int] | None:
-    """LDS and work-items of a workgroup, when an archive says them."""
+    """Return LDS and work-items per workgroup, if the archive contains them."""
     return None if image.lds_bytes is None or not image.threads else (image.lds_bytes, image.threads)
 
 
@@ -269,7 +270,7 @@ def _from_object(
 
 
 def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.AssemblyKernel], list[str], str | None]:
-    """The instructions of a code object by kernel, notes on them, and the reason why there are none."""
+    """Return the instructions of a code object by kernel, notes on them, and the reason if there are none."""
     from kprof.inputs import code_object
 
     notes: list[str] = []
@@ -327,10 +328,10 @@ def _loaded(
 
 
 def _static_lds(program: amdgcn.AssemblyKernel) -> int | None:
-    """LDS of a workgroup as far as the code object tells; ``None`` when it is allocated at the launch.
+    """Return the LDS per workgroup in the code object; ``None`` if it is allocated at the launch.
 
-    Triton's LDS, and HIP's dynamic shared memory, read 0 here. Code that accesses LDS without having any was therefore
-    built for a size that only the launch knows.
+    The code object contains 0 for Triton's LDS and HIP's dynamic shared memory. Code that accesses LDS although its
+    static size is 0 was therefore built for a size that only the launch determines.
     """
     static = program.registers.lds_bytes_static
     if static:
@@ -352,13 +353,13 @@ def _architecture(name: str | None, path: Path) -> Architecture:
 
 
 def _sibling_metadata(path: Path) -> tuple[Mapping[str, Any], list[str]]:
-    """Triton's metadata of the same kernel, when it lies beside the file, and notes on what was left out of it."""
+    """Return Triton's metadata of the same kernel, if it is next to the file, and notes on omitted parts."""
     sibling = path.with_suffix(".json")
     try:
         data = boundary.read_bytes(sibling, most=boundary.TEXT_LIMIT)
     except KprofError:
         return {}, []
-    # Any other JSON of this name is no metadata.
+    # Other JSON files of this name are not metadata.
     return triton_metadata.decoded(data, str(sibling)) if b'"num_warps"' in data else ({}, [])
 
 
@@ -373,7 +374,7 @@ def _sibling_ttgir(path: Path) -> Any:
 
 
 def kernels_below(root: Path) -> list[str]:
-    """Names of the Triton kernels whose source stands in generated files below a directory, in their order."""
+    """Return the names of the Triton kernels in generated source files below a directory, in file order."""
     names: dict[str, None] = {}
     count = 0
     for folder, folders, files in os.walk(root, followlinks=False):

@@ -1,4 +1,4 @@
-"""Captured kernels, ready to be analysed: from the capture's own files, without Triton."""
+"""Load captured kernels for analysis from the capture's own files, without Triton."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -13,19 +13,19 @@ from kprof.inputs.source_path import in_moved
 from kprof.targets.loaded import ListedConfiguration, LoadedKernel
 
 SEPARATOR = "::"
-"""Between a capture and the name or identifier of one of its kernels."""
+"""Separator between a capture and the name or identifier of one of its kernels."""
 
 
 def chosen(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[CapturedKernel]:
-    """The kernels of a capture that are asked for.
+    """Return the requested kernels of a capture.
 
     Args:
-        capture: as it was read.
+        capture: the capture.
         wanted: an identifier, or a function's name for all of its specialisations; empty for every kernel.
-        all_configs: also those that were only compiled, as an autotuner's other configurations.
+        all_configs: True to include kernels that were only compiled, such as an autotuner's other configurations.
 
     Raises:
-        InputError: it has no such kernel.
+        InputError: if the capture has no such kernel.
     """
     kernels = list(capture.kernels)
     if wanted:
@@ -40,7 +40,7 @@ def chosen(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[
 
 
 def analysed(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[CapturedKernel]:
-    """The kernels of :func:`chosen`, and those whose launch failed since they do not fit, which the program caught."""
+    """Return the kernels of :func:`chosen`, and kernels that did not fit, whose failed launch the program handled."""
     kernels = chosen(capture, wanted, all_configs=all_configs)
     known = {kernel.id for kernel in kernels}
     refused = [kernel for kernel in capture.kernels if kernel.refused and kernel.id not in known]
@@ -48,14 +48,15 @@ def analysed(capture: Capture, wanted: str, *, all_configs: bool = False) -> lis
 
 
 def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[LoadedKernel]:
-    """The compiled specialisations of a capture that were launched, in the order of their first appearance.
+    """Yield the launched specialisations of a capture, in the order of their first appearance.
 
     Args:
-        target: the capture directory; with ``::NAME`` one kernel of it, see :func:`chosen`.
-        all_configs: also those that were only compiled, as an autotuner's other configurations.
+        target: the capture directory, or ``DIRECTORY::NAME`` for one of its kernels, see :func:`chosen`.
+        all_configs: True to include kernels that were only compiled, such as an autotuner's other configurations.
 
     Raises:
-        KprofError: it cannot be read, or holds no kernel; or, after all others, that some were not compiled.
+        KprofError: if the capture cannot be read or contains no kernel; if some kernels were not compiled, after all
+            others.
     """
     path, _, wanted = str(target).partition(SEPARATOR)
     capture = read(path)
@@ -74,7 +75,7 @@ def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[L
 
 
 def _first_stage(kernel: CapturedKernel) -> dict[str, str]:
-    """The TTIR, where it was kept."""
+    """Return the TTIR, if it was stored."""
     try:
         return {"ttir": _in_place(kernel.text("ttir"), kernel.moved)}
     except KprofError:
@@ -82,10 +83,10 @@ def _first_stage(kernel: CapturedKernel) -> dict[str, str]:
 
 
 def loaded(kernel: CapturedKernel) -> LoadedKernel:
-    """A captured kernel, read.
+    """Load a captured kernel.
 
     Raises:
-        KprofError: it was not compiled, or its files are damaged.
+        KprofError: if it was not compiled, or its files are damaged.
     """
     from kprof.compiler.versions import with_argument_names
     from kprof.inputs import amdgcn, mlir
@@ -135,7 +136,7 @@ def _listed(candidates: Mapping[str, CapturedKernel]) -> list[ListedConfiguratio
 
 
 def _assumed(kernel: CapturedKernel) -> list[str]:
-    """What stands for something that only a device can tell."""
+    """Describe assumptions about facts that only a device can determine."""
     if not kernel.choice_unknown:
         return []
     if kernel.listed < 2:
@@ -145,5 +146,5 @@ def _assumed(kernel: CapturedKernel) -> list[str]:
 
 
 def _in_place(text: str, moved: tuple[str, str] | None) -> str:
-    """Assembly or MLIR whose positions name the folder that the sources are in now."""
+    """Return assembly or MLIR with source positions updated to the folder in which the sources are now."""
     return text if moved is None else in_moved(text, *moved)

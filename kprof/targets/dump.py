@@ -1,4 +1,4 @@
-"""Write what the compiler made to files: each stage, the metadata, and the module before each pass."""
+"""Write the compiler's output to files: each stage, the metadata, and the module before each pass."""
 
 import json
 import re
@@ -14,14 +14,14 @@ def write_stages(kernel: LoadedKernel, folder: Path) -> list[Path]:
     """Write ``<kernel>.<arch>.ttir`` ... ``.hsaco``, ``.json``, and ``passes/000-<pass>.mlir``.
 
     Args:
-        kernel: a kernel that was compiled; for others nothing is written.
-        folder: made when it does not exist.
+        kernel: a compiled kernel; for other kernels nothing is written.
+        folder: the folder, which is created if it does not exist.
 
     Returns:
         The files, in the order of the stages.
 
     Raises:
-        KprofError: a file cannot be written.
+        KprofError: if a file cannot be written.
     """
     stem = _UNSAFE.sub("_", f"{kernel.name}.{kernel.arch.name}")
     files: dict[str, str | bytes] = {f"{stem}.{stage}": content for stage, content in kernel.stages.items()}

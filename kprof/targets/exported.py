@@ -1,9 +1,9 @@
-"""A Triton function of a notebook or a running script, written to a file from which other processes can load it.
+"""Write a Triton function of a notebook or a running script to a file that other processes can import.
 
-Workers that compile import a function from its file. What stands in a notebook's cell, in ``__main__`` or inside
-another function has no file that could be imported without running the program again. So the function's source is
-written to one of its own, with what it refers to: other Triton functions, modules, constants. The same text goes with
-the request for a function that has a file, for the case that the file gives another one than is in memory.
+Compile workers import a function from its file. A function in a notebook's cell, in ``__main__`` or inside another
+function has no file that can be imported without running the program again. Therefore its source is written to a
+separate file, with everything that it refers to: other Triton functions, modules, constants. For a function with a
+file, the same text is sent with the request, in case that the function in memory differs from the file.
 """
 
 import inspect
@@ -24,15 +24,15 @@ _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
 def make_importable(entry: Any) -> None:
-    """See that the compiler's processes find the function inside ``entry``, and compile it as it is in memory now.
+    """Ensure that compile workers find the function inside ``entry``, and compile it as it is in memory now.
 
-    It is written to a file where they would not find it.
+    The function is written to a file if workers could not find it otherwise.
 
     Args:
-        entry: a Triton function, also behind an autotuner or another wrapper.
+        entry: a Triton function, possibly wrapped by an autotuner or another wrapper.
 
     Raises:
-        KprofError: it refers to something that no other process can be given.
+        KprofError: if the function refers to an object that cannot be sent to another process.
     """
     if any(is_interpreted(layer) for layer in layers(entry)):
         raise TargetError(
@@ -58,7 +58,7 @@ def _in_memory(jit: Any) -> InMemory:
 
 
 def _is_importable(jit: Any) -> bool:
-    """Whether importing its file gives this function, and runs no program."""
+    """Whether importing a function's file gives this function, without running a program."""
     path, name = place_of(jit)
     module = getattr(jit.fn, "__module__", None)
     return module != "__main__" and "<locals>" not in name and path.suffix == ".py" and path.is_file()
@@ -66,13 +66,13 @@ def _is_importable(jit: Any) -> bool:
 
 @dataclass
 class _Sources:
-    """What goes into the file.
+    """Contents of the file to write.
 
     Attributes:
         owner: name of the function that is written.
-        complete: write helpers that could be imported from their files, too: those may be others in memory.
-        lines: imports and constants, by the name that they define.
-        functions: names of further Triton functions to the functions.
+        complete: True to also write helpers that could be imported from their files, because they may differ in memory.
+        lines: imports and constants by the name that they define.
+        functions: further Triton functions by name.
     """
 
     owner: str
@@ -81,7 +81,7 @@ class _Sources:
     functions: dict[str, Any] = field(default_factory=dict)
 
     def add(self, jit: Any) -> None:
-        """Take a function, of ``@triton.constexpr_function`` too, with everything that it refers to."""
+        """Add a function (also a ``@triton.constexpr_function``) with everything that it refers to."""
         name = jit.fn.__name__
         known = self.functions.get(name)
         if known is jit:
@@ -133,10 +133,10 @@ class _Sources:
         )
 
     def text(self, jit: Any) -> str:
-        """The file with a function. Lines keep their numbers where what comes first leaves room for it.
+        """Return the text of the file with a function. Line numbers are kept if the preceding lines leave enough room.
 
         Raises:
-            KprofError: the function refers to what no file can say.
+            KprofError: if the function refers to an object that source code cannot express.
         """
         self.add(jit)
         first = [line for key, line in self.lines.items() if not key.startswith("~")]
@@ -149,14 +149,14 @@ class _Sources:
         lines = ["; ".join(head)]
         for function in sorted(self.functions.values(), key=lambda one: one.fn.__code__.co_firstlineno):
             source = source_of(function)
-            # The decorator stands in the line before the definition's.
+            # The decorator goes into the line before the definition.
             lines.extend([""] * (_line_of(function) - 2 - len(lines)))
             lines.extend((_decorator(function), *source.rstrip().splitlines()))
         return "\n".join([*lines, *last, ""])
 
 
 def _line_of(jit: Any) -> int:
-    """The line with ``def``, which follows those of the decorators."""
+    """Return the line number of ``def``, which follows the decorators."""
     decorators = next((at for at, line in enumerate(_lines(jit)) if line.lstrip().startswith("def ")), 0)
     return int(jit.starting_line_number) + decorators
 
@@ -170,7 +170,7 @@ def _decorator(jit: Any) -> str:
 
 
 def _literal(value: Any) -> str | None:
-    """A value as an expression; ``None`` when it has none."""
+    """Return a value as a Python expression; ``None`` if there is none."""
     if type(value) in _PLAIN:
         return f"float({str(value)!r})" if isinstance(value, float) else repr(value)
     if type(value) in {tuple, list}:
@@ -187,12 +187,12 @@ def _literal(value: Any) -> str | None:
 
 
 def _stem(jit: Any) -> str:
-    """A file name that says where the function is from: the script's, or the function's for a notebook's cell."""
+    """Return a file name that tells the function's origin: the script's name, or the function's name for a notebook."""
     stem = Path(jit.fn.__code__.co_filename).stem
     return stem if stem.isidentifier() else str(jit.fn.__name__)
 
 
 def _lines(jit: Any) -> list[str]:
-    """Source lines of a function, decorators included; Triton before 3.5 keeps them nowhere."""
+    """Return the source lines of a function including decorators; Triton before 3.5 does not store them."""
     kept = getattr(jit, "raw_src", None)
     return list(kept) if kept is not None else inspect.getsourcelines(jit.fn)[0]

@@ -1,4 +1,4 @@
-"""HIP source, compiled by a clang that is found: to assembly for the GPU only. Nothing of it is run."""
+"""Compile HIP source to GPU assembly with an installed clang. The code is not run."""
 
 import os
 import re
@@ -22,19 +22,20 @@ _OWN_HEADERS = ("-nogpuinc", "-nogpulib")
 
 
 def is_hip(path: Path) -> bool:
-    """Whether a file's name says that it is C++ or HIP."""
+    """Whether a file is C++ or HIP source, by its name."""
     return path.name.endswith(SUFFIXES)
 
 
 def compile_hip(path: Path, arch: str) -> str:
-    """The assembly of a HIP source for one architecture, with source lines.
+    """Return the assembly of a HIP source for one architecture, with source lines.
 
     Args:
-        path: the source. Its folder is searched for headers, as a compiler does.
-        arch: ``gfx942``.
+        path: the source. Its folder is searched for headers, as compilers do.
+        arch: architecture, for example ``gfx942``.
 
     Raises:
-        KprofError: no clang, none that knows the architecture, headers that are not there, or an error in the source.
+        KprofError: if there is no clang, it does not support the architecture, headers are missing, or the source has
+            an error.
     """
     require(path, "compiled as HIP source")
     text = boundary.read_bytes(path, most=_MAX_BYTES).decode(errors="replace")
@@ -58,7 +59,7 @@ def compile_hip(path: Path, arch: str) -> str:
 
 
 def find_clang() -> str | None:
-    """``KPROF_CLANG``, else ROCm's clang, else the newest one on the path."""
+    """Return the path of ``KPROF_CLANG``, else of ROCm's clang, else of the newest clang on PATH, or None."""
     own = os.environ.get("KPROF_CLANG")
     if own:
         return shutil.which(own)
@@ -75,7 +76,7 @@ def _arguments(arch: str, headers: Sequence[str]) -> Iterator[str]:
 
 
 def _run(command: Sequence[str], folder: str, path: Path) -> str | None:
-    """What the compiler printed when it failed."""
+    """Run the compiler; return its error output if it failed, or None."""
     try:
         ran = children.run(
             command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT, check=False

@@ -1,4 +1,4 @@
-"""Kernels that have to be compiled first: bundled ones and those in a user's file."""
+"""Plan and run the compiles of source targets: bundled kernels and kernels in a user's file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TargetJob:
-    """One compile to be done.
+    """One compile to be done, with its launch.
 
     Attributes:
-        request: what the compiler is asked.
+        request: the compile request.
         machine: hardware model of its architecture.
-        name: the kernel's name.
-        grid: workgroups of the launch, ``None`` when no launch is known.
-        problem: the launch's problem parameters.
-        arguments: numbers that the launch passes, by name.
-        notes: what is not known of it, in words.
-        product: the GPU, when one was named.
-        values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
-        contents: values of integer tensors that the launch passes, by name, where they are known.
-        tensor_bytes: bytes of all tensors that a recorded launch passes; ``None`` where that is not known.
-        job: name of the call that makes this launch and others; empty where a call is one launch.
+        name: name of the kernel.
+        grid: workgroups of the launch; ``None`` if no launch is known.
+        problem: problem parameters of the launch.
+        arguments: numeric arguments of the launch by name.
+        notes: descriptions of unknown facts.
+        product: the GPU, if a product was named.
+        values: numbers that the launch does not determine, see :mod:`kprof.targets.values`.
+        contents: values of integer tensors of the launch by name, if known.
+        tensor_bytes: bytes of all tensors of a recorded launch; ``None`` if unknown.
+        job: name of the call that makes this launch and others; empty if the call makes one launch.
         listed: configurations among which an autotuner chooses at this launch, each with its compile; else empty.
-        condition: what a timed launch finds in the caches.
+        condition: state of the caches for a timed launch.
     """
 
     request: CompileRequest
@@ -66,17 +66,17 @@ def plan(
     options: CompileOptions,
     product: Product | None = None,
 ) -> list[TargetJob]:
-    """The compiles that a source target stands for, none of them done yet.
+    """Return the compiles of a source target, without doing them.
 
     Args:
-        target: as :func:`kprof.targets.target.resolve` takes or gives it.
+        target: any argument or result of :func:`kprof.targets.target.resolve`.
         machines: architectures to compile for.
-        options: what to compile of it.
-        product: the GPU whose number of CUs decides launches; ``None``: each architecture's first product.
+        options: which kernels, cases and configurations to compile.
+        product: the GPU whose number of CUs determines launches; ``None``: each architecture's first product.
 
     Raises:
-        KprofError: no such kernel, case or knob; an option that the target cannot use; the architecture cannot do what
-            the kernel needs; Triton is missing.
+        KprofError: if a kernel, case or knob does not exist, the target cannot use an option, the architecture does not
+            support the kernel, or Triton is missing.
     """
     from kprof.compiler.versions import installed
     from kprof.targets.library import bundled, load
@@ -87,7 +87,7 @@ def plan(
         return [job for machine in machines for job in calls_of(found.kernel, machine, options, product)]
     place = found.text.partition("::")[0]
     if not Path(place).suffix and "/" not in place and place not in bundled():
-        # An unknown name is refused before anything else: that needs no Triton.
+        # An unknown name is reported first, even if Triton is not installed.
         load(found.text)
     installed()
     question = _question(found.text, machines, options, product)
@@ -104,7 +104,7 @@ def _question(
     path = bundled().get(place) or Path(place)
     named = vars(options.part(CompileOptions))
     chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache", "condition"}}
-    # Options that a source cannot use belong to the question, or a remembered answer would hide the error.
+    # Options that a source cannot use are part of the question; otherwise a stored answer would hide the error.
     chosen |= {name: getattr(options, name) for name in given(options) if name not in named}
     gpus = [machine.name if product is None else product.name for machine in machines]
     return {"file": str(path.absolute()), "function": function, "gpus": gpus, **chosen}
@@ -113,7 +113,7 @@ def _question(
 def _asked_before(
     question: Mapping[str, Any], machines: Sequence[Architecture], options: CompileOptions
 ) -> list[TargetJob] | None:
-    """The compiles that this question meant the last time, if no file has changed: saves the import of Triton."""
+    """Return the stored compiles for a question if no file has changed, which saves the import of Triton."""
     from kprof.compiler.question_cache import recall
 
     answer = recall(question)
@@ -141,7 +141,7 @@ def _read(entry: Mapping[str, Any], machines: Mapping[str, Architecture], option
 
 
 def _written(job: TargetJob, options: CompileOptions) -> dict[str, Any]:
-    """Return a compile as it is remembered with its question."""
+    """Return a compile in the form in which it is stored with its question."""
     return {
         "request": job.request.to_json(),
         "arch": job.machine.name,
@@ -151,7 +151,7 @@ def _written(job: TargetJob, options: CompileOptions) -> dict[str, Any]:
         "arguments": dict(job.arguments),
         "contents": dict(job.contents),
         "notes": list(job.notes),
-        # Values are given for the kernel itself: its parts have other arguments.
+        # Values apply to the kernel itself; its parts have other arguments.
         "values": job.values is options.value,
         "job": job.job,
         "listed": [[config, _written(each, options)] for config, each in job.listed],
@@ -161,7 +161,7 @@ def _written(job: TargetJob, options: CompileOptions) -> dict[str, Any]:
 def _ask(
     target: str, machines: Sequence[Architecture], options: CompileOptions, product: Product | None
 ) -> list[TargetJob]:
-    """Load the kernel's file and derive the compiles; remember them for the next time."""
+    """Load the kernel's file, derive the compiles, and store them for the next time."""
     import sys
 
     from kprof.compiler.question_cache import remember
@@ -170,7 +170,7 @@ def _ask(
     jobs: list[TargetJob] = []
     function = None
     for machine in machines:
-        # A file may define something else where it sees another GPU.
+        # A file may define something else if it sees another GPU.
         kernel = kernel_of(target, machine.name if product is None else product.name)
         jobs += calls_of(kernel, machine, options, product)
         function = unwrap(kernel.entry)
@@ -184,17 +184,17 @@ def _ask(
 def calls_of(
     kernel: "Kernel", machine: Architecture, options: CompileOptions, product: Product | None = None
 ) -> "Iterator[TargetJob]":
-    """Yield every launch of a call of a kernel: the kernel itself and the parts that its ``run`` launches with it.
+    """Yield every launch of a kernel's call: the kernel itself and the parts that its ``run`` launches.
 
     Args:
-        kernel: what to launch.
+        kernel: the kernel.
         machine: architecture.
         options: case, sizes and knobs.
-        product: the GPU whose number of CUs decides launches; ``None``: the architecture's first product.
+        product: the GPU whose number of CUs determines launches; ``None``: the architecture's first product.
 
     Raises:
-        TargetError: an option that the kernel does not use.
-        KprofError: no such case or knob, or the architecture cannot do what the kernel needs.
+        TargetError: if the kernel does not use an option.
+        KprofError: if a case or knob does not exist, or the architecture does not support the kernel.
     """
     if kind_of(kernel) is TargetKind.FUNCTION or not kernel.parts:
         yield from jobs_of(kernel, machine, options, product)
@@ -209,10 +209,10 @@ def calls_of(
 def launches_of(
     kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: CompileOptions
 ) -> "Iterator[TargetJob]":
-    """Yield the launches of one call, in order: the kernel itself, then its parts as far as the call needs them.
+    """Yield the launches of one call, in order: the kernel itself, then the parts that the call needs.
 
     Raises:
-        KprofError: the file's ``launch`` or ``when`` fails, or asks for something that cannot be compiled.
+        KprofError: if the file's ``launch`` or ``when`` fails, or describes a launch that cannot be compiled.
     """
     from kprof.kernel_spec import Part
 
@@ -231,14 +231,14 @@ def jobs_of(
     """Yield the compiles of a kernel's own launch, without its parts, on one architecture.
 
     Args:
-        kernel: what to launch.
+        kernel: the kernel.
         machine: architecture.
         options: case, sizes and knobs.
-        product: the GPU whose number of CUs decides launches; ``None``: the architecture's first product.
+        product: the GPU whose number of CUs determines launches; ``None``: the architecture's first product.
 
     Raises:
-        TargetError: an option that the kernel does not use.
-        KprofError: no such case or knob, or the architecture cannot do what the kernel needs.
+        TargetError: if the kernel does not use an option.
+        KprofError: if a case or knob does not exist, or the architecture does not support the kernel.
     """
     kind = kind_of(kernel)
     check(kind, kernel.name, given(options))
@@ -270,7 +270,7 @@ def _cases(
     return problem, [kernel.configure(gpu, override, problem) for override in overrides]
 
 
-def _from_case(  # noqa: PLR0917 - one launch: what, where, of which problem, with which knobs
+def _from_case(  # noqa: PLR0917 - one launch: its code, the GPU, the problem and the knobs
     name: str,
     code: "Part",
     machine: Architecture,
@@ -370,10 +370,10 @@ def _config_words(config: Mapping[str, Any]) -> str:
 
 
 def _workgroups(options: CompileOptions, known: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """The launch's workgroups along each axis, counted by the formulas of ``--grid``; ``None`` where it is not given.
+    """Return the launch's workgroups along each axis, computed from ``--grid``; ``None`` without ``--grid``.
 
     Raises:
-        KprofError: a formula uses a name that is neither a knob nor a size.
+        KprofError: if a formula uses a name that is neither a knob nor a size.
     """
     from kprof.expressions import SCALARS, parse, whole
 
@@ -385,7 +385,7 @@ def _workgroups(options: CompileOptions, known: Mapping[str, Any]) -> tuple[int,
 
 
 def _left_out(function: "Function") -> tuple[str, ...]:
-    """What of the function's file was not run."""
+    """Describe the parts of the function's file that were not run."""
     import sys
 
     from kprof.importing.loading import left_out
@@ -396,18 +396,18 @@ def _left_out(function: "Function") -> tuple[str, ...]:
 
 
 def _derived(entry: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What heuristics make of the values that are known; nothing where they need one that is not."""
+    """Return the values of heuristics for known values; nothing if a heuristic needs an unknown value."""
     from kprof.targets.sizes import by_heuristics
 
     try:
         return by_heuristics(entry, values)
     except TargetError:
-        # A constexpr without a value is reported with all others that have none.
+        # A constexpr without a value is reported together with all others.
         return {}
 
 
 def _several(kernel: "Kernel", count: int) -> None:
-    """See that there are configurations to choose among."""
+    """Check that there are several configurations."""
     if count <= 1:
         has = "lists one configuration only" if count else "lists no configurations"
         raise TargetError(
@@ -443,10 +443,10 @@ def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
 
 
 def compile_jobs(jobs: Sequence[TargetJob], options: CompileOptions) -> Iterator[Compiled]:
-    """Compile what was planned, in that order.
+    """Compile planned jobs, and yield the results in the same order.
 
     Raises:
-        KprofError: Triton is missing or refuses.
+        KprofError: if Triton is missing or rejects a kernel.
     """
     from kprof.compiler.compile import compile_kernel, compile_many
 
@@ -468,7 +468,7 @@ def job_of(kernel: LoadedKernel) -> TargetJob:
     """Return the compile and the launch that a kernel came from.
 
     Raises:
-        TargetError: the kernel was not compiled here.
+        TargetError: if the kernel was not compiled here.
     """
     if kernel.request is None:
         raise TargetError(f"{kernel.name} was not compiled here, so it cannot be compiled again")
@@ -479,7 +479,7 @@ def job_of(kernel: LoadedKernel) -> TargetJob:
 
 
 def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
-    """A finished compile, read."""
+    """Load a finished compile."""
     from kprof.compiler.versions import with_argument_names
     from kprof.inputs import amdgcn, mlir
 

@@ -1,9 +1,9 @@
-"""Kernels by name: those that come with kprof, and those in a user's own file.
+"""Load kernels by name: bundled kernels, and kernels in a user's own file.
 
-A target is a bundled kernel's name (``gemm``), one of its further functions (``gemm::reduce``), or a Python
-file with a ``KERNEL`` or, as ``file.py::function``, any ``@triton.jit`` function.
+A target is a bundled kernel's name (``gemm``), one of its further functions (``gemm::reduce``), a Python file with a
+``KERNEL`` or, as ``file.py::function``, any ``@triton.jit`` function.
 
-Loading a file runs it, as ``import`` does. Everything that :func:`catalogue` tells is read without running anything.
+Loading a file runs it, as ``import`` does. :func:`catalogue` reads files without running anything.
 """
 
 import ast
@@ -25,7 +25,7 @@ from kprof.kernel_spec import Config, Kernel, Launch, Shape
 
 @dataclass(frozen=True)
 class KernelSummary:
-    """What the text of a kernel file says of its kernel: name, summary, names of cases, checks and parts."""
+    """Facts about a kernel from the text of its file: name, summary, names of cases, checks and parts."""
 
     name: str
     path: Path
@@ -36,19 +36,19 @@ class KernelSummary:
 
 
 def bundled() -> dict[str, Path]:
-    """Bundled kernels: name to file, sorted by name. A file whose name begins with ``_`` is not a kernel."""
+    """Return the files of bundled kernels, sorted by name. A file whose name begins with ``_`` is not a kernel."""
     return {p.stem: p for p in sorted(own_folder().glob("*.py")) if not p.stem.startswith("_")}
 
 
 def load(target: str, *, interpret: bool = True) -> Kernel:
-    """A kernel from its name or path.
+    """Load a kernel by its name or path.
 
     Args:
         target: ``softmax``, ``gemm::reduce``, ``my.py`` or ``my.py::function``.
-        interpret: see :func:`kprof.importing.loading.load_module`; false for what is to be compiled.
+        interpret: see :func:`kprof.importing.loading.load_module`; False for kernels to be compiled.
 
     Raises:
-        KprofError: there is no such kernel, file or function, or the file cannot be imported.
+        KprofError: if the kernel, file or function does not exist, or the file cannot be imported.
     """
     place, _, function = target.partition("::")
     known = bundled()
@@ -66,12 +66,12 @@ def load(target: str, *, interpret: bool = True) -> Kernel:
 
 
 def is_python(place: str) -> bool:
-    """Return whether a file may be imported as Python: by its suffix, and by nothing that is in it."""
+    """Return whether a file may be imported as Python, judged by its suffix alone."""
     return place.endswith(".py")
 
 
 def not_python(place: str) -> TargetError:
-    """Return the error for a file that was named as the home of a function and is no Python file."""
+    """Return the error for a file that was given with a function's name, but is not a Python file."""
     return TargetError(
         "is not a Python file, so it is not imported",
         path=place,
@@ -80,22 +80,23 @@ def not_python(place: str) -> TargetError:
 
 
 def load_file(path: Path | str, function: str | None = None, *, interpret: bool = True) -> Kernel:
-    """The kernel that a file describes, or one of its functions.
+    """Load the kernel that a file describes, or one of its functions.
 
-    Without a ``KERNEL`` in the file the result has no cases and its ``launch`` raises: the caller then says the
-    signature itself.
+    Without a ``KERNEL`` in the file the result has no cases and its ``launch`` raises; the caller then provides the
+    signature.
 
     Args:
         path: a Python file. It is run, with its folder on the import path.
-        function: a ``@triton.jit`` function or a part of ``KERNEL``; by default ``KERNEL`` itself, or the only one.
-        interpret: as for :func:`load`.
+        function: a ``@triton.jit`` function or a part of ``KERNEL``; by default ``KERNEL`` itself, or the file's only
+            function.
+        interpret: see :func:`load`.
 
     Raises:
-        KprofError: the file is missing, is not Python, fails while it runs, or has no such kernel.
+        KprofError: if the file is missing, is not Python, fails while it runs, or has no such kernel.
     """
     path = Path(path)
     module = load_module(path, interpret=interpret)
-    # The function object may have been analysed itself before; a target named by its file means the code of the file.
+    # The function object itself may have been analysed before; a target named by its file means the code in the file.
     for name in triton_functions(module):
         forget_in_memory(jit_function(getattr(module, name)))
     described = getattr(module, "KERNEL", None)
@@ -113,7 +114,7 @@ def load_file(path: Path | str, function: str | None = None, *, interpret: bool 
 
 
 def catalogue() -> Iterator[KernelSummary]:
-    """What the bundled files say of themselves. Nothing is imported, so Triton need not be installed."""
+    """Yield facts about the bundled kernels. Nothing is imported, so that Triton need not be installed."""
     for name, path in bundled().items():
         yield read_entry(name, path)
 
@@ -122,7 +123,7 @@ def read_entry(name: str, path: Path) -> KernelSummary:
     """Read a kernel file's ``KERNEL = Kernel(...)`` without running it.
 
     Raises:
-        KprofError: the file cannot be read or is not Python.
+        KprofError: if the file cannot be read or is not Python.
     """
     try:
         tree = ast.parse(boundary.read_text(path))
@@ -151,7 +152,7 @@ def _assigned(node: ast.stmt) -> list[tuple[str, ast.expr]]:
 
 
 def _keys(node: ast.expr | None, values: Mapping[str, ast.expr]) -> tuple[str, ...]:
-    """Keys of a dict display; names are followed to module-level dicts, ``**other`` and ``a | b`` too."""
+    """Return the keys of a dict expression, including names of module-level dicts, ``**other`` and ``a | b``."""
     if isinstance(node, ast.Name):
         return _keys(values.get(node.id), {k: v for k, v in values.items() if k != node.id})
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
@@ -168,7 +169,7 @@ def _keys(node: ast.expr | None, values: Mapping[str, ast.expr]) -> tuple[str, .
 
 
 def _only_function(module: ModuleType, path: Path) -> Any:
-    """The one Triton function of a file."""
+    """Return the only Triton function of a file."""
     names = triton_functions(module)
     if not names:
         raise TargetError("the file has neither a KERNEL nor a @triton.jit function", path=str(path))
@@ -179,7 +180,7 @@ def _only_function(module: ModuleType, path: Path) -> Any:
 
 
 def bare(entry: Any) -> Kernel:
-    """A Triton function of which nothing says how it is launched, as a kernel without cases."""
+    """Return a Triton function without a known launch as a kernel without cases."""
 
     def no_launch(_shape: Shape, _config: Config) -> Launch:
         raise TargetError(

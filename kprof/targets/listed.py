@@ -1,4 +1,4 @@
-"""An autotuned function of a file: each configuration that it lists, compiled as far as the time for that goes."""
+"""Compile all configurations of an autotuned function, as far as the time allows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,27 +15,27 @@ from kprof.targets.loaded import ListedConfiguration, LoadedKernel
 from kprof.targets.target import Target
 
 SECONDS = 60.0
-"""After this many seconds no further configuration is compiled."""
+"""Seconds after which no further configuration is compiled."""
 
 
 def compile_target(
     target: Target, gpus: Sequence[tuple[Architecture, Product | None]], options: CompileOptions
 ) -> Iterator[LoadedKernel]:
-    """Compile a source target for each GPU, and for each of its configurations when asked.
+    """Compile a source target for each GPU, and for each of its configurations if requested.
 
     Args:
-        target: what to compile.
-        gpus: architectures, each with the product that was named.
-        options: what to compile of it.
+        target: the target.
+        gpus: architectures, each with its product if one was named.
+        options: which kernels, cases and configurations to compile.
 
     Raises:
-        KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
-            refuses.
+        KprofError: if a kernel, case or knob does not exist, the architecture does not support the kernel, or Triton is
+            missing or rejects the kernel.
     """
     jobs = [
         replace(job, product=product) for machine, product in gpus for job in plan(target, [machine], options, product)
     ]
-    # Products of one architecture mostly run the same code, which is compiled once.
+    # Products of one architecture usually run the same code, which is compiled only once.
     different = {job.request.key: job for job in jobs if not job.listed}
     compiles = zip(different, compile_jobs(list(different.values()), options), strict=True)
     finished: dict[str, Compiled] = {}
@@ -50,14 +50,14 @@ def compile_target(
 
 
 def load_listed(job: TargetJob, options: CompileOptions) -> LoadedKernel:
-    """Compile the configurations among which an autotuner chooses; the first one that compiles has them all.
+    """Compile an autotuner's configurations; return the first one that compiles, with all others attached.
 
     Args:
-        job: with :attr:`kprof.targets.jobs.TargetJob.listed`.
+        job: a job with :attr:`kprof.targets.jobs.TargetJob.listed`.
         options: workers and cache.
 
     Raises:
-        KprofError: none of them compiles, or there is no usable Triton.
+        KprofError: if no configuration compiles, or no usable Triton is installed.
     """
     requests = [each.request for _, each in job.listed]
 

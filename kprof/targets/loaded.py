@@ -1,4 +1,4 @@
-"""A compiled kernel, wherever it came from, ready to be analysed."""
+"""A compiled kernel from any source, ready to be analysed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +22,8 @@ class ListedConfiguration:
     """A configuration that an autotuner lists, with its launch.
 
     Attributes:
-        config: as the autotuner writes it.
-        load: reads the kernel; raises a :class:`kprof.errors.KprofError` where it was not compiled.
+        config: text of the configuration in the autotuner's form.
+        load: loads the kernel; raises a :class:`kprof.errors.KprofError` if it was not compiled.
     """
 
     config: str
@@ -32,42 +32,42 @@ class ListedConfiguration:
 
 @dataclass(frozen=True)
 class LoadedKernel:
-    """What every kind of target is turned into.
+    """A loaded kernel; every kind of target is converted to this form.
 
     Attributes:
-        name: the kernel's name.
+        name: name of the kernel.
         arch: hardware model.
         program: instructions, loops and registers.
-        product: the GPU, when one was named.
-        ttgir: the TTGIR module, ``None`` when the target has none.
-        metadata: Triton's metadata, empty when the kernel is not from Triton.
-        specialization: what was compiled.
-        grid: workgroups in x, y, z, when the launch is known.
-        arguments: numbers that the launch passes, by name; empty when no launch is known.
-        contents: integers in memory that pointer arguments point to, by name, where the launch is known to have them.
-        tensor_bytes: bytes of all tensors that a recorded launch passes; ``None`` where that is not known.
-        problem: the launch's problem parameters, where its kernel names them.
-        job: name of the call that makes this launch and others; empty where a call is one launch.
-        request: what the compiler was asked, ``None`` where it was not compiled here.
+        product: the GPU, if a product was named.
+        ttgir: the TTGIR module; ``None`` if the target has none.
+        metadata: Triton's metadata; empty if the kernel is not from Triton.
+        specialization: types, compile-time values and options of the compile.
+        grid: workgroups in x, y, z, if the launch is known.
+        arguments: numeric arguments of the launch by name; empty if no launch is known.
+        contents: integers in the memory of pointer arguments by name, if known from the launch.
+        tensor_bytes: bytes of all tensors of a recorded launch; ``None`` if unknown.
+        problem: problem parameters of the launch, if its kernel names them.
+        job: name of the call that makes this launch and others; empty if the call makes one launch.
+        request: the compile request; ``None`` if the kernel was not compiled here.
         triton: version of the compiling Triton.
-        compiler: another compiler's identification.
-        source: where the kernel is defined.
-        compile_seconds: wall time of the compile, ``None`` when nothing was compiled.
-        cached: whether the compile was served from kprof's cache.
-        shared_bytes: LDS of a workgroup where there is no metadata, ``None`` when unknown.
-        num_warps: wavefronts of a workgroup where there is no metadata, ``None`` when unknown.
-        passes: MLIR after every pass, when asked for.
-        stages: what the compiler made, by stage; empty when nothing was compiled.
-        file: file of a directory that it was read from, below that directory; ``None`` for other targets.
-        unseen: why its instructions, or a part of them, are not there; ``None`` when they are.
-        unrecorded: what of the recorded program was answered without running, so that launches may be missing beside
-            this one; ``None`` when nothing was.
-        listed: configurations that an autotuner chooses among at this launch, this one included; empty where none does.
-        listed_first: the same for the launch that decides the choice, where that is another one.
-        choice: how this configuration was chosen; ``None`` where nothing was.
-        assumed: what the target's figures rest on that it does not tell.
-        condition: what a timed launch finds in the caches.
-        notes: what is missing in the target, in words.
+        compiler: identification of another compiler.
+        source: place of the kernel's definition.
+        compile_seconds: wall time of the compile; ``None`` if nothing was compiled.
+        cached: True if the compile came from kprof's cache.
+        shared_bytes: LDS per workgroup if there is no metadata; ``None`` if unknown.
+        num_warps: wavefronts per workgroup if there is no metadata; ``None`` if unknown.
+        passes: MLIR after every pass, if requested.
+        stages: the compiler's output by stage; empty if nothing was compiled.
+        file: path of the kernel's file, relative to a target directory; ``None`` for other targets.
+        unseen: why its instructions are missing or incomplete; ``None`` if they are complete.
+        unrecorded: operators of the recorded program that were answered without running, so that launches may be
+            missing; ``None`` if there were none.
+        listed: configurations that an autotuner chooses among at this launch, including this one; else empty.
+        listed_first: the same for the launch that decides the choice, if that is another one.
+        choice: how this configuration was chosen; ``None`` without a choice.
+        assumed: assumptions behind the kernel's figures.
+        condition: state of the caches for a timed launch.
+        notes: descriptions of what the target does not contain.
     """
 
     name: str

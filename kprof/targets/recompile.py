@@ -1,7 +1,8 @@
-"""Compiling captured kernels again, with another Triton or with other options, from the TTIR that the capture holds.
+"""Compile captured kernels again, with another Triton or with other options, from the TTIR in the capture.
 
-A capture may come from a stranger. What is compiled is text that Triton's own MLIR reads in a worker process; no file
-that the capture names is opened or imported, and of its options and switches only plain values go to the compiler.
+A capture may come from a stranger. Only text that Triton's own MLIR parses in a worker process is compiled. Files named
+in the capture are neither opened nor imported, and only plain values of its options and switches are passed to the
+compiler.
 """
 
 import re
@@ -21,7 +22,7 @@ from kprof.hardware.machine import load as load_architecture
 from kprof.targets.captured import SEPARATOR, chosen
 from kprof.targets.jobs import TargetJob
 
-# These name libraries and programs that the compiler would load and run.
+# Switches that name libraries and programs, which the compiler would load and run.
 _PATHS = frozenset({"TRITON_AMD_CODEGEN_PATH", "TRITON_HIP_LLD_PATH", "LLVM_PASS_PLUGIN_PATH"})
 _PLAIN = re.compile(r"[\w.+-]{0,64}")
 
@@ -31,11 +32,11 @@ class RecompilableKernel:
     """A kernel of a capture that can be compiled again.
 
     Attributes:
-        target: what names it on a command line: ``DIR::ID``.
-        kernel: as it was captured.
+        target: its name on a command line: ``DIR::ID``.
+        kernel: the captured kernel.
         job: its compile.
-        knobs: compile-time values, options and switches: what it was compiled with.
-        launched: the kernel that the program launches, where this one stands for an autotuner's choice; else ``None``.
+        knobs: compile-time values, options and switches of the recorded compile.
+        launched: the kernel that the program launches, if this one represents an autotuner's choice; else ``None``.
     """
 
     target: str
@@ -46,14 +47,14 @@ class RecompilableKernel:
 
 
 def with_configuration(recorded: RecompilableKernel, config: str) -> RecompilableKernel:
-    """Return a configuration that an autotuner lists in the place of the one that the program launches.
+    """Return another configuration of an autotuner instead of the one that the program launches.
 
     Args:
         recorded: the kernel as it is launched.
         config: one of :attr:`kprof.captures.model.CapturedKernel.candidates`.
 
     Raises:
-        KprofError: its TTIR is not there.
+        KprofError: if the configuration's TTIR is missing.
     """
     chosen = recorded.kernel.candidates[config]
     kernel = replace(chosen, launches=recorded.kernel.launches, configs=recorded.kernel.configs)
@@ -74,17 +75,18 @@ def recorded(
     grid: Sequence[int] | None = None,
     listed: str | None = None,
 ) -> tuple[list[RecompilableKernel], dict[str, str]]:
-    """Return the kernels of a capture that can be compiled again, and by name why each other kernel cannot.
+    """Return the kernels of a capture that can be compiled again, and for each other kernel's name the reason.
 
     Args:
-        target: the capture's directory; with ``::NAME`` one kernel of it, see :func:`kprof.targets.captured.chosen`.
-        archs: architectures to keep; all when empty.
-        all_configs: include kernels that were compiled but not launched, such as other configurations of an autotuner.
+        target: directory of the capture, or ``DIRECTORY::NAME``, see :func:`kprof.targets.captured.chosen`.
+        archs: architectures to keep; all if empty.
+        all_configs: True to include kernels that were compiled but not launched, such as an autotuner's other
+            configurations.
         grid: use the launch with this grid; ``None``: use the most frequent launch.
-        listed: one of the autotuner's configurations, to compile in place of the recorded one.
+        listed: one of the autotuner's configurations to compile instead of the recorded one.
 
     Raises:
-        KprofError: the directory is not a capture, or does not contain such a kernel.
+        KprofError: if the directory is not a capture, or does not contain such a kernel.
     """
     folder, _, identifier = target.partition(SEPARATOR)
     capture = read(folder)
@@ -141,7 +143,7 @@ def _recorded(folder: str, kernel: CapturedKernel) -> RecompilableKernel:
 
 
 def _is_plain(value: Any) -> bool:
-    """Numbers and short words: nothing that could be the path of a file."""
+    """Whether a value is a number or a short word, and cannot be the path of a file."""
     if isinstance(value, str):
         return _PLAIN.fullmatch(value) is not None
     if isinstance(value, tuple):
@@ -150,7 +152,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def changed(recorded: RecompilableKernel, change: Mapping[str, Any]) -> TargetJob:
-    """The compile with other options or switches; compile-time values are in the TTIR and stay as they are."""
+    """Return the compile with other options or switches. Compile-time values are fixed in the TTIR."""
     request = recorded.job.request
     switches = {name: str(value) for name, value in change.items() if name.isupper()}
     options = {name: value for name, value in change.items() if not name.isupper()}

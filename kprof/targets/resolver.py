@@ -1,4 +1,4 @@
-"""From a target, text or object, to the compiled kernels that it stands for."""
+"""Load the compiled kernels of a target, which is a text or an object."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,17 +18,16 @@ from kprof.targets.values import supplied
 
 
 def load(target: TargetLike, options: CompileOptions, others: list[str] | None = None) -> Iterator[LoadedKernel]:
-    """Every kernel that a target stands for, one for each architecture.
+    """Yield every kernel of a target, one for each architecture.
 
     Args:
-        target: as for :func:`kprof.targets.target.resolve`: a text or path, a :class:`kprof.Kernel`, or a
-            ``@triton.jit`` function. Only Python files are run, as ``import`` runs them; others are read, or compiled
-            and not run.
-        options: what to compile of it. One that the target cannot use is an error.
-        others: takes the architectures of kernels that are there and were not asked for, one each.
+        target: see :func:`kprof.targets.target.resolve`: a text or path, a :class:`kprof.Kernel`, or a ``@triton.jit``
+            function. Only Python files are run, as ``import`` runs them; others are read, or compiled and not run.
+        options: which kernels, cases and configurations to compile. An option that the target cannot use is an error.
+        others: collects the architectures of kernels that exist but were not requested, one per kernel.
 
     Raises:
-        KprofError: the target does not exist, cannot be read, or does not compile.
+        KprofError: if the target does not exist, cannot be read, or does not compile.
     """
     for kernel in _loaded(target, options, others):
         yield replace(kernel, condition=CONDITIONS[options.condition])
@@ -56,16 +55,17 @@ def _loaded(target: TargetLike, options: CompileOptions, others: list[str] | Non
 
 
 def _launched(kernels: Iterator[LoadedKernel], options: CompileOptions) -> Iterator[LoadedKernel]:
-    """Kernels that are compiled already, launched as the options say.
+    """Yield compiled kernels with the launch that the options state.
 
     Raises:
-        TargetError: the grid is a formula, whose names compiled code does not have, or a workgroup has no wavefront.
+        TargetError: if the grid is a formula, because compiled code has no names of sizes, or a workgroup has no
+            wavefront.
     """
     grid = _stated_grid(options)
     workgroup = options if isinstance(options, WorkgroupOptions) else WorkgroupOptions()
     if workgroup.num_warps is not None and workgroup.num_warps < 1:
         raise TargetError(f"a workgroup has at least one wavefront, not {workgroup.num_warps}")
-    # Triton's metadata beside the code hold the same facts and take precedence, so they are overridden as well.
+    # Triton's metadata has the same facts and takes precedence, so that it is overridden as well.
     fields = {"shared": workgroup.lds, "num_warps": workgroup.num_warps}
     stated = {name: value for name, value in fields.items() if value is not None}
     for kernel in kernels:
@@ -80,7 +80,7 @@ def _launched(kernels: Iterator[LoadedKernel], options: CompileOptions) -> Itera
 
 
 def _unknown(stated: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the beginnings of the notes that no longer apply once the launch is stated."""
+    """Return the prefixes of the notes that no longer apply once the launch is stated."""
     notes = {"shared": NO_LDS, "num_warps": NO_WORKGROUP}
     return tuple(notes[name] for name in stated)
 
@@ -122,9 +122,9 @@ def _only(
     kernels: Iterator[LoadedKernel],
     others: list[str] | None,
 ) -> Iterator[LoadedKernel]:
-    """Kernels of the architectures asked for; all of them when none was named.
+    """Yield kernels of the requested architectures; all kernels if none was named.
 
-    A product that is named takes the place of the one that a capture was recorded for.
+    A named product replaces the one that a capture was recorded for.
     """
     wanted = {machine.name: product for machine, product in machines}
     others = [] if others is None else others

@@ -1,13 +1,13 @@
-"""From argument types that a user writes down to a compile request, for kernels without a specification.
+"""Convert argument types written by a user to a compile request, for kernels without a specification.
 
-The text is close to the one of Triton's ahead-of-time compiler::
+The text is similar to that of Triton's ahead-of-time compiler::
 
     *fp16, *fp16:16, i32, i32:16, fp32, 1024
 
-One item for every argument that is not ``tl.constexpr`` (or for every argument at all), or ``name=item`` in any order.
-Pointers are taken to be as torch makes them: 16-byte aligned, and with a 32-bit range; ``*fp16:1`` is one that is not
-aligned, ``*fp16:wide`` one whose storage exceeds 2 GiB. Integers get no hint unless written: ``i32:16`` is a multiple
-of 16. A number, ``true``, ``none`` stands for the value of a launch: ``4096`` becomes what a launch with 4096 gives.
+It has one item for every argument that is not ``tl.constexpr`` (or for every argument at all), or ``name=item`` in any
+order. Pointers are assumed to be like torch's: 16-byte aligned, and with a 32-bit range; ``*fp16:1`` is an unaligned
+pointer, ``*fp16:wide`` one whose storage exceeds 2 GiB. Integers get no hint unless written: ``i32:16`` is a multiple
+of 16. A number, ``true`` or ``none`` is a value of a launch: ``4096`` is specialised as in a launch with 4096.
 """
 
 import re
@@ -44,21 +44,22 @@ def from_signature(
     environment: Mapping[str, str | None] | None = None,
     passes: bool = False,
 ) -> CompileRequest:
-    """A compile request from written argument types.
+    """Return a compile request for written argument types.
 
     Args:
-        function: from :func:`kprof.importing.functions.load_function`.
+        function: a function from :func:`kprof.importing.functions.load_function`.
         signature: text as above, or a sequence, or a mapping of items by argument name.
-        arch: ``gfx942`` and the like.
-        constexprs: values of arguments. For a ``tl.constexpr`` argument it is its value, for another one the value
-            that a launch would pass. What is not given is taken from the first configuration of ``@triton.autotune``
-            and from the arguments' defaults.
-        options: backend options, on top of the autotuner's first configuration.
-        environment: variables for this compile.
+        arch: architecture, such as ``gfx942``.
+        constexprs: values of arguments. For a ``tl.constexpr`` argument it is the compile-time value, for another
+            argument the value that a launch would pass. Missing values are taken from the first configuration of
+            ``@triton.autotune`` and from the arguments' defaults.
+        options: backend options, which override the autotuner's first configuration.
+        environment: environment variables for this compile.
         passes: whether to keep the MLIR after every pass.
 
     Raises:
-        KprofError: wrong number of items, an unknown type or argument, an argument without type or value.
+        KprofError: if the number of items is wrong, a type or argument is unknown, or an argument has neither type nor
+            value.
     """
     known = function.arguments
     values = dict(constexprs or {})
@@ -91,10 +92,10 @@ def from_signature(
 def numbers(
     function: Function, signature: SignatureLike, constexprs: Mapping[str, Any] | None = None
 ) -> dict[str, int | float]:
-    """Numbers that a launch with this signature passes, by name: those that are written as values, not as types.
+    """Return the numeric arguments of a launch with this signature by name: those written as values, not as types.
 
     Raises:
-        KprofError: as :func:`from_signature`.
+        KprofError: see :func:`from_signature`.
     """
     values = dict(constexprs or {})
     given = {name: read_item(function, name, item) for name, item in items_by_name(function, signature, values).items()}
@@ -105,21 +106,21 @@ def numbers(
 def load_signature(
     path: str, name: str, signature: SignatureLike, arch: str, constexprs: Mapping[str, Any] | None = None, **rest: Any
 ) -> CompileRequest:
-    """:func:`from_signature` for ``file.py::name``.
+    """Call :func:`from_signature` for ``file.py::name``.
 
     Raises:
-        KprofError: also as :func:`kprof.importing.functions.load_function`.
+        KprofError: see :func:`from_signature` and :func:`kprof.importing.functions.load_function`.
     """
     return from_signature(load_function(path, name), signature, arch, constexprs, **rest)
 
 
 class Typed:
-    """An argument of which the type is known, and a value that gets the same hints from a launch.
+    """An argument with a known type, and an example value that a launch specialises in the same way.
 
     Attributes:
-        kind: its type in Triton's signature.
-        example: what a launch would be made with.
-        hints: what it knows about the value, ``None`` where the example's own hints are right.
+        kind: type in Triton's signature.
+        example: example value for a launch.
+        hints: known hints about the value; ``None`` if the example's own hints are right.
     """
 
     def __init__(self, kind: str, example: Any, hints: Mapping[str, int] | None) -> None:
@@ -129,7 +130,7 @@ class Typed:
 
 
 def _retyped(request: CompileRequest, function: Function, typed: Mapping[str, Typed]) -> CompileRequest:
-    """The launch's request with the written types of scalars instead of those of the examples."""
+    """Return the example launch's request with the written types of scalars instead of the examples' types."""
     from dataclasses import replace
 
     signature, attributes = dict(request.signature), dict(request.attributes)
@@ -148,16 +149,16 @@ def _retyped(request: CompileRequest, function: Function, typed: Mapping[str, Ty
 def items_by_name(
     function: Function, signature: SignatureLike, values: Mapping[str, Any], sizes: Mapping[str, Any] = {}
 ) -> dict[str, Any]:
-    """Items of a signature by the argument that they are for.
+    """Return the items of a signature by argument name.
 
     Args:
-        function: whose arguments they are.
+        function: the function.
         signature: text, sequence or mapping.
         values: values of arguments, which may be left out of the signature.
-        sizes: the same, of arguments that the signature may also give a type.
+        sizes: values of arguments that the signature may also list with a type.
 
     Raises:
-        KprofError: wrong number of items, or a name that is no argument's.
+        KprofError: if the number of items is wrong, or a name is not an argument.
     """
     if signature is None:
         return {}
@@ -194,7 +195,7 @@ def _checked(function: Function, items: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """At commas outside brackets: ``tensordesc<fp16[64, 64]>`` is one item."""
+    """Split at commas outside of brackets: ``tensordesc<fp16[64, 64]>`` is one item."""
     depth, start = 0, 0
     for at, character in enumerate(text):
         depth += (character in "<[(") - (character in ">])")
@@ -206,10 +207,10 @@ def _split(text: str) -> Iterator[str]:
 
 
 def read_item(function: Function, name: str, item: Any) -> Any:
-    """One item: a type becomes :class:`Typed`, anything else is a launch's value.
+    """Parse one item: a type becomes :class:`Typed`, anything else is a launch's value.
 
     Raises:
-        KprofError: it is no type and no value.
+        KprofError: if the item is neither a type nor a value.
     """
     if not isinstance(item, str):
         return item
@@ -266,7 +267,7 @@ def _pointer(what: str, element: str, hints: Sequence[str]) -> Typed:
 
 
 def _complete(function: Function, args: Mapping[str, Any]) -> None:
-    """See that every argument has a type, a value or a default."""
+    """Check that every argument has a type, a value or a default."""
     missing = [p for p in function.jit.params if p.name not in args and not p.has_default]
     missing_types = [p.name for p in missing if not p.is_constexpr]
     missing_values = [p.name for p in missing if p.is_constexpr]

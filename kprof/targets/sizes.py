@@ -1,4 +1,4 @@
-"""Sizes of a Triton function's problem: values of its arguments, which a launch specialises on."""
+"""Sizes of a Triton function's problem: values of its arguments, on which a launch specialises."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,20 +12,20 @@ from kprof.targets.signature import SignatureLike, Typed, items_by_name, read_it
 def with_sizes(
     function: Function, signature: SignatureLike, values: Mapping[str, Any], sizes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the signature, by argument name, with sizes in place of the types of their arguments.
+    """Return the signature by argument name, with sizes instead of the types of their arguments.
 
-    With the sizes Triton specialises the kernel as a launch would: 4096 is known to be a multiple of 16, and 1 becomes
-    a constant.
+    With the sizes, Triton specialises the kernel as in a launch: 4096 is known to be a multiple of 16, and 1 becomes a
+    constant.
 
     Args:
         function: the kernel's function.
         signature: see :mod:`kprof.targets.signature`; the types of arguments with a size may be left out.
         values: values of arguments that the signature does not list.
-        sizes: argument name to size.
+        sizes: sizes by argument name.
 
     Raises:
-        TargetError: the function has no such argument, or the argument's type cannot have that value.
-        KprofError: the signature is wrong.
+        TargetError: if the function has no such argument, or the argument's type does not allow the value.
+        KprofError: if the signature is wrong.
     """
     for name in sizes:
         if name not in function.arguments:
@@ -47,7 +47,7 @@ def with_sizes(
 
 
 def _value(function: Function, name: str, item: Any, value: Any) -> Any:
-    """The value, once it is seen that its written type agrees."""
+    """Return the value, after checking that it agrees with its written type."""
     typed = None if item is None else read_item(function, name, item)
     if typed is None or typed == value:
         return value
@@ -71,7 +71,7 @@ def _value(function: Function, name: str, item: Any, value: Any) -> Any:
 
 
 def _kind_in_a_launch(value: Any) -> str:
-    """Triton's type of a Python number."""
+    """Return Triton's type of a Python number."""
     if isinstance(value, bool):
         return "u1"
     if isinstance(value, int):
@@ -80,14 +80,14 @@ def _kind_in_a_launch(value: Any) -> str:
 
 
 def by_heuristics(entry: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``@triton.heuristics`` makes of sizes and knobs.
+    """Return the values that ``@triton.heuristics`` compute from sizes and knobs.
 
     Args:
-        entry: the function with what is wrapped around it.
-        values: what is known of a launch; heuristics of these names are not asked.
+        entry: the function with its wrappers.
+        values: known values of a launch; heuristics for these names are not called.
 
     Raises:
-        TargetError: a heuristic fails, as one does that looks at a tensor or at an argument whose value is not known.
+        TargetError: if a heuristic fails, for example because it reads a tensor or an argument with an unknown value.
     """
     found: dict[str, Any] = {}
     for name, heuristic in heuristics_of(entry):

@@ -1,7 +1,7 @@
-"""From a launch to what Triton would compile for it.
+"""Derive the compile that Triton would perform for a launch.
 
-This follows Triton's own launcher (``runtime/jit.py`` and, since 3.6, ``specialize.cc``), written for descriptors
-instead of tensors so that it needs neither torch nor a GPU. The tests compare it with the installed Triton's.
+This follows Triton's own launcher (``runtime/jit.py`` and, since 3.6, ``specialize.cc``), but uses descriptors instead
+of tensors, so that it needs neither torch nor a GPU. The tests compare it with the installed Triton.
 """
 
 import os
@@ -17,17 +17,17 @@ from kprof.importing.uses import in_memory
 from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
 
 DIVISIBILITY = 16
-"""Triton specialises on addresses and integers that are multiples of this."""
+"""Triton specialises on addresses and integers that are multiples of this number."""
 
 POINTER_RANGE_BYTES = 2**31 - 1
-"""Storage of at most this size has ``tt.pointer_range = 32`` (``HIPBackend.is_within_2gb``)."""
+"""Maximum bytes of a storage with ``tt.pointer_range = 32`` (``HIPBackend.is_within_2gb``)."""
 
 _Specialized = tuple[Any, Any, Any]
-"""Type, hints (``None`` when Triton does not look) and compile-time value."""
+"""Type, hints (``None`` if Triton does not determine any) and compile-time value."""
 
 
 class _Absent:
-    """No compile-time value: ``None`` is one."""
+    """Marker for "no compile-time value", because ``None`` is a valid one."""
 
 
 _ABSENT = _Absent()
@@ -42,19 +42,19 @@ def from_launch(
     *,
     passes: bool = False,
 ) -> CompileRequest:
-    """The compile that Triton would do for a launch.
+    """Return the compile that Triton would perform for a launch.
 
     Args:
         entry: the Triton function, autotuned or not.
-        launch: its arguments. Arguments that it lacks take the function's own defaults.
-        arch: ``gfx942`` and the like.
+        launch: the launch; missing arguments get the function's defaults.
+        arch: architecture, such as ``gfx942``.
         options: backend options, as given in a launch.
-        environment: variables for this compile.
+        environment: environment variables for this compile.
         passes: whether to keep the MLIR after every pass.
 
     Raises:
-        KprofError: ``entry`` is no Triton function or cannot be found by its name again; an argument is missing,
-            unknown, or of a kind that no launch can take.
+        KprofError: if ``entry`` is not a Triton function or cannot be found by its name; if an argument is missing,
+            unknown, or of a type that launches do not accept.
     """
     function = unwrap(entry)
     if function is None:
@@ -76,7 +76,7 @@ def from_launch(
         signature[name] = kind
         constexprs.update(_leaves(name, kind, value, _ABSENT))
         attributes.update(_leaves(name, kind, hints, None))
-    # Launchers turn this variable into an option; it was read when Triton was imported.
+    # Launchers turn this variable into an option; Triton read it at import.
     wanted = getattr(function.jit, "debug", None) or _is_on("TRITON_DEBUG", environment or {}, default=False)
     debug = {"debug": True} if wanted else {}
     return CompileRequest(
@@ -94,10 +94,10 @@ def from_launch(
 
 
 def bind(function: Function, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Every argument of a function with its value, in order, defaults filled in.
+    """Return the values of all arguments of a function in order, including defaults.
 
     Raises:
-        KprofError: an argument is unknown or missing.
+        KprofError: if an argument is unknown or missing.
     """
     from kprof.errors import TargetError, near_hint
 
@@ -121,20 +121,20 @@ def bind(function: Function, args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _buffer_ops(environment: Mapping[str, str | None]) -> bool:
-    """Whether launches specialise on the range of pointers: only with buffer operations on, which 3.4 has off."""
+    """Whether launches specialise on the range of pointers: only with buffer operations, which are off in 3.4."""
     from kprof.compiler.versions import buffer_ops_default, installed
 
     return _is_on("AMDGCN_USE_BUFFER_OPS", environment, default=buffer_ops_default(installed().numbers))
 
 
 def _is_on(name: str, environment: Mapping[str, str | None], *, default: bool) -> bool:
-    """A switch as Triton reads it: from the request, else from this process."""
+    """Whether a switch is on, read as Triton does: from the request, else from this process."""
     value = {**os.environ, **environment}.get(name)
     return default if value is None else value.lower() in {"1", "true", "on"}
 
 
 def _parameter(parameter: Any, value: Any, buffer_ops: bool, what: str) -> _Specialized:
-    """One argument, as ``create_function_from_signature`` specialises it."""
+    """Specialise one argument as ``create_function_from_signature`` does."""
     if parameter.is_constexpr:
         return "constexpr", None, constant(value, what)
     annotated = parameter.annotation_type
@@ -149,14 +149,14 @@ def _parameter(parameter: Any, value: Any, buffer_ops: bool, what: str) -> _Spec
     )
     kind, hints, constexpr = _specialize(value, how)
     if annotated:
-        # The annotation decides the type, so a 1 stays a number and gets no hints.
+        # The annotation determines the type, so that the value 1 stays a number and gets no hints.
         return annotated, None if constexpr is not _ABSENT else hints, _ABSENT
     return kind, hints, constexpr
 
 
 @dataclass(frozen=True)
 class _How:
-    """How an argument is to be looked at: what its declaration and the environment say."""
+    """Rules for specialising an argument, from its declaration and the environment."""
 
     what: str
     buffer_ops: bool
@@ -176,11 +176,11 @@ def _specialize(value: Any, how: _How) -> _Specialized:
         return "fp32", None, _ABSENT
     if isinstance(value, Tensor):
         hints = _pointer_hints(value, how) if how.specialize else None
-        # Launchers call the element of a bool tensor u1.
+        # Launchers use u1 for the element type of a bool tensor.
         element = "u1" if value.dtype == "i1" else value.dtype
         return ("*k" if how.is_const else "*") + element, hints, _ABSENT
     if isinstance(value, tuple):
-        # Elements are specialised whatever the argument's own flags say.
+        # Elements are specialised independently of the argument's own flags.
         parts = [_specialize(item, _How(how.what, how.buffer_ops)) for item in value]
         return tuple(p[0] for p in parts), tuple(p[1] for p in parts), tuple(p[2] for p in parts)
     return "constexpr", None, constant(value, how.what)
@@ -210,10 +210,10 @@ def _pointer_hints(tensor: Tensor, how: _How) -> dict[str, int]:
 
 
 def storage_bytes(tensor: Tensor) -> int:
-    """Bytes that the tensor occupies.
+    """Return the bytes that a tensor occupies.
 
     Raises:
-        KprofError: its dtype is none of Triton's.
+        KprofError: if Triton does not know its dtype.
     """
     from kprof.errors import TargetError, near_hint
 
@@ -228,7 +228,7 @@ def storage_bytes(tensor: Tensor) -> int:
 
 
 def _leaves(name: str, kind: Any, value: Any, absent: Any) -> dict[str, Any]:
-    """``{"t.0": a, "t.1": b}`` for a tuple argument, ``{"x": a}`` for another, without what is absent."""
+    """Return ``{"t.0": a, "t.1": b}`` for a tuple argument, else ``{"x": a}``, without absent values."""
     if isinstance(kind, tuple):
         items = value if isinstance(value, tuple) else (absent,) * len(kind)
         parts = zip(kind, items, strict=True)

@@ -1,4 +1,4 @@
-"""What a target is: a text or an object, recognised before anything of it is read, imported or compiled."""
+"""Recognise a target, which is a text or an object, before it is read, imported or compiled."""
 
 import errno
 import os
@@ -18,11 +18,11 @@ from kprof.targets.library import bare, bundled, is_python, load, not_python
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
 TargetLike = str | Path | Kernel | Any
-"""A name or path, a :class:`kprof.Kernel`, or a ``@triton.jit`` function, also behind an autotuner or a wrapper."""
+"""A name or path, a :class:`kprof.Kernel`, or a ``@triton.jit`` function, possibly behind an autotuner or a wrapper."""
 
 
 class TargetKind(Enum):
-    """Kinds of targets, in the words of messages. They differ in the options that they use."""
+    """Kinds of targets, as named in messages. They differ in the options that they use."""
 
     SOURCE = "a Python file"
     KERNEL = "a kernel with cases"
@@ -39,10 +39,10 @@ class Target:
     """A target, recognised by its form.
 
     Attributes:
-        text: what messages call it: the text, or the name of the kernel or function.
-        kind: ``SOURCE`` for a file or a bundled kernel's name: whether it is a ``KERNEL`` or a ``FUNCTION`` is known
-            once it is loaded.
-        kernel: the kernel, where an object was given.
+        text: name in messages: the given text, or the name of the kernel or function.
+        kind: ``SOURCE`` for a file or a bundled kernel's name; only loading it shows whether it is a ``KERNEL`` or a
+            ``FUNCTION``.
+        kernel: the kernel, if an object was given.
     """
 
     text: str
@@ -68,17 +68,17 @@ class Target:
 
 
 def resolve(target: TargetLike) -> Target:
-    """What a target is. Nothing is imported, and of files no more is read than tells them apart.
+    """Recognise a target. Nothing is imported, and files are read only as far as necessary to distinguish their kinds.
 
     A text is a bundled kernel's name (``gemm``, ``gemm::reduce``), a Python file with a ``KERNEL``,
-    ``file.py::function``, an assembly file, a code object, HIP source, a directory that Triton, a compiler or
-    ``kprof capture`` wrote, or ``capture::kernel``, with a name or an identifier of the capture. An object is a
-    :class:`kprof.Kernel` or a ``@triton.jit`` function; one that is defined in a notebook, in ``__main__`` or inside
-    another function is written to a file for the compiler's processes.
+    ``file.py::function``, an assembly file, a code object, HIP source, a directory that Triton, a compiler or ``kprof
+    capture`` wrote, or ``capture::kernel``, with a name or an identifier of the capture. An object is a
+    :class:`kprof.Kernel` or a ``@triton.jit`` function. A function defined in a notebook, in ``__main__`` or inside
+    another function is written to a file for the compile workers.
 
     Raises:
-        TargetError: there is no such file or directory, it is an object of another kind, or a function that no
-            other process can be given.
+        TargetError: if the file or directory does not exist, the object is of another kind, or the function cannot be
+            sent to another process.
     """
     if isinstance(target, str | Path):
         return _of_text(str(target))
@@ -102,15 +102,15 @@ def _of_kernel(kernel: Kernel) -> Target:
 
 
 def kernel_of(target: TargetLike, gpu: str = DEFAULT_GPU) -> Kernel:
-    """The kernel that a target names, loaded but not compiled, for what tries or runs several configurations of it.
+    """Load the kernel that a target names without compiling it, to try or run several of its configurations.
 
     Args:
-        target: as for :func:`resolve`.
-        gpu: architecture or product that its file sees where it asks, on a machine without a GPU.
+        target: see :func:`resolve`.
+        gpu: architecture or product that its file sees on a machine without a GPU.
 
     Raises:
-        TargetError: as :func:`resolve`; or the target is compiled already.
-        KprofError: as :func:`kprof.targets.library.load`.
+        TargetError: see :func:`resolve`; also if the target is already compiled.
+        KprofError: see :func:`kprof.targets.library.load`.
     """
     found = resolve(target)
     if found.kernel is not None:
@@ -126,12 +126,12 @@ def kernel_of(target: TargetLike, gpu: str = DEFAULT_GPU) -> Kernel:
 
 
 def is_report(path: Path) -> bool:
-    """Whether this is a file of JSON, as commands write it with ``--json``.
+    """Whether a path is a JSON file, as commands write it with ``--json``.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: if the file cannot be read.
     """
-    # pathlib raises for a name that is longer than any file's.
+    # pathlib raises an error for a name that exceeds the maximum length.
     is_file = os.path.isfile(path)  # noqa: PTH113
     if not is_file or path.suffix == ".json":
         return is_file
@@ -143,7 +143,7 @@ def is_report(path: Path) -> bool:
 
 
 def kind_of(kernel: Kernel) -> TargetKind:
-    """Whether a kernel knows its launches."""
+    """Return the kind of a kernel: ``KERNEL`` if it defines its launches, else ``FUNCTION``."""
     return TargetKind.KERNEL if kernel.shapes else TargetKind.FUNCTION
 
 
@@ -173,10 +173,10 @@ def _of_text(text: str) -> Target:
 
 
 def _is_possible(text: str) -> None:
-    """Refuse what names no file anywhere, before pathlib takes it for the current folder or raises.
+    """Reject texts that cannot be a file name; pathlib would use the current folder or raise another error.
 
     Raises:
-        TargetError: it is empty, or longer than a file's name can be.
+        TargetError: if the text is empty, or longer than a file name can be.
     """
     if not text:
         raise TargetError("the target is empty", hint="Give a kernel's name, a file, or . for the current folder.")
@@ -186,5 +186,5 @@ def _is_possible(text: str) -> None:
         if error.errno == errno.ENAMETOOLONG:
             raise TargetError(f"no such file: a name of {len(text):,} characters", path=f"{text[:60]}…") from None
     except ValueError:
-        # A null byte: no name of a file, and reported as any other unknown name.
+        # A name with a null byte is reported like any other unknown name.
         return

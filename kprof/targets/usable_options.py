@@ -1,4 +1,4 @@
-"""Which options a kind of target uses, in one table. An option that a target cannot use is an error, not ignored."""
+"""The options that each kind of target uses. An option that a target cannot use is an error, not ignored."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -13,11 +13,11 @@ FLAGS: Mapping[str, str] = {
     for each in (*declared(CompileOptions), *declared(WorkgroupOptions))
     if each.name not in {"arch", "jobs", "condition"}
 }
-"""Options that say what is compiled or how it is launched, as the command line calls them."""
+"""Command-line flags of the options that determine what is compiled or how it is launched."""
 
 _LAUNCHED = frozenset({"grid", "lds", "num_warps"})
 USES: Mapping[TargetKind, frozenset[str]] = {
-    TargetKind.SOURCE: frozenset(FLAGS),  # Known better once it is loaded, as one of the next two.
+    TargetKind.SOURCE: frozenset(FLAGS),  # Loading shows which of the next two kinds it is.
     TargetKind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "env", "value", "passes"}),
     TargetKind.FUNCTION: frozenset(
         {"config", "shape", "signature", "constexpr", "grid", "all_configs", "env", "value", "passes"}
@@ -44,21 +44,21 @@ _INSTEAD: Mapping[TargetKind, str] = {
 
 
 def given(options: CompileOptions) -> list[str]:
-    """The fields that somebody has set; 0 is a value."""
+    """Return the names of options that were set; 0 counts as set."""
     values = {name: getattr(options, name, None) for name in FLAGS}
     return [name for name, value in values.items() if value not in ({}, (), None, "") and value is not False]
 
 
 def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
-    """See that a target uses each of the options.
+    """Check that a target uses each of the options.
 
     Args:
-        kind: of the target.
+        kind: kind of the target.
         what: its name or path.
-        options: fields of :class:`kprof.options.groups.CompileOptions` that are set.
+        options: names of fields of :class:`kprof.options.groups.CompileOptions` that were set.
 
     Raises:
-        TargetError: it does not use one of them.
+        TargetError: if it does not use one of them.
     """
     wrong = [FLAGS[name] for name in options if name in FLAGS and name not in USES[kind]]
     if wrong:
@@ -66,10 +66,10 @@ def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
 
 
 def usable(target: TargetLike, options: CompileOptions) -> CompileOptions:
-    """The options without those that a target of its form does not use, for one of two sides.
+    """Return the options without those that a target of this kind does not use, for one side of a comparison.
 
     Raises:
-        TargetError: there is no such target.
+        TargetError: if the target does not exist.
     """
     kind = resolve(target).kind
     default = CompileOptions()
@@ -78,10 +78,10 @@ def usable(target: TargetLike, options: CompileOptions) -> CompileOptions:
 
 
 def check_any(targets: Iterable[TargetLike], options: CompileOptions) -> None:
-    """See that one of several targets at least uses each of the options.
+    """Check that at least one of several targets uses each option.
 
     Raises:
-        TargetError: none of them does, or there is no such target.
+        TargetError: if no target uses an option, or a target does not exist.
     """
     found = [resolve(target) for target in targets]
     used = frozenset().union(*(USES[target.kind] for target in found))

@@ -1,4 +1,4 @@
-"""Values that a launch does not tell and a user supplies: of arguments, and of what is in tensors."""
+"""Values that the user supplies because a launch does not determine them: of arguments, and of tensor elements."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,22 +9,22 @@ from kprof.errors import TargetError, near_hint
 from kprof.targets.loaded import LoadedKernel
 
 Value = int | Sequence[int]
-"""One number: of an argument, or of every element of a tensor. Several: of its elements, as they lie in memory."""
+"""An integer is the value of an argument or of all elements of a tensor; a sequence lists its elements in memory order."""
 
 _ARGUMENT = re.compile(r"%([\w$.-]+): (!tt\.ptr)?")
 
 
 def supplied(kernels: Iterable[LoadedKernel], values: Mapping[str, Value], what: str) -> Iterator[LoadedKernel]:
-    """Kernels with the values, each with those that are for one of its arguments.
+    """Yield the kernels with the values, each with those for its own arguments.
 
     Args:
-        kernels: of one target.
-        values: by the name of the argument.
+        kernels: kernels of one target.
+        values: values by argument name.
         what: the target, for messages.
 
     Raises:
-        TargetError: no kernel has such an argument; what is given is known to be another; several numbers are given
-            for an argument that is one.
+        TargetError: if no kernel has such an argument, the argument is known to have another value, or several numbers
+            are given for an argument that is not a tensor.
     """
     left = dict.fromkeys(values)
     known: dict[str, None] = {}
@@ -44,7 +44,7 @@ def supplied(kernels: Iterable[LoadedKernel], values: Mapping[str, Value], what:
 
 
 def arguments_of(kernel: LoadedKernel) -> dict[str, bool]:
-    """Run-time arguments of a kernel in their order, and whether each is a pointer; empty without a TTGIR."""
+    """Return a kernel's run-time arguments in order, and whether each is a pointer; empty without a TTGIR."""
     function = next(iter(kernel.ttgir.functions), None) if kernel.ttgir is not None else None
     text = function.text.partition(" attributes ")[0] if function is not None else ""
     return {name: bool(pointer) for name, pointer in _ARGUMENT.findall(text)}

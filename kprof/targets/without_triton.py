@@ -1,7 +1,7 @@
-"""What a bundled kernel's file says of itself, on a machine without Triton: sizes, knobs, what is legal.
+"""Load a bundled kernel's description on a machine without Triton: sizes, knobs, legality.
 
-For the time of the import ``triton`` and ``triton.language`` are stand-ins, in which ``jit`` leaves the function alone.
-The file's functions then do as always, but nothing in it can be compiled or run.
+During the import, ``triton`` and ``triton.language`` are replaced by stand-ins whose ``jit`` returns the function
+unchanged. The file's Python functions work as usual, but its kernels cannot be compiled or run.
 """
 
 import importlib.util
@@ -19,7 +19,7 @@ _NAMES = ("triton", "triton.language")
 
 @cache
 def described(path: Path) -> Kernel:
-    """The ``KERNEL`` of a file that imports nothing but Triton at its top. The file is run.
+    """Return the ``KERNEL`` of a file that imports only Triton at its top level. The file is run.
 
     Args:
         path: a bundled kernel's file.
@@ -62,7 +62,7 @@ def _next_power_of_2(number: int) -> int:
 
 
 class _Constexpr:
-    """``tl.constexpr``: an annotation, and a wrapper of a value."""
+    """Stand-in for ``tl.constexpr``: an annotation, and a wrapper of a value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
