@@ -62,7 +62,7 @@ def installed() -> Installed:
     """Find Triton without importing it.
 
     Raises:
-        KprofError: Triton is not installed, older than 3.4, or built without the AMD backend.
+        KprofError: if Triton is not installed, older than 3.4, or built without the AMD backend.
     """
     spec = importlib.util.find_spec("triton")
     if spec is None or spec.origin is None:

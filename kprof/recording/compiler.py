@@ -196,7 +196,7 @@ class Compiler:
             code = _Fork(self.settings, ticket).run(make)
         except OSError as error:
             code = _DISK + (error.errno or 0)
-        except BaseException as error:  # noqa: BLE001  # nothing of the program's may run in the fork
+        except BaseException as error:  # noqa: BLE001  # none of the program's handlers may run in the fork
             with contextlib.suppress(BaseException):
                 compile_results.write_accident(self.settings, ticket, error)
                 code = 0

@@ -28,7 +28,7 @@ _SELF = str(Path(__file__).resolve().parent)
 
 def site(skip: int = 1) -> tuple[tuple[str, int, str], ...]:
     """Return the stack frames from the launch outwards, without Triton, torch, the standard library and kprof."""
-    frame: FrameType | None = sys._getframe(skip)  # noqa: SLF001  # the stack is what is asked for
+    frame: FrameType | None = sys._getframe(skip)  # noqa: SLF001  # the call stack is inspected
     found: list[tuple[str, int, str]] = []
     while frame is not None and len(found) < FRAMES:
         code = frame.f_code
@@ -139,7 +139,7 @@ def key_of(described: Any) -> Any:
         return tuple((name, key_of(value)) for name, value in described.items())
     if isinstance(described, list):
         return tuple(key_of(value) for value in described)
-    # 1, 1.0 and True are different arguments.
+    # 1, 1.0 and True are equal in Python, but different arguments.
     return (type(described).__name__, described)
 
 

@@ -98,7 +98,7 @@ class Reads:
             if name in self.written or not _counts(name, root, without):
                 continue
             try:
-                found = os.stat(name)  # noqa: PTH116 - as below
+                found = os.stat(name)  # noqa: PTH116 - accepts any name
             except OSError:
                 continue
             if found.st_mtime_ns < self.began and found.st_size <= MOST_BYTES:
@@ -117,7 +117,7 @@ class Reads:
             if "/" not in inside or package_of(inside).endswith(_INSTALLER):
                 continue
             try:
-                found = os.stat(name)  # noqa: PTH116 - no error of any name
+                found = os.stat(name)  # noqa: PTH116 - accepts any name
             except OSError:
                 gone.append(inside)
                 continue
@@ -159,7 +159,7 @@ class Reads:
 def _kept(name: str, root: Path, without: Sequence[str]) -> bool:
     """Whether a path that does not exist could belong to the program."""
     temporary = os.path.join(tempfile.gettempdir(), "")  # noqa: PTH118
-    inside = _inside(os.path.abspath(name), str(root))  # noqa: PTH100 - links stay links
+    inside = _inside(os.path.abspath(name), str(root))  # noqa: PTH100 - links must not be resolved
     return (inside or not name.startswith(temporary)) and _counts(name, root, without)
 
 

@@ -87,7 +87,7 @@ class SoughtFiles:
         path = arguments[0]
         if isinstance(path, int):
             return
-        name = os.path.abspath(os.fsdecode("." if path is None else path))  # noqa: PTH100 - links stay links
+        name = os.path.abspath(os.fsdecode("." if path is None else path))  # noqa: PTH100 - links must not be resolved
         if name not in self.folders:
             self.folders[name] = None
             self.folders[name] = listing(Path(name))
@@ -109,7 +109,7 @@ class SoughtFiles:
     def _miss(self, path: Any, options: dict[str, Any]) -> None:
         if isinstance(path, int) or options.get("dir_fd") is not None or len(self.missing) >= LIMIT:
             return
-        self.missing[os.path.abspath(os.fsdecode(path))] = None  # noqa: PTH100 - links stay links
+        self.missing[os.path.abspath(os.fsdecode(path))] = None  # noqa: PTH100 - links must not be resolved
 
 
 class _LastFinder:
@@ -160,7 +160,7 @@ def places_before(modules: Sequence[str], ours: Callable[[str], bool]) -> Iterat
 
 
 def _has(folder: str, module: str) -> bool:
-    place = os.path.join(folder, module)  # noqa: PTH118 - no error of any name
+    place = os.path.join(folder, module)  # noqa: PTH118 - accepts any name
     return os.path.isdir(place) or any(map(os.path.isfile, (place + end for end in importlib.machinery.all_suffixes())))  # noqa: PTH112
 
 

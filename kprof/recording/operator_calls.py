@@ -83,7 +83,7 @@ def called(func: Any, args: Any, kwargs: Any, out: Any) -> dict[str, Any]:
     Missing arguments have the schema's defaults. A tensor is an object ``{dtype, shape, strides}``, a list of tensors
     an object ``{dtype, tensors, elements}``.
     """
-    schema = func._schema  # noqa: SLF001  # the dispatcher has no public door
+    schema = func._schema  # noqa: SLF001  # the dispatcher has no public API
     given = []
     for at, wanted in enumerate(schema.arguments):
         if at < len(args):
@@ -131,7 +131,7 @@ def scope() -> tuple[str, str, tuple[str, int] | None, bool]:
     modules: list[str] = []
     place: tuple[str, int] | None = None
     compiled = False
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # the stack is what is asked for
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # the call stack is inspected
     while frame is not None:
         if place is None and _is_generated(frame.f_code.co_filename):
             compiled = True

@@ -87,7 +87,7 @@ def _all(names: SourceNames, paths: Iterable[Path]) -> list[str]:
 
 
 def _modules(names: SourceNames) -> list[Path]:
-    library = os.path.join(sysconfig.get_paths()["stdlib"], "")  # noqa: PTH118 - texts: there are thousands
+    library = os.path.join(sysconfig.get_paths()["stdlib"], "")  # noqa: PTH118 - plain strings, because there are thousands of paths
     ours = os.path.join(_OURS, "")  # noqa: PTH118
     found = []
     for module in list(sys.modules.values()):

@@ -213,7 +213,7 @@ class RelaunchServer:
                     self._say(self._tried(made_by, kernel, question["constexprs"]))
                 except CannotFollowError as error:
                     self._say({"kind": "refused", "error": str(error)})
-                except Exception as error:  # noqa: BLE001 - the program's and the compiler's may be anything
+                except Exception as error:  # noqa: BLE001 - the program and the compiler may raise anything
                     text = str(error).strip().splitlines() or [""]
                     self._say({"kind": "refused", "error": f"{type(error).__name__}: {text[0][:300]}"})
         self.recorder.compiler.abandon()
@@ -338,7 +338,7 @@ class RelaunchServer:
 
 
 def _frame() -> FrameType:
-    return sys._getframe(1)  # noqa: SLF001 - the callers' variables are what is asked for
+    return sys._getframe(1)  # noqa: SLF001 - the callers' variables are inspected
 
 
 def _knob_names(kernel: RecordedKernel) -> list[str]:
@@ -378,7 +378,7 @@ def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _program_frame() -> FrameType | None:
     """Return the innermost frame that belongs to the program."""
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the stack is what is asked for
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the call stack is inspected
     while frame is not None and describe.is_machinery(frame.f_code):
         frame = frame.f_back
     return frame

@@ -86,4 +86,4 @@ def _named(metadata: dict[str, Any]) -> Any:
         from kprof.compiler.versions import api
 
         values["target"] = api().gpu_target(target.get("backend"), target.get("arch"), target.get("warp_size"))
-    return namedtuple("KernelMetadata", sorted(values))(**values)  # noqa: PYI024  # its fields are known only here
+    return namedtuple("KernelMetadata", sorted(values))(**values)  # noqa: PYI024  # its fields are known only at run time

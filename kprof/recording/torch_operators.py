@@ -1,4 +1,4 @@
-# ruff: noqa: SLF001  # the dispatcher has no public door
+# ruff: noqa: SLF001  # the dispatcher has no public API
 """Run the operators that the program registers for the GPU on simulated GPU tensors.
 
 A tensor "on the GPU" has the dispatch keys of the CPU, so that torch never selects a CUDA kernel by itself. When an

@@ -197,7 +197,7 @@ def _generator_class() -> Any:
     class Generator(plain):  # type: ignore[misc]
         """A generator that claims to be on the GPU, and draws on the CPU."""
 
-        def __new__(cls, device: Any = "cpu", state: PhiloxState | None = None) -> Any:  # noqa: ARG004  # as __init__
+        def __new__(cls, device: Any = "cpu", state: PhiloxState | None = None) -> Any:  # noqa: ARG004  # same parameters as __init__
             return super().__new__(cls, "cpu")
 
         def __init__(self, device: Any = "cpu", state: PhiloxState | None = None) -> None:

@@ -1,4 +1,4 @@
-# ruff: noqa: SLF001  # the dispatcher has no public door
+# ruff: noqa: SLF001  # the dispatcher has no public API
 """Redirect the CPU's autograd and autocast keys to the program's GPU kernels if a tensor is on the GPU.
 
 torch dispatches by these keys before any dispatch mode is called. By the CPU's keys, an operator such as ``layer_norm``

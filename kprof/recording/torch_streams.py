@@ -25,7 +25,7 @@ class Stream:
 
     @property
     def device(self) -> Any:
-        """The GPU."""
+        """The simulated GPU."""
         import torch
 
         return torch.device("cuda", self.device_index)

@@ -51,7 +51,7 @@ class Target:
 
     @property
     def would_run(self) -> str | None:
-        """How kprof would run or compile the target's untrusted code to analyse it; None if files are only read.
+        """The step that would run or compile the target's untrusted code in an analysis; None if files are only read.
 
         A kernel that is passed as an object counts as read: its code is imported already.
         """

@@ -9,7 +9,7 @@ from kprof.errors import TargetError, near_hint
 from kprof.targets.loaded import LoadedKernel
 
 Value = int | Sequence[int]
-"""An integer is the value of an argument or of all elements of a tensor; a sequence lists its elements in memory order."""
+"""An integer is the value of an argument or of all elements of a tensor; a sequence lists elements in memory order."""
 
 _ARGUMENT = re.compile(r"%([\w$.-]+): (!tt\.ptr)?")
 

@@ -201,7 +201,7 @@ class PerfModel:
                 self._times[key] = [(dict(c.all_kwargs()), _number(answer, cost)) for c, answer, cost in triples]
             found = (t for own, t in self._times[key] if all(kwargs.get(n) == v for n, v in own.items()))
             return next(found, 0.0)
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
             _warn("perf_model", error, "every configuration counts alike")
             return 0.0
 
@@ -243,7 +243,7 @@ def _tuner() -> Any:
     Raises:
         KprofError: if no calling frame belongs to an autotuner.
     """
-    frame = sys._getframe(1)  # noqa: SLF001 - the only way to the caller
+    frame = sys._getframe(1)  # noqa: SLF001 - there is no other way to the calling frame
     for _ in range(8):
         if frame.f_back is None:
             break

@@ -26,7 +26,7 @@ class TuningSubject(Protocol):
 
     @property
     def arch(self) -> "Architecture":
-        """Architecture."""
+        """Architecture to tune for."""
         ...
 
     @property

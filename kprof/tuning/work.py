@@ -101,7 +101,7 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Executor(Protocol):
-    """Runs tasks somewhere."""
+    """Runs tasks, on this machine or on a cluster."""
 
     def run(self, tasks: Iterator[TuningTask | None]) -> Iterator[TaskResult]:
         """Yield results as they arrive; tasks are taken one by one as workers become free.

@@ -70,7 +70,7 @@ class WrittenFile:
 
 
 class Writer(Protocol):
-    """Writes one format."""
+    """Writer of one format of configuration files."""
 
     @property
     def name(self) -> str:

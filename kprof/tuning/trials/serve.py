@@ -121,7 +121,7 @@ def _configs(
     gpus: "list[tuple[Architecture, Product | None]]",
     options: "CompileOptions",
 ) -> list[dict[str, Any]]:
-    """Return the knobs of each compile; all launches of a call have those of the call."""
+    """Return the knobs of each compile; all launches of a call share its knobs."""
     calls = iter(_configs_of_calls(target, gpus, options))
     found: list[dict[str, Any]] = []
     for job in jobs:

@@ -267,7 +267,7 @@ class _OneKernel:
     launch: Mapping[str, Any]
 
     def _question(self, ask: str, **more: Any) -> dict[str, Any]:
-        options = self.owner._asked(arch=(), all_configs=False)  # noqa: SLF001  # of one piece with its owner
+        options = self.owner._asked(arch=(), all_configs=False)  # noqa: SLF001  # part of the Tritons class
         return {
             "ask": ask,
             "target": self.target,
