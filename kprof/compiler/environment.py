@@ -28,7 +28,7 @@ SWITCHES: Mapping[str, str] = {
     "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS": "kernels may read plain globals",
     "TRITON_AMD_CODEGEN_PATH": "another code generator library (3.9 and later)",
     "TRITON_HIP_LLD_PATH": "linker (3.4 and 3.5)",
-    "TRITON_OVERRIDE_ARCH": "compile for this architecture whatever was asked",
+    "TRITON_OVERRIDE_ARCH": "compile for this architecture instead of the requested one",
     "TRITON_DEBUG": "device-side assertions and overflow checks",
     "DISABLE_LLVM_OPT": "leave LLVM passes out",
     "LLVM_PASS_PLUGIN_PATH": "LLVM plugin",
@@ -52,7 +52,7 @@ def check(environment: Mapping[str, str | None]) -> None:
     for name, value in environment.items():
         if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and not _in_knobs(name):
             hint = _FORMER.get(name) or near_hint(name, sorted(SWITCHES), "known are")
-            raise CompileError(f"{name} is no environment variable that changes how Triton compiles", hint=hint)
+            raise CompileError(f"{name} is not an environment variable that changes how Triton compiles", hint=hint)
         if value is not None and "\0" in value:
             raise CompileError(f"the value of {name} has a zero byte")
 

@@ -123,7 +123,7 @@ class RecordedSource:
         api, context = versions.api(), arguments[-1]
         if "tt.func" not in self.text:
             # Without a kernel, the compiler would crash.
-            raise CompileError("holds no kernel: this is no TTIR", path=self.path)
+            raise CompileError("contains no kernel: this is not TTIR", path=self.path)
         # MLIR reads only files. The checked text is copied, because the file itself may have changed since.
         with tempfile.NamedTemporaryFile("w", suffix=SUFFIX, encoding="utf-8") as copy:
             copy.write(self.text)

@@ -42,7 +42,7 @@ def as_in_memory(path: str, name: str, memory: InMemory) -> Function:
         remaining = differences(memory.uses, found)
         if not remaining:
             return replace(own, in_memory=tuple(different))
-        different, reason = remaining, "another process cannot be given it"
+        different, reason = remaining, "it cannot be sent to another process"
     first = different[0]
     here, there = memory.uses.get(first, "not used"), found.get(first, "not used")
     raise TargetError(

@@ -114,8 +114,8 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     request, function = build.request, build.function
     if not _ARCH.fullmatch(request.arch):
         raise CompileError(
-            f"{request.arch!r} is no AMD architecture that Triton compiles for",
-            hint="they are named gfx942, gfx1100, ...",
+            f"{request.arch!r} is not an AMD architecture that Triton compiles for",
+            hint="for example gfx942 or gfx1100",
         )
     target = api.gpu_target("hip", request.arch, versions.warp_size(request.arch))
     backend = api.make_backend(target)
@@ -217,7 +217,7 @@ def assembly_of(api: versions.Api, request: CompileRequest, llvm_ir: str) -> str
             return str(makers["amdgcn"](llvm_ir, {"name": request.function, "hash": "0"}))
         except Exception as error:
             text = str(error).strip().splitlines() or [type(error).__name__]
-            raise CompileError(f"LLVM of Triton {api.version} makes no code of it: {text[0][:300]}") from error
+            raise CompileError(f"LLVM of Triton {api.version} cannot compile it: {text[0][:300]}") from error
 
 
 def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warnings: list[str]) -> Any:

@@ -77,7 +77,7 @@ def between(first: str, last: str) -> list[str]:
     """
     ends = [normalise(first), normalise(last)]
     if ends[0] == ends[1]:
-        raise CompileError(f"two releases are compared, got Triton {ends[0]} twice")
+        raise CompileError(f"expected two different releases, got Triton {ends[0]} twice")
     known = [versions.installed().version if name in CURRENT else name for name in ends]
     (major, start), (other, stop) = (tuple(map(int, name.split(".")[:2])) for name in known)
     if major != other:
@@ -180,9 +180,9 @@ def _check_owner() -> None:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if not location.trusted(root().stat()):
             raise CompileError(
-                "others may write to this folder, and what is in it would be run",
+                "other users may write to this folder, whose contents would be executed",
                 path=str(root()),
-                hint="Remove it; kprof makes it again, for you alone.",
+                hint="Remove it; kprof creates it again, with access for you alone.",
             )
 
 
@@ -222,7 +222,7 @@ def _make(folder: Path, version: str, installer: Installer, tell: Tell | None) -
         raise CompileError(
             f"Triton {version} cannot be kept: {error.strerror or error}",
             path=str(root()),
-            hint="It takes up to 1 GiB. Set KPROF_CACHE_DIR to a folder with room.",
+            hint="It takes up to 1 GiB. Set KPROF_CACHE_DIR to a folder with enough space.",
         ) from error
     finally:
         if partial is not None and partial.exists():

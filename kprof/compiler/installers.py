@@ -90,7 +90,7 @@ def find_installer() -> Installer:
         quiet = ("--quiet", "--no-input", "--disable-pip-version-check", "--no-warn-conflicts")
         return CommandInstaller("pip", (sys.executable, "-m", "pip", "install", *quiet, "--only-binary", ":all:"))
     raise CompileError(
-        "neither uv nor pip is there to get another Triton with",
+        "neither uv nor pip is available to install another Triton",
         hint="Install uv (https://docs.astral.sh/uv/) or run: python -m ensurepip",
     )
 
@@ -130,12 +130,12 @@ def failure(requirement: str, name: str, printed: str) -> KprofError:
     if _NETWORK.search(printed) and not has_versions:
         return CompileError(
             f"{what} is not in the cache, and the package index cannot be reached",
-            hint=said or "Run it once where there is a network; after that none is needed.",
+            hint=said or "Run it once with network access; later runs need none.",
         )
     if _ABSENT.search(printed):
         python = f"Python {sys.version_info[0]}.{sys.version_info[1]} on {platform.system()} {platform.machine()}"
         others = [v for v in versions if re.match(r"3\.([4-9]|\d\d)|[4-9]\.", v)]
-        hint = f"For this Python there are {', '.join(others)}." if others else said
+        hint = f"Versions for this Python: {', '.join(others)}." if others else said
         return CompileError(f"there is no wheel of {what} for {python}", hint=hint)
     if _DENIED.search(printed):
         return CompileError(f"{what} cannot be written to the cache", hint="KPROF_CACHE_DIR moves it.")

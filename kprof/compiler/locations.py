@@ -53,7 +53,9 @@ class TritonLocation:
             if is_python:
                 return [str(self.interpreter), *command[1:]]
             if first.suffix != ".py":
-                raise TargetError("with an interpreter the program is Python: -- python program.py", path=command[0])
+                raise TargetError(
+                    "with an interpreter the program must be Python: -- python program.py", path=command[0]
+                )
             return [str(self.interpreter), *command]
         if first.suffix == ".py":
             return [sys.executable, *command]

@@ -124,7 +124,7 @@ class Pool:
                     if job is None:
                         more = False
                     elif job[1] is None:
-                        assert self._busy(), "nothing is under way that could be waited for"
+                        assert self._busy(), "nothing is in flight that could be waited for"
                         break
                     else:
                         yield from self._give(job[0], job[1], cache, finish)

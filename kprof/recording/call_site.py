@@ -129,7 +129,7 @@ class CallSite:
             return eval(code, {**self._globals, **self._locals, **changed})  # noqa: S307 - the program's own expression
         except Exception as error:
             text = ast.unparse(node)[:80]
-            raise CannotFollowError(f"{text} cannot be worked out again: {type(error).__name__}: {error}") from error
+            raise CannotFollowError(f"{text} cannot be evaluated again: {type(error).__name__}: {error}") from error
 
 
 class _Scope:

@@ -159,11 +159,11 @@ def _empty(root: Path, options: RecordOptions) -> None:
         # Files without a head are the remains of a recording that was killed at its start.
         if not (root / layout.HEAD).is_file() and not names.issubset(_OURS):
             raise KprofError(
-                "is not empty and holds no capture", path=str(options.output), hint="Name a new directory with -o."
+                "is not empty and contains no capture", path=str(options.output), hint="Name a new directory with -o."
             )
         if not options.force:
             raise KprofError(
-                "holds a capture already",
+                "already contains a capture",
                 path=str(options.output),
                 hint="--force replaces it; -o names another.",
             )

@@ -51,7 +51,7 @@ class CaptureJournal:
         if self.broken is None:
             self.broken = error.strerror or str(error)
             print(
-                f"kprof capture: {self.path.parent.parent}: {self.broken}: what follows is not recorded",
+                f"kprof capture: {self.path.parent.parent}: {self.broken}: the rest is not recorded",
                 file=sys.stderr,
             )
 

@@ -274,7 +274,7 @@ class RelaunchServer:
         if made is None:
             raise CannotFollowError("it is not launched with these values")
         if made is kernel:
-            raise CannotFollowError("nothing of it changes with these values")
+            raise CannotFollowError("these values change nothing")
         grid = [int(n) for n in trial.grid]
         if 0 in grid:
             raise CannotFollowError("its grid is empty with these values")

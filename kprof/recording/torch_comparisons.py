@@ -30,7 +30,7 @@ def _agreeing(original: Callable[..., Any], name: str, device: StandInDevice) ->
         values = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
         if not any(found is not None and found.unknown for found in map(mark_of, values)):
             return original(*args, **kwargs)
-        device.recorder.read(f"{name} (taken to hold)")
+        device.recorder.read(f"{name} (assumed true)")
         if name != "isclose":
             return True
         shape = torch.broadcast_tensors(*values)[0].shape  # type: ignore[no-untyped-call]

@@ -45,7 +45,7 @@ _LARGEST_LISTING = 16 * 1024 * 1024
 """Maximum bytes of assembly. The largest listing of the tests has 65 kB."""
 _BYTES_A_LINE = 64
 """Bytes per line for the maximum number of lines, 262,144, which take some seconds and half a gigabyte to read."""
-NO_LDS = "Triton's dump does not say the LDS"
+NO_LDS = "Triton's dump does not contain the LDS size"
 NO_WORKGROUP = "the launch is not known"
 """Prefixes of notes on facts that only the launch determines."""
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
@@ -115,7 +115,7 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
         names = kernels_below(path)
         if names:
             raise InputError(
-                f"holds the source of {len(names)} kernels of torch.compile ({_some(names)}), none of them compiled",
+                f"contains the source of {len(names)} kernels of torch.compile ({_some(names)}), none of them compiled",
                 path=str(path),
                 hint="Give its cache: TORCHINDUCTOR_CACHE_DIR, else /tmp/torchinductor_<user>; or use kprof capture.",
             )
@@ -214,7 +214,7 @@ def from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKer
         notes = [*assembly.notes, *about_metadata]
         unseen = None
         if assembly.truncated or not program.complete:
-            notes.append("the file ends too early: what is reported covers the part that is there")
+            notes.append("the file ends too early: the report covers the existing part")
             unseen = "the file ends too early"
         yield _loaded(program, machine, metadata, ttgir, notes, made_by=assembly.source, unseen=unseen)
 
@@ -281,7 +281,7 @@ def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Asse
         if found is None:
             return {}, [f"resources only, no instructions: {error.message}"], error.message
         assembly, other = found
-        notes.append(f"its instructions are those of {other.name}, which lies beside it: {error.message}")
+        notes.append(f"its instructions come from {other.name} next to it: {error.message}")
     programs = {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}
     return programs, [*notes, *assembly.notes], None
 
@@ -348,7 +348,7 @@ def _static_lds(program: amdgcn.AssemblyKernel) -> int | None:
 
 def _architecture(name: str | None, path: Path) -> Architecture:
     if not name:
-        raise InputError("the file does not say for which GPU it is", path=str(path), hint="Give it with --arch.")
+        raise InputError("the file does not name its GPU", path=str(path), hint="Give it with --arch.")
     return load_architecture(name)
 
 

@@ -71,7 +71,7 @@ def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[L
         first = "; ".join(problems[:3]) + ("; ..." if len(problems) > 3 else "")
         raise InputError(f"{len(problems)} of {len(kernels)} kernels cannot be determined: {first}", path=path)
     if not kernels:
-        raise InputError("this capture holds no kernel", path=path, hint="; ".join(capture.notes) or None)
+        raise InputError("this capture contains no kernel", path=path, hint="; ".join(capture.notes) or None)
 
 
 def _first_stage(kernel: CapturedKernel) -> dict[str, str]:
@@ -104,8 +104,8 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     assert result is not None
     notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in result.missing.items())]
     if kernel.product_assumed:
-        gpu = f"taken for {kernel.product.name}, which the program was told" if kernel.product else "--arch names it"
-        notes.append(f"an older kprof recorded this and did not keep which GPU was named: {gpu}")
+        gpu = f"assuming {kernel.product.name}, which the program was told" if kernel.product else "--arch names it"
+        notes.append(f"an older kprof recorded this without the GPU's name: {gpu}")
     return LoadedKernel(
         name=kernel.name,
         arch=load_architecture(kernel.arch),

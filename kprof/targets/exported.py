@@ -110,7 +110,7 @@ class _Sources:
     def _define(self, name: str, line: str, *, last: bool = False) -> None:
         key = f"~{name}" if last else name
         if self.lines.setdefault(key, line) != line:
-            raise self._refused(name, "one thing here and another there")
+            raise self._refused(name, "defined differently in two places")
 
     def _statement(self, name: str, value: Any) -> str:
         literal = _literal(value)
@@ -128,7 +128,7 @@ class _Sources:
 
     def _refused(self, name: str, what: str) -> KprofError:
         return TargetError(
-            f"{self.owner} cannot be given to another process: it refers to {name!r}, which is {what}",
+            f"{self.owner} cannot be sent to another process: it refers to {name!r}, which is {what}",
             hint="Move the function with what it needs into a module, or give kprof FILE.py::FUNCTION.",
         )
 

@@ -101,7 +101,7 @@ def _explained(printed: str, path: Path, clang: str, arch: str) -> KprofError:
     place = f"line {found['line']}" if found and found["line"] and Path(found["file"]).name == path.name else None
     hint = f"compiled by {clang}"
     if "file not found" in text or "ROCm" in text or "HIP" in text or "__clang_hip" in text:
-        hint = f"HIP's headers are part of ROCm, which {clang} did not find; ROCM_PATH or KPROF_CLANG says where it is"
+        hint = f"HIP's headers are part of ROCm, which {clang} did not find; set ROCM_PATH or KPROF_CLANG"
     elif "unsupported HIP gpu architecture" in text or "unknown target CPU" in text or "invalid target ID" in text:
         hint = f"{clang} does not know {arch}; a newer clang may, see KPROF_CLANG"
     return CompileError(f"does not compile: {text}", path=str(path), place=place, hint=hint)

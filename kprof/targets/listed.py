@@ -69,7 +69,7 @@ def load_listed(job: TargetJob, options: CompileOptions) -> LoadedKernel:
 
     def load(each: TargetJob, outcome: CompileOutcome | None) -> LoadedKernel:
         if outcome is None:
-            raise NotCompiledInTimeError("not compiled when the time for it was spent")
+            raise NotCompiledInTimeError("not compiled within the time limit")
         return loaded(each, outcome.result())
 
     listed = [

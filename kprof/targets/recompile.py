@@ -91,7 +91,7 @@ def recorded(
     folder, _, identifier = target.partition(SEPARATOR)
     capture = read(folder)
     if not capture.kernels:
-        raise InputError("this capture holds no kernel", path=folder, hint="; ".join(capture.notes) or None)
+        raise InputError("this capture contains no kernel", path=folder, hint="; ".join(capture.notes) or None)
     kernels = [k for k in chosen(capture, identifier, all_configs=all_configs) if not archs or k.arch in archs]
     if not kernels:
         has = ", ".join(sorted({k.arch for k in capture.kernels}))
@@ -114,7 +114,7 @@ def _recorded(folder: str, kernel: CapturedKernel) -> RecompilableKernel:
     try:
         kernel.text("ttir")
     except KprofError as error:
-        reason = f"the capture does not hold its TTIR, and without that it cannot be compiled again ({error.message})"
+        reason = f"the capture does not contain its TTIR, without which it cannot be compiled again ({error.message})"
         raise InputError(reason, path=str(kernel.folder)) from None
     asked = kernel.request
     request = CompileRequest(

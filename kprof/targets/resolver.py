@@ -47,7 +47,7 @@ def _loaded(target: TargetLike, options: CompileOptions, others: list[str] | Non
             yield from _launched(_from_hip(path, machines), options)
         case TargetKind.REPORT:
             hint = f"kprof report {found.text} -o page.html shows it; kprof diff compares two."
-            raise TargetError("is a report, or other JSON, and holds no code to analyse", path=found.text, hint=hint)
+            raise TargetError("is a report or other JSON, without code to analyse", path=found.text, hint=hint)
         case TargetKind.CODE:
             yield from _launched(_only(machines, load_file(path, _single(machines)), others), options)
         case _:
@@ -93,7 +93,7 @@ def _stated_grid(options: CompileOptions) -> tuple[int, ...] | None:
     formulas = [parse(str(axis), "--grid", SCALARS) for axis in options.grid]
     if names := sorted({name for formula in formulas for name in formula.names}):
         hint = "Give its workgroups along each axis: --grid '64;32'."
-        raise TargetError(f"the grid uses {names[0]}, and compiled code has no names of sizes", hint=hint)
+        raise TargetError(f"the grid uses {names[0]}, but compiled code has no named sizes", hint=hint)
     return tuple(whole(formula, {}) for formula in formulas)
 
 

@@ -241,11 +241,11 @@ def _typed(function: Function, name: str, text: str) -> Typed:
     what = f"{function.name}: {text!r} of argument {name!r}"
     if element not in _TYPES or kind.startswith("**"):
         near = near_hint(element, sorted(_TYPES), "element types are")
-        raise TargetError(f"{what} is no type that Triton knows", path=_path(function), hint=near)
+        raise TargetError(f"{what} is not a type that Triton knows", path=_path(function), hint=near)
     if pointer:
         return _pointer(what, element, hints)
     if hints and (hints != ["16"] or element[0] not in "iu"):
-        raise TargetError(f"{what} has a hint that means nothing", hint="i32:16 is an integer that 16 divides")
+        raise TargetError(f"{what} has an invalid hint", hint="i32:16 is an integer divisible by 16")
     if element.startswith(("fp", "bf")):
         return Typed(element, 0.5, {})
     if element == "i1":
@@ -258,11 +258,11 @@ def _pointer(what: str, element: str, hints: Sequence[str]) -> Typed:
     if unknown:
         raise TargetError(
             f"{what} has the unknown hint {min(unknown)!r}",
-            hint="16 is the default, 1 is a pointer that is not aligned, wide one to more than 2 GiB",
+            hint="16 is the default, 1 an unaligned pointer, wide a pointer to more than 2 GiB",
         )
     elements = 2**31 if "wide" in hints else 1024
     if element not in ELEMENT_TYPES:
-        raise TargetError(f"{what} is a pointer to an element that no tensor has")
+        raise TargetError(f"{what} points to a type that tensors cannot have")
     return Typed("*" + element, Tensor(element, (elements,), aligned="1" not in hints), None)
 
 

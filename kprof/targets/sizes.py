@@ -66,7 +66,9 @@ def _value(function: Function, name: str, item: Any, value: Any) -> Any:
             hint=f"Leave the type of {name} out, or give no size for it.",
         )
     if typed.hints and value % typed.hints["divisibility"]:
-        raise TargetError(f"{what} is no multiple of 16, as {item} says", path=str(function.path))
+        raise TargetError(
+            f"{what} is not a multiple of 16, although the signature says {item}", path=str(function.path)
+        )
     return value
 
 

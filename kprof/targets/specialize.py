@@ -198,7 +198,7 @@ def _integer(value: int, how: _How) -> _Specialized:
         return "i64", hints, _ABSENT
     if value < 2**64 and value > 0:
         return "u64", hints, _ABSENT
-    raise TargetError(f"{how.what} is {value}, which no 64-bit integer holds")
+    raise TargetError(f"{how.what} is {value}, which does not fit into 64 bits")
 
 
 def _pointer_hints(tensor: Tensor, how: _How) -> dict[str, int]:
@@ -219,7 +219,7 @@ def storage_bytes(tensor: Tensor) -> int:
 
     if tensor.dtype not in ELEMENT_TYPES:
         raise TargetError(
-            f"{tensor.dtype!r} is no element type", hint=near_hint(tensor.dtype, ELEMENT_TYPES, "there are")
+            f"{tensor.dtype!r} is not an element type", hint=near_hint(tensor.dtype, ELEMENT_TYPES, "there are")
         )
     total = ELEMENT_TYPES[tensor.dtype].size
     for size in tensor.shape:

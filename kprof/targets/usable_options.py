@@ -34,12 +34,12 @@ _SOURCE = "Nothing is compiled here: give the kernel's source, as FILE.py::FUNCT
 _INSTEAD: Mapping[TargetKind, str] = {
     TargetKind.KERNEL: _LAUNCH,
     TargetKind.FUNCTION: "It has no cases: its sizes are values of its arguments, --signature with --shape M=4096.",
-    TargetKind.HIP: "clang compiles it for what --arch says.",
+    TargetKind.HIP: "clang compiles it for the --arch architecture.",
     TargetKind.CODE: _SOURCE,
     TargetKind.DIRECTORY: _SOURCE,
     TargetKind.CAPTURE: "It holds launches as the program made them: record the program with other values, or give the "
     "kernel's source as FILE.py::FUNCTION.",
-    TargetKind.REPORT: "It was written by an analysis that is over: analyse the kernel again.",
+    TargetKind.REPORT: "It is the result of a finished analysis: analyse the kernel again.",
 }
 
 

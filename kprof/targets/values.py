@@ -38,7 +38,7 @@ def supplied(kernels: Iterable[LoadedKernel], values: Mapping[str, Value], what:
         hint = (
             near_hint(name, known, "there are")
             if known
-            else "Only of a Triton kernel's TTGIR it is known what they mean."
+            else "Run-time arguments are known only from a Triton kernel's TTGIR."
         )
         raise TargetError(f"--value: {what} has no run-time argument {name!r}", hint=hint)
 
@@ -57,7 +57,7 @@ def _with(kernel: LoadedKernel, values: Mapping[str, Value], arguments: Mapping[
             contents[name] = Endless(value) if isinstance(value, int) else tuple(value)
             continue
         if not isinstance(value, int):
-            raise TargetError(f"--value: {name} of {kernel.name} is one number and no tensor")
+            raise TargetError(f"--value: {name} of {kernel.name} is a single number, not a tensor")
         if numbers.get(name, value) != value:
             raise TargetError(
                 f"--value: {name} of {kernel.name} is known to be {numbers[name]}",

@@ -196,13 +196,13 @@ class PerfModel:
                 costs = _costs(answers)
                 if all(cost is None for cost in costs):
                     reason = next((a.reason for a in answers if a is not None and a.reason), "there was no time")
-                    _warn("perf_model", reason, "no configuration could be judged, every one counts alike")
+                    _warn("perf_model", reason, "no configuration could be judged, all are treated as equal")
                 triples = zip(tuner.configs, answers, costs, strict=True)
                 self._times[key] = [(dict(c.all_kwargs()), _number(answer, cost)) for c, answer, cost in triples]
             found = (t for own, t in self._times[key] if all(kwargs.get(n) == v for n, v in own.items()))
             return next(found, 0.0)
         except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
-            _warn("perf_model", error, "every configuration counts alike")
+            _warn("perf_model", error, "all configurations are treated as equal")
             return 0.0
 
 

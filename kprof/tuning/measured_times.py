@@ -48,7 +48,7 @@ def read(path: str) -> list[MeasuredTime]:
     times = [name for name in header if name in _TIMES]
     if len(times) != 1 or len(set(header)) < len(header):
         raise InputError(
-            f"one column must be the time ({', '.join(_TIMES)}), and no two the same", path=path, place="line 1"
+            f"exactly one column must be the time ({', '.join(_TIMES)}), with unique names", path=path, place="line 1"
         )
     found = []
     for number, fields in enumerate(lines, 2):
@@ -62,7 +62,7 @@ def read(path: str) -> list[MeasuredTime]:
             continue
         us = _number(written) * _TIMES[times[0]]
         if not (isfinite(us) and us > 0):
-            raise InputError("the time is no positive number", path=path, place=f"line {number}")
+            raise InputError("the time is not a positive number", path=path, place=f"line {number}")
         found.append(MeasuredTime(number, named, us))
     if not found:
         raise InputError("no times", path=path)
@@ -101,7 +101,7 @@ def correct(found: "SearchResult", problems: "Sequence[Problem]", times: Sequenc
                 timings.append(TimedConfig(fitting.config, time.us, fitting.time_us, fitting.shares))
         found.learned.append(_corrected(found, index, timings))
     if left := sorted({time.line for time in times} - used):
-        note = f"{len(left)} of {len(times)} times are of no configuration in the ranking (line {left[0]} first)"
+        note = f"{len(left)} of {len(times)} times match no configuration in the ranking (first: line {left[0]})"
         found.learned[0] = [*found.learned[0], note]
 
 
@@ -175,7 +175,7 @@ def _fitting(ranked: Sequence[Evaluation], problem: "Problem", time: MeasuredTim
                for config in (one.config, *one.alike))
     ]  # fmt: skip
     if len({one.time_us for one in fitting}) > 1:
-        message = f"fits {len(fitting)} programs: name more of their knobs"
+        message = f"matches {len(fitting)} programs: name more knobs"
         raise InputError(message, path=path, place=f"line {time.line}")
     return fitting[0] if fitting else None
 

@@ -50,7 +50,7 @@ def read_shapes(path: str) -> list[dict[str, Any]]:
     if isinstance(data, Mapping) and isinstance(data.get("shapes"), list):
         data = data["shapes"]
     if not isinstance(data, list) or not data:
-        raise InputError("is no list of sizes", path=path, hint="- {M: 4096, N: 4096, K: 4096}")
+        raise InputError("is not a list of sizes", path=path, hint="- {M: 4096, N: 4096, K: 4096}")
     if len(data) > MOST_PROBLEMS:
         raise InputError(f"lists {len(data)} sizes, more than {MOST_PROBLEMS}", path=path)
     return [_entry(item, path, number) for number, item in enumerate(data, 1)]
@@ -67,7 +67,7 @@ def _entry(item: Any, path: str, number: int) -> dict[str, Any]:
             found[_LAYOUTS[name]] = value == "N"
         elif name not in _TUNER_KNOBS:
             if not isinstance(value, bool | int | float | str):
-                raise InputError(f"{name} is no number or text", path=path, place=f"entry {number}")
+                raise InputError(f"{name} is neither a number nor text", path=path, place=f"entry {number}")
             found[str(name)] = value
     return found
 
@@ -123,15 +123,15 @@ def _of_kind(name: str, value: Any, like: Any) -> Any:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    raise TargetError(f"{name}={value}: a whole number is wanted")
+    raise TargetError(f"{name}={value}: expected a whole number")
 
 
 def _check_values(values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if "dtype" in name and isinstance(value, str) and value not in ELEMENT_TYPES:
             known = ", ".join(ELEMENT_TYPES)
-            raise TargetError(f"no element type {value!r} for {name}", hint=f"there are {known}, fp8_e4m3, fp8_e5m2")
+            raise TargetError(f"no element type {value!r} for {name}", hint=f"known types: {known}, fp8_e4m3, fp8_e5m2")
         if isinstance(value, int) and not isinstance(value, bool) and not -(2**31) < value < 2**40:
-            raise TargetError(f"{name}={value} is no size of a problem")
+            raise TargetError(f"{name}={value} is out of range for a size")
         if isinstance(value, int) and not isinstance(value, bool) and value < 1 and name.isupper():
-            raise TargetError(f"{name}={value}: a size is above zero")
+            raise TargetError(f"{name}={value}: a size must be positive")

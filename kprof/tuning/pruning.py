@@ -189,7 +189,7 @@ class LdsRule:
         if tiles is None or self._least is None or self._seen < self.ENOUGH:
             return None
         return (
-            "more LDS than there is, by what compiled ones need"
+            "more LDS than available, judged by compiled configurations"
             if tiles * min(1.0, self._least) > self._limit
             else None
         )

@@ -208,8 +208,8 @@ def check_grid(subject: "SignatureSubject", known: set[str]) -> None:
     """
     if not subject.grid:
         raise KprofError(
-            "how many workgroups there are is not known, and so there is no time to predict",
-            hint="--grid 'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)', axes with ; between them",
+            "the number of workgroups is unknown, so no time can be predicted",
+            hint="--grid 'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)', axes separated by ;",
         )
     for part in subject.grid:
         for name in sorted(part.names - known):

@@ -156,7 +156,7 @@ class Learned(NamedTuple):
             effects = {_word(one.config[knob]): self._effect(knob, one.config[knob]) for one in self.timings}
             least, most = min(effects, key=lambda v: effects[v]), max(effects, key=lambda v: effects[v])
             size = effects[most] - effects[least]
-            yield size, f"{knob}={most} takes {exp(size):.2f} times as long against {least} as predicted"
+            yield size, f"{knob}={most} takes {exp(size):.2f} times as long as predicted, relative to {least}"
 
     def _effect(self, knob: str, value: Any) -> float:
         share = KNOBS**2 / max(1, len(self.knobs))
@@ -173,7 +173,7 @@ def learn(timings: Sequence[TimedConfig]) -> Learned:
     import numpy as np
 
     if not timings or any(min(one.measured, one.predicted) <= 0 for one in timings):
-        raise ValueError("timings must be there, and longer than nothing")
+        raise ValueError("there must be timings, and all must be positive")
     if len(timings) > MOST:
         timings = [timings[place * len(timings) // MOST] for place in range(MOST)]
     knobs = _knobs_of([one.config for one in timings])

@@ -120,8 +120,8 @@ def check(space: Space, known: set[str], sizes: Mapping[str, Any]) -> Space:
         widest = sorted(space.knobs.items(), key=lambda item: -len(item[1]))[:3]
         said = ", ".join(f"{name} has {len(values)} values" for name, values in widest)
         raise KprofError(
-            f"{space.origin} has {space.size:,} combinations, at most {MOST_COMBINATIONS:,} can be looked at",
-            hint=f"hold knobs with --config NAME=VALUE, or give fewer values: {said}",
+            f"{space.origin} has {space.size:,} combinations, at most {MOST_COMBINATIONS:,} can be searched",
+            hint=f"fix knobs with --config NAME=VALUE, or give fewer values: {said}",
         )
     names = {*space.names(), *known, *sizes}
     for constraint in space.constraints:
@@ -145,7 +145,7 @@ def of_kernel(kernel: "Kernel") -> Space:
     if function is not None and function.configs:
         notes = []
         if pruned_by(kernel.entry):
-            notes.append("prune_configs_by of @triton.autotune is not called: every configuration is looked at")
+            notes.append("prune_configs_by of @triton.autotune is not called: every configuration is searched")
         return Space("@triton.autotune", listed=_distinct(function.configs), notes=tuple(notes))
     if kernel.configs:
         return Space("the kernel's listed configurations", listed=_distinct(kernel.configs))

@@ -81,7 +81,7 @@ def _values(name: Any, values: Any, path: str) -> tuple[Any, ...]:
     listed = values if isinstance(values, list) else [values]
     for value in listed:
         if not isinstance(value, bool | int | float | str) and value is not None:
-            raise InputError(f"{name} has a value that is no number, text or boolean: {value!r}"[:200], path=path)
+            raise InputError(f"{name} has a value that is not a number, text or boolean: {value!r}"[:200], path=path)
     if len(listed) > MOST_COMBINATIONS:
         raise InputError(f"{name} has {len(listed):,} values", path=path)
     # True and 1 are equal in Python, but are different values for a kernel.
@@ -96,6 +96,6 @@ def _configurations(data: list[Any], path: str) -> tuple[Mapping[str, Any], ...]
             raise InputError("is not a configuration: a table of knobs and values", path=path, place=f"entry {number}")
         for name, value in config.items():
             if not isinstance(value, bool | int | float | str) and value is not None:
-                raise InputError(f"{name} is no number, text or boolean", path=path, place=f"entry {number}")
+                raise InputError(f"{name} is not a number, text or boolean", path=path, place=f"entry {number}")
     distinct = {repr(sorted(c.items(), key=str)): {str(n): v for n, v in c.items()} for c in data}
     return tuple(distinct.values())

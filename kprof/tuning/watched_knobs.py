@@ -74,9 +74,9 @@ def check_questions(knobs: Mapping[str, tuple[Any, ...]], deciding: Iterable[str
     asked = prod(len(knobs[name]) for name in names)
     if asked > MOST_QUESTIONS:
         raise KprofError(
-            f"what is worth a compile depends on {len(names)} knobs with {asked:,} combinations, "
-            f"more than the {MOST_QUESTIONS:,} that can be looked at",
-            hint=f"hold some of them with --config: {', '.join(names)}",
+            f"the configurations to compile depend on {len(names)} knobs with {asked:,} combinations, "
+            f"more than the {MOST_QUESTIONS:,} that can be checked",
+            hint=f"fix some of them with --config: {', '.join(names)}",
         )
 
 

@@ -83,7 +83,7 @@ def test_select_prints_what_to_use(tmp_path: Path) -> None:
     choice = json.loads(target.read_text())
     assert (choice["schema"], choice["implementation"]) == ("kprof.selection/1", "mlstm_chunkwise")
     assert {one["basis"] for one in choice["candidates"]} == {"published", "predicted", "unknown"}
-    assert any("table that comes with kprof" in note for note in choice["notes"])
+    assert any("table shipped with kprof" in note for note in choice["notes"])
 
 
 def test_select_on_an_architecture_that_cannot() -> None:

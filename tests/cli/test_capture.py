@@ -64,7 +64,7 @@ def test_a_capture_is_not_overwritten_by_accident(kprof, output):
     again = kprof("capture", "-o", output, *program)
     assert again.code == 2
     assert "--force replaces it" in again.err
-    assert "holds a capture" not in kprof("capture", "--force", "-o", output, *program).err
+    assert "contains a capture" not in kprof("capture", "--force", "-o", output, *program).err
 
 
 def test_the_summary_as_json(kprof, output):

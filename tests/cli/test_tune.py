@@ -174,7 +174,7 @@ def test_nothing_can_be_predicted(
     [
         (("nothing",), "no kernel 'nothing'"),
         (("gemm", "--shape", "Q=1"), "gemm has no shape parameter 'Q'"),
-        (("gemm", "--shape", "M=0"), "a size is above zero"),
+        (("gemm", "--shape", "M=0"), "a size must be positive"),
         (("gemm", "--case", "nosuch"), "gemm has no case 'nosuch'"),
         (("gemm", "--arch", "gfx942,gfx950"), "takes one architecture at a time"),
         (("gemm", "--arch", "MI999"), "no architecture or product 'MI999'"),
@@ -184,7 +184,7 @@ def test_nothing_can_be_predicted(
         (("gemm", "--config", "matrix_instr_nonkdim=8"), "there is no matrix instruction of 8 x 8"),
         (("gemm", "--space", "none.toml"), "none.toml: no such file"),
         (("gemm", "--shape-file", "none.yaml"), "none.yaml: no such file"),
-        (("gemm", "--write", "vlm", "-o", "x"), "no format 'vlm'; did you mean 'vllm'"),
+        (("gemm", "--write", "vlm", "-o", "x"), "unknown format 'vlm'; did you mean 'vllm'"),
         (("gemm", "--write", "vllm"), "--write needs a folder"),
         (("gemm", "--grid", "M"), "gemm is a kernel with cases and does not use --grid"),
         (("gemm", "--signature", "*fp16"), "gemm is a kernel with cases and does not use --signature"),
@@ -196,13 +196,13 @@ def test_nothing_can_be_predicted(
         (("OWN::scale", "--signature", "*fp16,*fp16", "--grid", "import os"), "--grid cannot be read"),
         (
             ("OWN::scale", "--signature", "*fp16,*fp16,i32", "--shape", "n=64"),
-            "how many workgroups there are is not known",
+            "the number of workgroups is unknown",
         ),
         (
             ("OWN::scale", "--signature", "*fp16,*fp16,i32", "--grid", "cdiv(n,BLOCK)"),
             "the grid uses n, which is neither",
         ),
-        (("gemm", "--shape", "M=many"), "M=many: a whole number is wanted"),
+        (("gemm", "--shape", "M=many"), "M=many: expected a whole number"),
     ],
 )
 def test_wrong_questions(

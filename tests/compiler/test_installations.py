@@ -218,7 +218,7 @@ def test_the_releases_that_there_are_are_named() -> None:
     error = failure(
         "triton==3.4.9", "pip", "No matching distribution found (from versions: 2.1.0, 3.3.1, 3.4.0, 3.10.0)"
     )
-    assert error.hint == "For this Python there are 3.4.0, 3.10.0."
+    assert error.hint == "Versions for this Python: 3.4.0, 3.10.0."
 
 
 def test_settings_against_a_target_folder_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +281,7 @@ def test_a_folder_that_others_may_write_to_is_refused(cache: Path) -> None:
     triton_envs.provide(VERSION, installer=FakeInstaller())
     assert (cache / "triton-envs").stat().st_mode & 0o777 == 0o700
     (cache / "triton-envs").chmod(0o777)
-    with pytest.raises(KprofError, match="others may write"):
+    with pytest.raises(KprofError, match="other users may write"):
         triton_envs.provide(VERSION, installer=FakeInstaller())
 
 

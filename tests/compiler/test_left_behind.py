@@ -98,7 +98,7 @@ def test_triton_cache_has_the_launch_and_a_dump_has_not(triton_left):
     (dumped,) = _kernels(triton_left / "dump")
     assert dumped.program.registers.vgpr == cached.program.registers.vgpr
     assert (dumped.shared_bytes, dumped.num_warps) == (None, 4)
-    assert any("does not say the LDS" in note for note in dumped.notes)
+    assert any("does not contain the LDS size" in note for note in dumped.notes)
     assert dumped.ttgir is not None
 
 

@@ -40,7 +40,7 @@ def test_what_a_recording_left_that_was_killed_as_it_began_is_replaced(tmp_path:
     prepare(RecordOptions("gfx942", capture))
     (capture / layout.HEAD).rename(capture / f".{layout.HEAD}.part")
 
-    with pytest.raises(KprofError, match="holds a capture already"):
+    with pytest.raises(KprofError, match="already contains a capture"):
         prepare(RecordOptions("gfx942", capture))
     prepare(RecordOptions("gfx942", capture, force=True))
 
@@ -53,7 +53,7 @@ def test_a_folder_with_something_else_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / layout.JOURNAL).mkdir()
     (tmp_path / "thesis.tex").touch()
 
-    with pytest.raises(KprofError, match="is not empty and holds no capture"):
+    with pytest.raises(KprofError, match="is not empty and contains no capture"):
         prepare(RecordOptions("gfx942", tmp_path, force=True))
 
 

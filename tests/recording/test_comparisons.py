@@ -22,7 +22,7 @@ def test_checks_of_unknown_values_hold_and_are_told(tmp_path):
     assert not json.loads(summary.read_text(encoding="utf-8"))["operators"]["answered_without_running"]
     journal = "".join(path.read_text() for path in (tmp_path / "capture" / "journal").iterdir())
     told = {json.loads(line)["what"] for line in journal.splitlines() if json.loads(line)["t"] == "read"}
-    assert {"allclose (taken to hold)", "isclose (taken to hold)", "equal (taken to hold)"} <= told
+    assert {"allclose (assumed true)", "isclose (assumed true)", "equal (assumed true)"} <= told
 
 
 ADDRESSES = """

@@ -47,7 +47,7 @@ def test_a_directory_in_use_is_left_alone(tmp_path):
     """A capture needs --force, anything else another name."""
     options = command.RecordOptions("gfx942", tmp_path / "capture")
     command.prepare(options)
-    with pytest.raises(KprofError, match="holds a capture already"):
+    with pytest.raises(KprofError, match="already contains a capture"):
         command.prepare(options)
     keep = tmp_path / "capture" / "notes.txt"
     keep.write_text("mine")

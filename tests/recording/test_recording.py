@@ -157,7 +157,7 @@ def test_a_full_disk_is_told_and_the_program_goes_on(tmp_path, monkeypatch, caps
     journal.write("note", {"text": "first"})
     journal.write("note", {"text": "second"})
     assert journal.broken == "No space left on device"
-    assert capsys.readouterr().err.count("No space left on device: what follows is not recorded") == 1
+    assert capsys.readouterr().err.count("No space left on device: the rest is not recorded") == 1
 
 
 def test_the_summary_as_json(recorded, kprof):

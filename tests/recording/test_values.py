@@ -110,7 +110,7 @@ def test_values_are_supplied(recorded, kprof, tmp_path):
     [
         ("zzz=3", "has no run-time argument 'zzz'"),
         ("stride=3", "stride of sums is known to be 4096"),
-        ("stride=FILE", "is one number and no tensor"),
+        ("stride=FILE", "is a single number, not a tensor"),
         ("lengths=2.5", "--value takes NAME=N or NAME=FILE.json"),
         ("lengths=missing.json", "missing.json: no such file"),
         ("lengths=BAD", "only integers and lists of them are values"),

@@ -56,7 +56,7 @@ def test_what_cannot_be_compiled_again_is_said(make, tmp_path):
     root = make([KERNEL, LAUNCH, END], result=OK)
     found, lost = recorded(str(root))
     assert not found
-    assert "does not hold its TTIR" in lost["f"]
+    assert "does not contain its TTIR" in lost["f"]
     (tmp_path / "elsewhere").write_text("module {}")
     (root / "kernels" / ID / "kernel.ttir").symlink_to(tmp_path / "elsewhere")
     assert "link" in recorded(str(root))[1]["f"]

@@ -66,7 +66,7 @@ def test_plan_and_tune_compile_the_same() -> None:
         ("*fp16,*fp16,*fp16,i32", {"nn": 4}, "no argument 'nn'", "did you mean 'n'"),
         ("*fp16,*fp16,*fp16,i64", {"n": 4}, "n=4 is passed as i32 by a launch, the signature says i64", "Leave"),
         ("*fp16,*fp16,*fp16,i32", {"n": 2**33}, "passed as i64", "Leave"),
-        ("*fp16,*fp16,*fp16,i32:16", {"n": 1000}, "n=1000 is no multiple of 16", None),
+        ("*fp16,*fp16,*fp16,i32:16", {"n": 1000}, "n=1000 is not a multiple of 16", None),
         ("*fp16,*fp16,*fp16,32", {"n": 64}, "n=64, but the signature says 32", None),
         ("*fp16,*fp16,*fp16,i32", {"x": 64}, "x=64: it is a pointer", None),
         ("*fp16,*fp16,*fp16,i32", {"n": "fp16"}, "passed as str", "Leave"),

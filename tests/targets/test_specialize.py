@@ -163,8 +163,8 @@ def test_functions_and_dtypes_travel_by_name():
         ({"xx": 1}, "has no argument 'xx'"),
         ({"x": Tensor("fp16", (4,)), "n": 4}, "launched without y, out, BLOCK"),
         ({"x": object(), "y": 1, "out": 1, "n": 1, "BLOCK": 1}, "is a object"),
-        ({"x": Tensor("fp61", (4,)), "y": 1, "out": 1, "n": 1, "BLOCK": 1}, "'fp61' is no element type"),
-        ({"x": 2**64, "y": 1, "out": 1, "n": 1, "BLOCK": 1}, "no 64-bit integer"),
+        ({"x": Tensor("fp61", (4,)), "y": 1, "out": 1, "n": 1, "BLOCK": 1}, "'fp61' is not an element type"),
+        ({"x": 2**64, "y": 1, "out": 1, "n": 1, "BLOCK": 1}, "does not fit into 64 bits"),
     ],
 )
 def test_wrong_launch(args, message):

@@ -212,4 +212,4 @@ def test_a_grid_of_compiled_code_has_no_names(folder: Path, kprof: Callable[...,
     ran = kprof("analyze", "kernel", folder / "code.amdgcn", "--grid", "cdiv(M,64)")
 
     assert ran.code == 2
-    assert "the grid uses M, and compiled code has no names of sizes" in ran.err
+    assert "the grid uses M, but compiled code has no named sizes" in ran.err

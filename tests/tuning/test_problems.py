@@ -25,11 +25,11 @@ def test_sizes_as_tune_gemm_lists_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("M: 1", "is no list of sizes"),
+        ("M: 1", "is not a list of sizes"),
         ("- 3", "is not a table of sizes"),
         ("- {M: 1, rowMajorA: Y}", "rowMajorA is T or N"),
-        ("- {M: [1]}", "M is no number"),
-        ("[]", "is no list"),
+        ("- {M: [1]}", "M is neither a number"),
+        ("[]", "is not a list"),
         ("\n".join("- {M: 1}" for _ in range(300)), "lists 300 sizes"),
     ],
 )
@@ -72,12 +72,12 @@ def test_a_size_may_be_written_with_an_exponent() -> None:
 @pytest.mark.parametrize(
     ("shape", "arch", "message"),
     [
-        ({"M": 0}, "gfx942", "M=0: a size is above zero"),
-        ({"M": -5}, "gfx942", "a size is above zero"),
-        ({"M": 2**50}, "gfx942", "is no size of a problem"),
+        ({"M": 0}, "gfx942", "M=0: a size must be positive"),
+        ({"M": -5}, "gfx942", "a size must be positive"),
+        ({"M": 2**50}, "gfx942", "is out of range for a size"),
         ({"Q": 5}, "gfx942", "no shape parameter 'Q'"),
-        ({"M": 0.5}, "gfx942", "M=0.5: a whole number is wanted"),
-        ({"K": "many"}, "gfx942", "K=many: a whole number is wanted"),
+        ({"M": 0.5}, "gfx942", "M=0.5: expected a whole number"),
+        ({"K": "many"}, "gfx942", "K=many: expected a whole number"),
         ({"dtype": "fp17"}, "gfx942", "no element type 'fp17'"),
         ({"dtype": "fp8_e4m3"}, "gfx90a", "gemm cannot run on gfx90a"),
     ],

@@ -68,7 +68,7 @@ def test_true_and_one_are_two_values(tmp_path: Path) -> None:
         ("s.json", "[]", "is an empty list"),
         ("s.json", "[3]", "is not a configuration"),
         ("s.json", "{}", "names no knobs"),
-        ("s.json", '{"BLOCK_M": [{"a": 1}]}', "has a value that is no number"),
+        ("s.json", '{"BLOCK_M": [{"a": 1}]}', "has a value that is not a number"),
         ("s.json", '{"BLOCK_M": [1], "constraints": "BLOCK_M < 2"}', "constraints is not a list"),
         ("s.json", '{"BLOCK_M": [1], "constraints": ["import os"]}', "cannot be read"),
         ("s.json", b"\xff\xfe", "is not UTF-8 text"),

@@ -210,7 +210,7 @@ def choose(
     usable = [one for one in known.candidates if one.usable and one.runs]
     if not usable and not any(one.usable for one in own):
         why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
-        raise KprofError(f"nothing can do this on {arch}: {why}")
+        raise KprofError(f"no implementation supports this on {arch}: {why}")
     notes += kept.notes
     base = ImplementationChoice(
         kernel=kernel.name,
@@ -249,7 +249,7 @@ def _own(  # noqa: PLR0917 - the problem, the kernels, the GPU and the condition
     if product is not None and is_bundled(kernel):
         kept = shipped(kernel, shape, product, forms)
         if kept.candidates:
-            kept.notes.append(f"the shipped times are of {CONDITION}, whatever the condition asked for ({condition})")
+            kept.notes.append(f"the shipped times are for {CONDITION}, not for the requested condition ({condition})")
     return kept.candidates or [candidate for _, candidate in forms], kept
 
 

@@ -57,7 +57,7 @@ def too_far(wanted: Shape, measured: Iterable[tuple[str, Shape]]) -> str | None:
     _, name, shape = min(known, key=lambda one: one[0].total)
     ratios = [(n, wanted[n] / shape[n]) for n in wanted if is_number(wanted[n]) and wanted[n] != shape[n]]
     words = ", ".join(f"{n}={wanted[n]} for {shape[n]}" for n, _ in ratios)
-    return f"the nearest is {name}, too far away: {words} (a factor of two is the most that counts)"
+    return f"the nearest is {name}, too far away: {words} (at most a factor of two counts)"
 
 
 def numbers(shape: Shape) -> str:

@@ -149,10 +149,12 @@ def shipped(
     found = [replace(one, reason=f"{where}: {one.reason}") if one.ms is not None else one for one in found]
     made = f"kprof {table.kprof} ({table.revision}), Triton {table.triton}"
     if not any(one.ms is not None for one in found):
-        return Shipped([], None, None, [f"shipped table ({made}): no time for what can do this problem"])
+        return Shipped(
+            [], None, None, [f"shipped table ({made}): no time for any implementation that supports this problem"]
+        )
     mine = usable_triton()
     here = f"Triton {mine} is installed, which may compile other code" if mine else "there is no usable Triton here"
-    note = f"the times are those of the table that comes with kprof: made by the model, {made}"
+    note = f"the times are predictions from the table shipped with kprof: {made}"
     return Shipped(found, rows[at].shape, gap, [note if mine == table.triton else f"{note}; {here}"])
 
 

@@ -102,7 +102,7 @@ class DaskExecutor:
             return distributed.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise KprofError(
-                f"no Dask scheduler answers at {self._address}", hint="dask scheduler and dask worker start one"
+                f"no Dask scheduler answers at {self._address}", hint="start one with dask scheduler and dask worker"
             ) from error
 
     def _run(
@@ -130,7 +130,7 @@ class DaskExecutor:
                 return
             yield from self._collect(finished, running, again)
             if client.status == "closed":
-                raise KprofError(f"the scheduler at {self._address} is gone; what was found so far is kept")
+                raise KprofError(f"lost the scheduler at {self._address}; results so far are kept")
             if time.monotonic() - seen > self._patience:
                 raise KprofError(f"the cluster at {self._address} has had no worker for {self._patience:.0f} s")
 

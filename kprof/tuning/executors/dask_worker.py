@@ -33,11 +33,11 @@ def run_task(payload: Mapping[str, Any]) -> dict[str, Any]:
     """
     version = installed().version
     if version != payload["triton"]:
-        raise KprofError(f"a worker has Triton {version}, the search is made with {payload['triton']}")
+        raise KprofError(f"a worker has Triton {version}, but the search uses {payload['triton']}")
     if not unchanged(payload["files"]):
         raise KprofError(
-            f"a worker does not see the same {', '.join(payload['files'])}",
-            hint="the kernel's files have to lie under the same path on every machine",
+            f"a worker sees other contents of {', '.join(payload['files'])}",
+            hint="the kernel's files must have the same path and contents on every machine",
         )
     task = TuningTask(payload["key"], from_json(payload["request"]), payload["launch"])
     pool = _pool(payload["timeout"])

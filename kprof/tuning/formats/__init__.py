@@ -29,5 +29,7 @@ def writer(name: str) -> Writer:
     """
     known = writers()
     if name not in known:
-        raise KprofError(f"no format {name!r}{near(name, known)}", hint=f"there are {', '.join(sorted(known))}")
+        raise KprofError(
+            f"unknown format {name!r}{near(name, known)}", hint=f"known formats: {', '.join(sorted(known))}"
+        )
     return known[name]

@@ -63,7 +63,8 @@ def _family(shape: Mapping[str, Any]) -> str:
     size = operand_bytes(shape)
     if size not in {1, 2}:
         raise KprofError(
-            f"AITER has no family of matrix products for {shape.get('dtype')}", hint="it has 8 and 16 bits"
+            f"AITER has no family of matrix products for {shape.get('dtype')}",
+            hint="AITER supports 8-bit and 16-bit types",
         )
     return "GEMM-A16W16" if size == 2 else "GEMM-A8W8"
 
@@ -79,8 +80,10 @@ def _buckets(group: Sequence[ProblemResult], results: TunedResults) -> tuple[dic
             continue
         if f"M_LEQ_{bound}" in chosen:
             rows, other = one.shape["M"], chosen[f"M_LEQ_{bound}"].shape["M"]
-            which = f"M={other} and M={rows} share the bucket M_LEQ_{bound}: the larger one's is written"
-            notes.append(f"several problems have M={rows}: the last one's is written" if rows == other else which)
+            which = f"M={other} and M={rows} share the bucket M_LEQ_{bound}: the larger one's configuration is written"
+            notes.append(
+                f"several problems have M={rows}: the last one's configuration is written" if rows == other else which
+            )
         chosen[f"M_LEQ_{bound}"] = one
     chosen["any"] = by_rows[-1]
     found = {key: translate(one.best, KEYS, results.keys, "AITER", results.kernel) for key, one in chosen.items()}

@@ -95,11 +95,11 @@ def device_of(results: TunedResults, form: str) -> str:
     if results.device_name:
         name = results.device_name.replace(" ", "_")
         if not name.replace("_", "").replace("-", "").replace("(", "").replace(")", "").isalnum():
-            raise KprofError(f"{results.device_name!r} is no name of a device")
+            raise KprofError(f"{results.device_name!r} is not a device name")
         return name
     if results.product is None:
         raise KprofError(
-            f"{form} names its files by the GPU, and {results.arch} is an architecture",
+            f"{form} names its files after the GPU, but {results.arch} is an architecture",
             hint="name a product, --arch MI300X, or give --device-name AMD_Instinct_MI300X",
         )
     from kprof.tuning.formats.mapping import device_name

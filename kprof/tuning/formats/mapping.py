@@ -81,8 +81,8 @@ def translate(
             found[key.name] = config[knob]
         elif key.is_needed:
             raise KprofError(
-                f"{form} needs {key.name}, and {kernel} has no knob for it",
-                hint=f"say which knob or value it is: --key {key.name}=NAME or --key {key.name}=1",
+                f"{form} needs {key.name}, but {kernel} has no knob for it",
+                hint=f"name the knob or value: --key {key.name}=NAME or --key {key.name}=1",
             )
         elif not key.optional:
             found[key.name] = key.default
@@ -101,7 +101,7 @@ def lost(config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[st
     if not missing:
         return ()
     said = assigned(missing, ", ")
-    return (f"{form} has no place for {said}: the kernel there has to do the same",)
+    return (f"{form} cannot store {said}: its kernel must use the same values",)
 
 
 def device_name(product: str) -> str:

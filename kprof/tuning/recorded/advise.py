@@ -103,7 +103,9 @@ def advise(
     else:
         chosen = _worth_searching(found, product, condition) if len(found) > 1 else found
         if len(chosen) < len(found):
-            tell(f"{len(chosen)} of {len(found)} kernels: those with 5 % of the time; CAPTURE::KERNEL names others")
+            tell(
+                f"{len(chosen)} of {len(found)} kernels, each with 5 % of the time; select others with CAPTURE::KERNEL"
+            )
     opening = _opened_each(
         chosen, product, deadline, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
     )
@@ -243,7 +245,7 @@ def search(
         return f"it does not compile again: {start.error}"
     ready = subject.program.ready if subject.program is not None else None
     around = Around(
-        f"what is near to the recorded configuration of {each.kernel.name}",
+        f"neighbours of {each.kernel.name}'s recorded configuration",
         knobs.changes_of(subject, ready, {finding.rule for finding in start.report.findings}),
         lambda _start: knobs.listed(subject, ready),
     )

@@ -22,7 +22,9 @@ def not_one(
         words = f"{functions[0]} is launched as {len(kernels)} programs: {each}"
         return TargetError(words, hint="One at a time, by that name: kprof tune FILE.py::NAME -- ARGS")
     names = ", ".join(dict.fromkeys(kernel.id for kernel in kernels))
-    return TargetError(f"this is {len(kernels)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL")
+    return TargetError(
+        f"the capture has {len(kernels)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL"
+    )
 
 
 def other_launches(kernel: CapturedKernel) -> list[str]:

@@ -110,15 +110,15 @@ def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
     if not capture.sources:
         return "the capture does not say which sources it was made from"
     if found := capture.changes():
-        return f"its program is not what was recorded: {found[0]}"
+        return f"its program has changed since the recording: {found[0]}"
     root = capture.root.resolve()
     for folder in (Path.cwd(), root):
         script = (folder / command[1]).resolve()
         if script.is_file() and script.is_relative_to(root):
             if script.relative_to(root).as_posix() not in capture.sources:
-                return f"{command[1]} is none of the sources that were recorded"
+                return f"{command[1]} is not among the recorded sources"
             return RelaunchedProgram([_interpreter(command[0]), *command[1:]], folder, gpu)
-    return f"{command[1]} is not here"
+    return f"{command[1]} does not exist here"
 
 
 def _interpreter(recorded: str) -> str:
@@ -192,7 +192,7 @@ class Relaunch:
         self._connection.say({"constexprs": dict(constexprs)})
         answer = self._connection.heard(seconds)
         if not answer:
-            raise KprofError("the program ended while its launch was made again")
+            raise KprofError("the program ended while its launch was repeated")
         if answer["kind"] == "refused":
             raise KprofError(answer["error"])
         from kprof.captures.arguments import argument, contents, numbers, tensor_bytes

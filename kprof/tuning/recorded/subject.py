@@ -96,7 +96,7 @@ class RecordedSubject:
         key = repr(sorted(change.items()))
         if key not in self._made:
             if self.program is None:
-                raise KprofError("compile-time values can only be changed where the program runs again")
+                raise KprofError("compile-time values can only be changed if the program runs again")
             try:
                 self._made[key] = self.program.ask(change)
             except KprofError as error:
@@ -130,4 +130,4 @@ class RecordedSubject:
 
 
 def _no_launch(_shape: Mapping[str, Any], _config: Mapping[str, Any]) -> "Launch":
-    raise KprofError("a recorded kernel is launched as its program does")
+    raise KprofError("a recorded kernel is launched by its program")

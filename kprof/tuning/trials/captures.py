@@ -45,7 +45,7 @@ def explain_captures(
 
     versions = [_version(target, side) for target, side in zip(targets, sides, strict=True)]
     if versions[0] == versions[1]:
-        return {}, [f"Triton {versions[0]} made both sides: what changed is the program, or what it is compiled with"]
+        return {}, [f"Triton {versions[0]} made both sides: the program or its compile options changed"]
     with Tritons(targets[1], options, [_asked(version) for version in versions], tell, wait) as tritons:
         again = tritons.sides()
         reasons = tritons.explanations(again, limits, budget)
@@ -72,7 +72,7 @@ def explain_captures(
             notes.append(f"{name}: not explained, Triton {missing} could not compile it again from its TTIR")
         elif kernel_diff(both, again, limits).status not in {"worse", "mixed"}:
             notes.append(
-                f"{name}: Triton {versions[0]} does no better with it, so the program changed, not the compiler"
+                f"{name}: Triton {versions[0]} compiles it no better, so the program changed, not the compiler"
             )
     return found, notes
 
@@ -92,7 +92,7 @@ def _version(target: str, side: "Input") -> str:
     found = sorted({kernel.triton for kernel in side.kernels if isinstance(kernel.triton, str)})
     if len(found) != 1:
         made = ", ".join(found) or "none that is known"
-        raise KprofError(f"one Triton has to have made a capture that is to be explained, here: {made}", path=target)
+        raise KprofError(f"only a capture made by a single known Triton can be explained, here: {made}", path=target)
     return found[0]
 
 

@@ -82,7 +82,7 @@ def climb(
     changes = _changes(kernel, machine, problem, start.report.findings)
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
     around = Around(
-        f"what is near to the present configuration of {kernel.name}",
+        f"neighbours of {kernel.name}'s current configuration",
         changes,
         lambda base: seeds(kernel, machine, problem, base, estimate.cost, product),
         estimate.cost,

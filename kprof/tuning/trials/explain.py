@@ -98,7 +98,7 @@ def summary_of(
 ) -> str:
     """Return a one-line summary: the cause with its numbers, and the first cure."""
     if not causes and not all_tried:
-        text = "no cause was found in the time"
+        text = "no cause was found within the time"
     elif not causes:
         worst = f" ({price_of(harm[0])})" if harm else ""
         between = f"from {labels[0]} to {labels[1]}"

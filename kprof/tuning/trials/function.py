@@ -53,7 +53,7 @@ def advise_function(
     assert begun.report is not None
     constants = {name for name in start if name not in BACKEND_OPTIONS}
     around = Around(
-        f"what is near to the given configuration of {kernel.name}",
+        f"neighbours of {kernel.name}'s given configuration",
         changes_in(values(start, constants, ready), machine, {finding.rule for finding in begun.report.findings}),
         lambda base: [{**base, **config} for config in ready.configs],
     )
@@ -62,7 +62,9 @@ def advise_function(
         jobs=options.jobs, use_cache=options.use_cache,
     )  # fmt: skip
     if isinstance(found, str):
-        raise TargetError(f"no time is known for {kernel.name}: {found}", hint="kprof analyze kernel says what is not.")
+        raise TargetError(
+            f"no time is known for {kernel.name}: {found}", hint="kprof analyze kernel says what is unknown."
+        )
     return found
 
 

@@ -73,7 +73,7 @@ def advise(
     start = analysed_start(job, config, use_cache=options.use_cache)
     product = product or next(iter(machine.products.values()), None)
     if product is None or product.compute_units is None:
-        why = f"no GPU with {machine.name} is known well enough"
+        why = f"no GPU with {machine.name} has a known number of CUs"
     else:
         found = climb(
             kernel, machine, options, start,

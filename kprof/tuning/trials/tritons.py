@@ -233,7 +233,7 @@ class Tritons:
             case = Case(*pair, labels, indices, compilers[1].config, limits)
             return explain(case, compilers[0], compilers[1], seconds=seconds, tell=self.tell)
         except KprofError as error:
-            return Explanation(old=indices[0], new=indices[1], summary=f"not found out: {error.message}")
+            return Explanation(old=indices[0], new=indices[1], summary=f"not explained: {error.message}")
 
     def _config_of(self, kernel: KernelReport) -> dict[str, Any]:
         """Return the knobs and switches of a kernel.

@@ -122,7 +122,7 @@ def test_the_scheduler_dies(cluster: Any, stub_judge: Any, tmp_path: Path, monke
         if progress.compiled == 4:
             scheduler.send_signal(signal.SIGKILL)
 
-    with pytest.raises(KprofError, match=f"the scheduler at {address} is gone; what was found so far is kept"):
+    with pytest.raises(KprofError, match=f"lost the scheduler at {address}; results so far are kept"):
         search(address, stub_judge, journal, report)
     assert len(journal.read_text().splitlines()) >= 4
 
@@ -183,9 +183,9 @@ def test_a_worker_with_another_triton_or_other_files_refuses() -> None:
     from kprof.tuning.executors.dask_worker import run_task
 
     other = {"triton": "0.1", "files": {}, "key": "x"}
-    with pytest.raises(KprofError, match=r"a worker has Triton .*, the search is made with 0\.1"):
+    with pytest.raises(KprofError, match=r"a worker has Triton .*, but the search uses 0\.1"):
         run_task(other)
-    with pytest.raises(KprofError, match=r"does not see the same /nowhere\.py"):
+    with pytest.raises(KprofError, match=r"sees other contents of /nowhere\.py"):
         run_task({**other, "triton": installed().version, "files": {"/nowhere.py": "0"}})
 
 

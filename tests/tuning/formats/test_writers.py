@@ -72,7 +72,7 @@ def aiter_lookup(files: Mapping[str, Any], m: int, n: int, k: int) -> Any:
 def test_every_writer_is_found() -> None:
     """The folder is the registry."""
     assert set(writers()) == {"triton", "aiter", "vllm", "sglang", "tune_gemm", "dispatch"}
-    with pytest.raises(KprofError, match="no format 'vlm'; did you mean 'vllm'"):
+    with pytest.raises(KprofError, match="unknown format 'vlm'; did you mean 'vllm'"):
         writer("vlm")
 
 
@@ -95,7 +95,7 @@ def test_aiter_says_what_is_lost() -> None:
     """Knobs without a key, buckets that are shared, and the default's meaning are told."""
     notes = [note for written in writer("aiter").write(results(at(100), at(120))) for note in written.notes]
 
-    assert any("no place for XCDS=8" in note for note in notes)
+    assert any("cannot store XCDS=8" in note for note in notes)
     assert any("M=100 and M=120 share the bucket M_LEQ_128" in note for note in notes)
     assert any("DEFAULT.json is what AITER takes for every other N and K" in note for note in notes)
 
@@ -120,9 +120,9 @@ def test_vllm_and_sglang(tmp_path: Path) -> None:
 
 def test_a_device_is_needed_for_names() -> None:
     """An architecture is no device; another name can be given, but none that leads out of the folder."""
-    with pytest.raises(KprofError, match="names its files by the GPU"):
+    with pytest.raises(KprofError, match="names its files after the GPU"):
         writer("vllm").write(results(at(1), product=None))
-    with pytest.raises(KprofError, match="is no name of a device"):
+    with pytest.raises(KprofError, match="is not a device name"):
         writer("vllm").write(results(at(1), device_name="../../x"))
     named = writer("vllm").write(results(at(1), product=None, device_name="AMD Instinct MI300X OAM"))
     assert named[0].path == "N=4096,K=8192,device_name=AMD_Instinct_MI300X_OAM.json"
@@ -137,7 +137,7 @@ def test_a_needed_key_without_a_knob(form: str) -> None:
     shape = {**at(16), "dtype": "bf16"}
     base = TunedResults("mine", "gfx942", find_product("MI300X"), "3.9.0", [ProblemResult(shape, [lacking])])
 
-    with pytest.raises(KprofError, match="needs GROUP_SIZE_M, and mine has no knob for it"):
+    with pytest.raises(KprofError, match="needs GROUP_SIZE_M, but mine has no knob for it"):
         writer(form).write(base)
     given = TunedResults("mine", "gfx942", find_product("MI300X"), "3.9.0", base.tuned, {"GROUP_SIZE_M": 1})
     content = json.loads(writer(form).write(given)[0].text)

@@ -43,7 +43,7 @@ def test_the_kernel_that_is_launched_last_has_as_much_as_the_others(
 
 def test_where_no_kernel_can_be_compiled_again_each_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """A capture without its TTIR: nothing is searched, and no program is run."""
-    why = "the capture does not hold its TTIR"
+    why = "the capture does not contain its TTIR"
     monkeypatch.setattr(recompile, "recorded", lambda *_arguments: ([], {"scale": why}))
     (found,) = module.advise("capture", budget=1.0)
     assert (found.name, found.error, found.trials) == ("scale", why, None)

@@ -84,7 +84,7 @@ class Fake:
     def through_llvm(self, stages: Mapping[str, Any]) -> KernelReport:
         assert stages == {"llir": "of the old side"}
         if self.llvm is None:
-            raise KprofError("LLVM makes no code of it")
+            raise KprofError("LLVM cannot compile it")
         return self.llvm
 
 
@@ -195,7 +195,7 @@ def test_when_the_time_is_spent_the_rest_is_left_out() -> None:
     before = Fake({ASYNC: False}, {}, OLD)
     found = explain(Case(OLD, NEW, ("a", "b"), (0, 1), CONFIG, DiffLimits()), before, after, seconds=0.0)
     assert (found.tried, found.left) == (0, 7)
-    assert found.summary == "no cause was found in the time"
+    assert found.summary == "no cause was found within the time"
 
 
 @pytest.mark.parametrize(
@@ -302,5 +302,5 @@ def test_what_llvm_does_not_read_is_a_note() -> None:
     case = Case(OLD, NEW, ("3.9.0", "3.6.0"), (0, 1), CONFIG, DiffLimits())
     found = explain(case, Fake({ASYNC: False}, {}, OLD), Fake({ASYNC: False}, {}, NEW), seconds=60)
     assert found.by_stage is msgspec.UNSET
-    assert "the LLVM IR of 3.9.0 through LLVM of 3.6.0: LLVM makes no code of it" in found.notes
+    assert "the LLVM IR of 3.9.0 through LLVM of 3.6.0: LLVM cannot compile it" in found.notes
     assert "the change is in the compiler itself" in found.summary

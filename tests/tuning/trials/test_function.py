@@ -56,7 +56,7 @@ def test_what_is_not_known_of_its_launch_is_asked_for(tmp_path: Path) -> None:
     pytest.importorskip("triton")
     path = tmp_path / "copy.py"
     path.write_text(SOURCE)
-    with pytest.raises(KprofError, match="how many workgroups there are is not known"):
+    with pytest.raises(KprofError, match="the number of workgroups is unknown"):
         kprof.advise(f"{path}::copy", **LAUNCH)  # type: ignore[arg-type]
     with pytest.raises(KprofError, match="the grid uses m"):
         kprof.advise(f"{path}::copy", grid="cdiv(m,BLOCK)", **LAUNCH)  # type: ignore[arg-type]
