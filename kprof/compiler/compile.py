@@ -45,7 +45,7 @@ def compile_many(
 ) -> Generator[CompileOutcome, None, None]:
     """Compile many kernels; yield outcomes as they finish, each with the ``index`` of its request.
 
-    A failure of one compile does not end the others. Requests are taken as workers become free, so that a generator can
+    A failure of one compile does not end the others. Requests are taken as workers become free, so a generator can
     decide late which request comes next.
 
     Args:
@@ -69,7 +69,7 @@ def compile_many(
 
 @once
 def _shared() -> Pool:
-    """Return the worker that single compiles share, so that only the first compile waits for Triton's import."""
+    """Return the worker that single compiles share, so only the first compile waits for Triton's import."""
     pool = Pool(jobs=1)
     atexit.register(pool.close)
     return pool

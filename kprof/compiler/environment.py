@@ -73,7 +73,7 @@ def relevant(environment: Mapping[str, str | None]) -> dict[str, str]:
 def applied(environment: Mapping[str, str | None]) -> Iterator[None]:
     """Set variables (or unset those with the value ``None``), and restore all of them afterwards.
 
-    Triton reads its variables when it uses them, both from Python and from C++, so that this works in a process that
+    Triton reads its variables when it uses them, both from Python and from C++, so this works in a process that
     imported Triton earlier. A value set through ``triton.knobs`` would override the variable.
     """
     before = {name: os.environ.get(name) for name in environment}

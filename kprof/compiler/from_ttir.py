@@ -1,11 +1,11 @@
 """Compile recorded TTIR instead of a Python function, without importing any of the user's code.
 
 TTIR is the output of Triton's front end. Compile-time values and tile sizes are fixed in it; the backend's options and
-environment switches are not, so that they can be changed. The MLIR parser of the compiling Triton reads the TTIR, and
+environment switches are not, so they can be changed. The MLIR parser of the compiling Triton reads the TTIR, and
 reports operations of the recording Triton that it does not know.
 
 TTIR from a capture, or from a program that runs again, has already been through Triton's TTIR passes. The same version
-of Triton does not repeat them: a second run may change the code, so that it would differ from what was launched.
+of Triton does not repeat them: a second run may change the code, so it would differ from what was launched.
 """
 
 import hashlib
@@ -145,7 +145,7 @@ class RecordedSource:
 def _locate_block_arguments(module: Any) -> None:
     """Give the block arguments of loops and branches the location of their operation.
 
-    Printed operations have no locations for these values, so that the parser uses positions in the TTIR text. Code
+    Printed operations have no locations for these values, so the parser uses positions in the TTIR text. Code
     generated from them would name lines that the kernel's source does not have, and instructions could not be matched
     with TTGIR operations by line. Triton before 3.5 cannot change locations.
     """

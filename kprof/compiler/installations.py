@@ -188,7 +188,7 @@ def _check_owner() -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path, version: str, tell: Tell | None) -> Iterator[None]:
-    """Hold the lock of an environment, so that no other process installs it."""
+    """Hold the lock of an environment, so no other process installs it."""
 
     def waiting() -> None:
         if tell is not None:

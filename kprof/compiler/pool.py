@@ -59,7 +59,7 @@ class Worker:
 
 
 class Pool:
-    """Workers that live as long as the pool, so that each imports Triton only once.
+    """Workers that live as long as the pool, so each imports Triton only once.
 
     Args:
         jobs: maximum number of workers; by default the CPUs of this process.

@@ -1,4 +1,4 @@
-"""Cache answers that require a kernel file's import, so that neither the file nor Triton is loaded the next time.
+"""Cache answers that require a kernel file's import, so neither the file nor Triton is loaded the next time.
 
 A question is, for example, "which compile corresponds to this case of this kernel with these knobs". Its answer is
 valid as long as the files that were read for it have the same content.

@@ -97,7 +97,7 @@ class Compiler:
         parent = os.getpid()
         try:
             with warnings.catch_warnings():
-                # The fork only compiles, so that locks held by other threads do not matter to it.
+                # The fork only compiles, so locks held by other threads do not matter to it.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 ticket.pid = fork()
         finally:
@@ -266,7 +266,7 @@ class _Fork:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Hold a lock, so that no other process of the capture compiles the same kernel."""
+        """Hold a lock, so no other process of the capture compiles the same kernel."""
         lock(os.open(self._work_folder() / f"{self.ticket.id}.lock", os.O_RDWR | os.O_CREAT, 0o600))
         yield
 

@@ -2,7 +2,7 @@
 
 A tensor "on the GPU" is a CPU tensor whose storage has a mark. Everything inside torch then works as on the CPU:
 autograd, views, optimizers. Only queries from Python code, such as for the device, are answered differently. The mark
-is an attribute of the storage's Python object, which lives as long as the storage, so that views and gradients share
+is an attribute of the storage's Python object, which lives as long as the storage, so views and gradients share
 it.
 """
 
@@ -62,7 +62,7 @@ def mark(tensor: Any, index: int, *, unknown: bool = False) -> None:
 
 
 def unmark(tensor: Any) -> None:
-    """Remove the mark from a tensor, so that it is on the CPU again."""
+    """Remove the mark from a tensor, so it is on the CPU again."""
     found = storage(tensor)
     if found is not None:
         setattr(found, _NAME, None)

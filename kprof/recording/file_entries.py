@@ -18,7 +18,7 @@ def keys_in_use(frame: FrameType | None, names: Iterable[str]) -> list[list[str]
     """Return the key paths under which dictionaries hold a configuration that is a caller's local variable.
 
     The innermost key comes last. A server keeps a file's entries in a dictionary by batch size and passes one of them
-    on, so that the local variable is the same object.
+    on, so the local variable is the same object.
 
     Args:
         frame: frame of the launch; its callers are searched, too.

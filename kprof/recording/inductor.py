@@ -33,7 +33,7 @@ _NOTE = 200
 def prepare(cache: str | None) -> Callable[[], None]:
     """Set the environment variables that Inductor reads at import; return a function that restores them.
 
-    Inductor's own compile processes would bypass the recording. Its caches are off, so that every recording is
+    Inductor's own compile processes would bypass the recording. Its caches are off, so every recording is
     complete. Its output goes to a separate folder, because real runs must not find it.
     """
     wanted = {

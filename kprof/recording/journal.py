@@ -19,7 +19,7 @@ class CaptureJournal:
     """
 
     def __init__(self, folder: Path) -> None:
-        # Files are read in the order of their names. Process numbers are reused and sort as text, so that the time
+        # Files are read in the order of their names. Process numbers are reused and sort as text, so the time
         # comes first.
         name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
         self.path = folder / layout.JOURNAL / name

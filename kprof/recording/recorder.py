@@ -310,7 +310,7 @@ class Recorder:
     def refuse(self, kernel: RecordedKernel) -> None:
         """Raise the error of a launch that needs too much LDS, if the program seems to handle it.
 
-        Checking the LDS requires waiting for the compile, so that it is skipped otherwise. A program that would end
+        Checking the LDS requires waiting for the compile, so it is skipped otherwise. A program that would end
         here on a GPU then continues, and the capture says that the kernel cannot be launched.
 
         Raises:

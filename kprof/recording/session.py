@@ -157,7 +157,7 @@ class RecordingSession:
     def _triton(self) -> None:
         from kprof.recording import triton_hooks
 
-        # Triton's driver gets all device facts from torch, so that torch decides whether there is a device.
+        # Triton's driver gets all device facts from torch, so torch decides whether there is a device.
         if self.settings.execute and "torch" not in sys.modules and Path("/dev/kfd").exists():
             with contextlib.suppress(ImportError):
                 __import__("torch")

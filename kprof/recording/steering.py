@@ -100,7 +100,7 @@ class _Reader:
         self.result = _Sources()
 
     def read(self) -> Steering:
-        # A value assigned later in a loop may be used earlier, so that two passes are needed.
+        # A value assigned later in a loop may be used earlier, so two passes are needed.
         for _ in range(2):
             for node in ast.walk(self.tree):
                 self._assigned(node)

@@ -46,7 +46,7 @@ def tiles_of(function: Any) -> Tiles:
 def _tiles(tree: ast.AST, arguments: frozenset[str], constants: frozenset[str]) -> Tiles:
     made: dict[str, set[str]] = {name: {name} for name in arguments}
     ids: set[str] = set()
-    # A value assigned later in a loop may be used earlier, so that two passes are needed.
+    # A value assigned later in a loop may be used earlier, so two passes are needed.
     for _ in range(2):
         for node in ast.walk(tree):
             if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or node.value is None:

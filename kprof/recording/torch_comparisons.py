@@ -1,4 +1,4 @@
-"""Treat comparisons with values that kernels would have written as true, so that a program's checks pass."""
+"""Treat comparisons with values that kernels would have written as true, so a program's checks pass."""
 
 from collections.abc import Callable
 from functools import wraps

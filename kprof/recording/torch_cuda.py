@@ -179,7 +179,7 @@ def _accelerator(device: "StandInDevice") -> None:
         "is_available": _constant(True),
         "device_count": _count,
         "current_accelerator": lambda *_args, **_kwargs: torch.device("cuda"),
-        # Dynamo distinguishes functions by identity, so that each name needs its own function.
+        # Dynamo distinguishes functions by identity, so each name needs its own function.
         "current_device_index": _own(device.current_index),
         "current_device_idx": _own(device.current_index),
         "set_device_index": _own(torch.cuda.set_device),

@@ -16,7 +16,7 @@ from kprof.recording.device_marks import mark_of
 LIMIT = 1 << 20
 """Minimum size in bytes of a large floating-point tensor."""
 INTEGERS = 256
-"""Factor on the limit for integers and masks, so that lengths, offsets, indices and a sequence's mask stay known."""
+"""Factor on the limit for integers and masks, so lengths, offsets, indices and a sequence's mask stay known."""
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 _ALLOCATIONS = (

@@ -65,7 +65,7 @@ def make_mode(
 
         @classmethod
         def is_infra_mode(cls) -> bool:
-            """Return True, so that torch.compile accepts the mode as infrastructure."""
+            """Return True, so torch.compile accepts the mode as infrastructure."""
             return True
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -192,7 +192,7 @@ class _Registrations:
 def _device(named: Any, marked: int | None, current: int) -> int | None:
     """Return the device of an operator's result: the named device, or that of its inputs; ``None`` for the CPU.
 
-    For torch's own code every tensor is on the CPU, so that a copy "to the CPU" in it leaves a tensor where it is.
+    For torch's own code every tensor is on the CPU, so a copy "to the CPU" in it leaves a tensor where it is.
     Tensors that the program moves to the CPU lose their mark afterwards.
     """
     if named is None:

@@ -1,7 +1,7 @@
 # ruff: noqa: SLF001  # the dispatcher has no public API
 """Run the operators that the program registers for the GPU on simulated GPU tensors.
 
-A tensor "on the GPU" has the dispatch keys of the CPU, so that torch never selects a CUDA kernel by itself. When an
+A tensor "on the GPU" has the dispatch keys of the CPU, so torch never selects a CUDA kernel by itself. When an
 operator reaches the dispatch mode, the mode calls :meth:`DeviceOperators.key` and runs the kernel. Decisions that torch
 makes before the mode, by the CPU's keys for autograd and autocast, are redirected separately
 (:mod:`kprof.recording.torch_redirects`).
@@ -135,7 +135,7 @@ class DeviceOperators:
         return found
 
     def run(self, key: Any, mode: Any, func: Any, args: Any, kwargs: Any) -> tuple[bool, Any]:
-        """Call a kernel of the program inside the mode, so that the tensors it creates are on the GPU, too.
+        """Call a kernel of the program inside the mode, so the tensors it creates are on the GPU, too.
 
         Returns:
             Whether it was called, and its result. It is not called if it is nested :data:`NESTED` times, because it

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FORM = struct.Struct("<Qq")
 _STEP = 4
-"""Philox produces four numbers at a time, so that offsets are multiples of four."""
+"""Philox produces four numbers at a time, so offsets are multiples of four."""
 _MOST_STATES = 4096
 """Maximum number of states that can be restored, which takes 20 MB.
 
@@ -50,7 +50,7 @@ class PhiloxState:
         """Return the seed of the drawn numbers."""
         seeded = self._source_seed()
         if seeded != self._seeded:
-            # The program seeded the CPU's generator itself and may have drawn since, so that this is not offset 0.
+            # The program seeded the CPU's generator itself and may have drawn since, so this is not offset 0.
             self._seeded = self._seed = seeded
             self._next[seeded] = max(self._next[seeded], _STEP)
         return self._seed

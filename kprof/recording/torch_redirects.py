@@ -64,7 +64,7 @@ class Redirects:
         namespace, _, rest = name.partition("::")
         library = self._libraries[name, at] = registry.Library(namespace, "IMPL")
         with warnings.catch_warnings():
-            # Replacing a kernel is intended, so that the warning is suppressed.
+            # Replacing a kernel is intended, so the warning is suppressed.
             warnings.simplefilter("ignore")
             library.impl(rest, self._redirect(op, name, at), at, with_keyset=True)
 

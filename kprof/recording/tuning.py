@@ -17,7 +17,7 @@ class UnknownTimes(list[float]):
     """Replacement for the unknown times of one configuration.
 
     An autotuner compares configurations to find the fastest. The first one that can be launched is made to win. Whether
-    a configuration can be launched is only determined at the comparison, so that all are compiled meanwhile.
+    a configuration can be launched is only determined at the comparison, so all are compiled meanwhile.
     """
 
     def __init__(self, usable: Callable[[], bool]) -> None:

@@ -79,7 +79,7 @@ def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int)
     def origins(node: ast.AST) -> set[str]:
         return _origins(node, origin, known, depth)
 
-    # A pointer may change later in a loop, so that two passes over the lines are needed.
+    # A pointer may change later in a loop, so two passes over the lines are needed.
     for _ in range(2):
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:

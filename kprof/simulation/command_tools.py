@@ -1,7 +1,7 @@
 """ROCm's command-line tools for a simulated GPU: ``rocm-smi``, ``amd-smi``, ``rocm_agent_enumerator``.
 
 Programs find them on PATH and parse their output to choose their code for AMD. This file runs by itself, with whatever
-Python is found first, so that it imports only the standard library and nothing of kprof::
+Python is found first, so it imports only the standard library and nothing of kprof::
 
     python command_tools.py rocm-smi --showproductname --json
 

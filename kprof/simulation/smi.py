@@ -27,7 +27,7 @@ class AmdSmiMemoryType(Enum):
 def install(gpu: SimulatedGpu) -> Callable[[], None]:
     """Replace the package, installed or not, by one that reports one GPU; return a function that undoes this.
 
-    Functions that are not simulated are missing from the module, so that a program's own fallback runs.
+    Functions that are not simulated are missing from the module, so a program's own fallback runs.
     """
     before = sys.modules.get(NAME)
     sys.modules[NAME] = _module(gpu)

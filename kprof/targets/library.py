@@ -114,7 +114,7 @@ def load_file(path: Path | str, function: str | None = None, *, interpret: bool 
 
 
 def catalogue() -> Iterator[KernelSummary]:
-    """Yield facts about the bundled kernels. Nothing is imported, so that Triton need not be installed."""
+    """Yield facts about the bundled kernels. Nothing is imported, so Triton need not be installed."""
     for name, path in bundled().items():
         yield read_entry(name, path)
 

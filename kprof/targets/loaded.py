@@ -60,7 +60,7 @@ class LoadedKernel:
         stages: the compiler's output by stage; empty if nothing was compiled.
         file: path of the kernel's file, relative to a target directory; ``None`` for other targets.
         unseen: why its instructions are missing or incomplete; ``None`` if they are complete.
-        unrecorded: operators of the recorded program that were answered without running, so that launches may be
+        unrecorded: operators of the recorded program that were answered without running, so launches may be
             missing; ``None`` if there were none.
         listed: configurations that an autotuner chooses among at this launch, including this one; else empty.
         listed_first: the same for the launch that decides the choice, if that is another one.

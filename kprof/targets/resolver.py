@@ -65,7 +65,7 @@ def _launched(kernels: Iterator[LoadedKernel], options: CompileOptions) -> Itera
     workgroup = options if isinstance(options, WorkgroupOptions) else WorkgroupOptions()
     if workgroup.num_warps is not None and workgroup.num_warps < 1:
         raise TargetError(f"a workgroup has at least one wavefront, not {workgroup.num_warps}")
-    # Triton's metadata has the same facts and takes precedence, so that it is overridden as well.
+    # Triton's metadata has the same facts and takes precedence, so it is overridden as well.
     fields = {"shared": workgroup.lds, "num_warps": workgroup.num_warps}
     stated = {name: value for name, value in fields.items() if value is not None}
     for kernel in kernels:

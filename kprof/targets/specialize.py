@@ -1,7 +1,7 @@
 """Derive the compile that Triton would perform for a launch.
 
 This follows Triton's own launcher (``runtime/jit.py`` and, since 3.6, ``specialize.cc``), but uses descriptors instead
-of tensors, so that it needs neither torch nor a GPU. The tests compare it with the installed Triton.
+of tensors, so it needs neither torch nor a GPU. The tests compare it with the installed Triton.
 """
 
 import os
@@ -149,7 +149,7 @@ def _parameter(parameter: Any, value: Any, buffer_ops: bool, what: str) -> _Spec
     )
     kind, hints, constexpr = _specialize(value, how)
     if annotated:
-        # The annotation determines the type, so that the value 1 stays a number and gets no hints.
+        # The annotation determines the type, so the value 1 stays a number and gets no hints.
         return annotated, None if constexpr is not _ABSENT else hints, _ABSENT
     return kind, hints, constexpr
 

@@ -74,7 +74,7 @@ def perf_model(arch: str | None = None, *, budget: float = 60.0, jobs: int | Non
     """Return a function for ``prune_configs_by={"perf_model": ..., "top_k": 8}`` that predicts milliseconds.
 
     The predicted time is infinite for a configuration that cannot be launched, and 0 for a configuration that cannot be
-    judged, so that Triton keeps it.
+    judged, so Triton keeps it.
 
     Args:
         arch: as for :func:`prune_configs`.

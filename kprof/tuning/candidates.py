@@ -53,7 +53,7 @@ class Candidate:
         main = own[0]
         longest = max(own, key=lambda answer: answer.time_us or 0.0)
         others = zip(self.names[1:], own[1:], strict=True)
-        # The events of a benchmark enclose all launches together, so that their time counts once.
+        # The events of a benchmark enclose all launches together, so their time counts once.
         once = sum(answer.events_us for answer in own) - longest.events_us
         return Evaluation(
             config=self.config,
@@ -167,7 +167,7 @@ def is_tie(best: Evaluation, other: Evaluation) -> bool:
     """Whether another configuration may be as fast as the best one, by measured times if both have been measured.
 
     Predicted times count as different from :func:`kprof_analyzers.model.certainty.least_difference` upwards. A
-    prediction error mostly affects all predictions of a kernel alike, so that the predicted ranges say nothing about
+    prediction error mostly affects all predictions of a kernel alike, so the predicted ranges say nothing about
     the order. The bounds decide only if the model had to guess.
     """
     from kprof_analyzers.model.certainty import least_difference

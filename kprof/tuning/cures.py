@@ -1,6 +1,6 @@
 """Compile the inexpensive cures of a kernel's costly findings by changing one compiler option at a time.
 
-A change of a compiler option needs no new launch, so that any kernel can be tried: bundled, from a user's file,
+A change of a compiler option needs no new launch, so any kernel can be tried: bundled, from a user's file,
 recorded, or one of several launches. Tile sizes change the launch; ``kprof advise`` tries those.
 
 If a finding says that arguments are not known to be multiples of 16, the kernel is compiled as if they were, and its

@@ -69,7 +69,7 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
         tie: True if the entry cannot be distinguished from the first entry.
         certainty: probability from 0 to 1 that the first entry is faster, from published pairs with the same predicted
             distance (docs/validation/model.md). ``None`` for the first entry, if both were measured, without a
-            predicted time, on architectures without published times, and if the model had to guess, so that ranges
+            predicted time, on architectures without published times, and if the model had to guess, so ranges
             decide.
         given: True if ``time_us`` is a measured time from ``--measured``.
         parts: further launches with their times in microseconds, included in ``time_us``.

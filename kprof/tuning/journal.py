@@ -102,7 +102,7 @@ class TuningJournal:
 
     @staticmethod
     def _open(path: Path, *, in_cache: bool) -> int:
-        """Open the file, and end a line that a killed run left unfinished, so that the next line starts on its own."""
+        """Open the file, and end a line that a killed run left unfinished, so the next line starts on its own."""
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600 if in_cache else 0o644)
         status = os.fstat(file)
         if in_cache and not location.trusted(status):

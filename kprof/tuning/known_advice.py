@@ -33,7 +33,7 @@ def remember(trials: "Trials") -> None:
 
 def with_advice(report: "KernelReport") -> "KernelReport":
     """Return the report with the stored advice for the same kernel, compile and launch, if there is any."""
-    # A report without a specialization never has stored advice, so that computing its key would be wasted time.
+    # A report without a specialization never has stored advice, so computing its key would be wasted time.
     data = None if report.specialization is UNSET else _SECTION.read(_key(report))
     if data is None:
         return report

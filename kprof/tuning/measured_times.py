@@ -1,7 +1,7 @@
 """Read measured times from a CSV file, and correct predictions with them.
 
 The header names knobs, sizes of the problem, and the time: ``time_us``, ``us``, ``time_ms`` or ``ms``. Lines with an
-empty time are skipped, so that ``times.csv`` from ``tune -o`` can be filled in partially.
+empty time are skipped, so ``times.csv`` from ``tune -o`` can be filled in partially.
 """
 
 import csv

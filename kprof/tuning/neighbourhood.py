@@ -133,7 +133,7 @@ class Neighbourhood:
         """
         better = time < BETTER * self._best
         if better:
-            # A late result may still be an improvement, so that the search continues.
+            # A late result may still be an improvement, so the search continues.
             self._best, self._since, self.settled = time, 0, False
         self._push(dict(config), time, of_best=better)
 

@@ -1,4 +1,4 @@
-"""The order in which configurations are compiled: most promising first, so that a stopped search is still useful.
+"""The order in which configurations are compiled: most promising first, so a stopped search is still useful.
 
 Combinations of the decisive knobs, which determine legality and rough cost, are sorted by that cost. The cheapest
 combination of every tile comes before the second of any tile. Each of them represents all combinations of the other

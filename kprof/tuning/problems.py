@@ -97,7 +97,7 @@ def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, 
         _check_values(shape)
         return Problem(assigned(shape) or kernel.name, dict(shape))
     known = {name: value for listed in kernel.shapes.values() for name, value in listed.items()}
-    # A kernel that supports only one layout has no flag for it, so that "not transposed" is accepted for it.
+    # A kernel that supports only one layout has no flag for it, so "not transposed" is accepted for it.
     shape = {n: v for n, v in shape.items() if n in known or v is not False or n not in _LAYOUTS.values()}
     for name in shape.keys() - known.keys():
         raise TargetError(f"{kernel.name} has no shape parameter {name!r}", hint=near_hint(name, known, "It has"))

@@ -140,7 +140,7 @@ def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tupl
 
 
 def plain_reason(reason: str | None) -> str | None:
-    """Return a reason without its numbers, so that equal reasons are counted together.
+    """Return a reason without its numbers, so equal reasons are counted together.
 
     Example: ``too much LDS: … bytes for … stages``.
     """

@@ -258,7 +258,7 @@ ON_A_CLUSTER = 256
 def in_flight(options: TuneOptions) -> int:
     """Return the maximum number of configurations in flight.
 
-    It is the same for any ``-j`` up to :data:`kprof.tuning.search.IN_FLIGHT`, so that the order of the search is, too.
+    It is the same for any ``-j`` up to :data:`kprof.tuning.search.IN_FLIGHT`, so the order of the search is, too.
     """
     from kprof.compiler.defaults import default_jobs
     from kprof.tuning.search import IN_FLIGHT
@@ -269,7 +269,7 @@ def in_flight(options: TuneOptions) -> int:
 def device(*, verify: bool) -> "Device | None":
     """Return the GPU to measure on, or ``None`` if ``verify`` is False.
 
-    Called first, so that a missing GPU fails early.
+    Called first, so a missing GPU fails early.
 
     Raises:
         KprofError: if there is no GPU.

@@ -100,7 +100,7 @@ class Learned(NamedTuple):
     Attributes:
         knobs: names of the knobs that all measured configurations have.
         timings: the timings that were learned from.
-        weights: weight of each timing, so that the process reproduces its residual.
+        weights: weight of each timing, so the process reproduces its residual.
         precision: inverse of the timings' covariance matrix.
         usual: usual deviation of a timing from what the other timings predict, as a logarithm.
     """
@@ -138,7 +138,7 @@ class Learned(NamedTuple):
         shares = [[one.shares.get(cause, 0.0) - means[cause] for cause in names] for one in self.timings]
         rows = np.array(shares).reshape(len(shares), len(names))
         middle = median(residuals)
-        # Deviations that causes do not explain count as noise of the timing, so that outliers have less weight.
+        # Deviations that causes do not explain count as noise of the timing, so outliers have less weight.
         noise = [NOISE**2 + max(0.0, abs(r - middle) - self.usual) ** 2 for r in residuals]
         covariances = CAUSES**2 * rows @ rows.T + np.diag(noise)
         weights = np.linalg.solve(covariances, np.array(residuals) - middle)

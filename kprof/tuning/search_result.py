@@ -17,7 +17,7 @@ class Progress:
         resumed: configurations known from an earlier run.
         derived: configurations that differ from compiled ones only in knobs that did not change this kernel's time.
         shared: configurations that share all their compiles with configurations chosen before.
-        refused: configurations that the kernel itself rejects, so that there is nothing to compile.
+        refused: configurations that the kernel itself rejects, so there is nothing to compile.
         compiles: compiles in this run, including those of the kernel's own configuration and of further launches.
         total: number of legal configurations of all problems.
         failed: configurations without a valid result.

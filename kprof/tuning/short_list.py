@@ -1,7 +1,7 @@
 """The short list: the entries of a ranking that are worth examining or measuring.
 
 The first entries of a ranking are often variants of one tile that a prediction cannot distinguish. Measuring eight of
-them is less useful than measuring the best of eight tiles, so that each tile appears once, with its fastest
+them is less useful than measuring the best of eight tiles, so each tile appears once, with its fastest
 configuration. If there are fewer tiles than places, variants fill the list.
 """
 

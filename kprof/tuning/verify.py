@@ -70,7 +70,7 @@ def measure(
             tell = None if report is None else _named(report, problem.name if len(subject.problems) > 1 else "")
             done: dict[int, Evaluation] = {}
             try:
-                # The kernel's own configuration comes first, so that the baseline is known even after an interruption.
+                # The kernel's own configuration comes first, so the baseline is known even after an interruption.
                 if own is not None:
                     found.own[index] = _measured(runner, task, own)
                 chosen = short_list(ranked, top)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kprof.targets.jobs import TargetJob
 
 RETRIED = frozenset({"timeout", "killed", "lost"})
-"""Statuses that say nothing about the configuration, so that another run tries it again."""
+"""Statuses that say nothing about the configuration, so another run tries it again."""
 
 OPERATIONS = "the problem's work (millions of operations)"
 """Axis of the comparison if a loop bound is unknown but the problem's number of operations is known."""

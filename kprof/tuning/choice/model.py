@@ -29,7 +29,7 @@ class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
         bound: bottleneck of the longest predicted launch: ``matrix``, ``lds (NAME)``.
         usable: whether the implementation supports this problem, as far as kprof knows.
         runs: whether kprof can run it: a bundled kernel or a ``kprof bench --provider``.
-        ratio_only: True if the conditions of a published time are unknown, so that it compares only with times of the
+        ratio_only: True if the conditions of a published time are unknown, so it compares only with times of the
             same source.
     """
 

@@ -29,7 +29,7 @@ def run_task(payload: Mapping[str, Any]) -> dict[str, Any]:
         A :class:`kprof.tuning.work.TaskResult` as plain values.
 
     Raises:
-        KprofError: if this machine has another Triton or another kernel file, so that its results would be meaningless.
+        KprofError: if this machine has another Triton or another kernel file, so its results would be meaningless.
     """
     version = installed().version
     if version != payload["triton"]:

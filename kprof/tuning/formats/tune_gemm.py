@@ -1,7 +1,7 @@
 """Write the YAML file of ROCm's tune_gemm: one line per size with its configuration, as for ``--gemm_size_file``.
 
 ``rowMajorA`` and ``rowMajorB`` are ``T`` for row-major operands and ``N`` for others. Element types and bias are
-command-line options of tune_gemm, so that they are written as comments here. Format facts: ROCm/triton,
+command-line options of tune_gemm, so they are written as comments here. Format facts: ROCm/triton,
 ``python/perf-kernels/tools/tune_gemm``.
 """
 

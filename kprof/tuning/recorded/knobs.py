@@ -28,7 +28,7 @@ def values(knobs: Mapping[str, Any], constexprs: Iterable[str], ready: Ready | N
     """Return the values to try for each compile-time argument, including the present one; a single value is kept.
 
     All values that an autotuner lists are tried. Tile sizes are also halved and doubled. Other arguments may determine
-    what the program computes and not only how fast, so that they stay unchanged.
+    what the program computes and not only how fast, so they stay unchanged.
 
     Args:
         knobs: the recorded knobs.

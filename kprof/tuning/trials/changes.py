@@ -99,7 +99,7 @@ def option_changes(
 def scheduling_changes(config: Config, rules: Collection[str], version: tuple[int, int]) -> list[dict[str, Any]]:
     """Return changes of LLVM's instruction scheduling for a kernel that spills registers.
 
-    Their effect differs between kernels, so that each change is compiled and no gain is assumed.
+    Their effect differs between kernels, so each change is compiled and no gain is assumed.
 
     Args:
         config: present knobs and switches.
@@ -178,7 +178,7 @@ def _distance(change: Config, config: Config, rules: Collection[str], known: Map
     """Return the distance of a change in doublings, or in listed values if that is smaller.
 
     A step in the direction that cures a finding counts half, and two such knobs count even less. A severe lack of
-    registers or LDS is rarely cured by one knob, so that changes of two knobs follow right after single ones.
+    registers or LDS is rarely cured by one knob, so changes of two knobs follow right after single ones.
     """
     pressed = any(rule.lacks_room and rule.id in rules for rule in known_rules())
     aside = 0.25 if pressed else 0.0

@@ -65,7 +65,7 @@ class Trials:
 
         report = self.start.report
         if self.ranked_by == "cycles":
-            # Certainties come from published pairs of times, so that they do not apply to cycles.
+            # Certainties come from published pairs of times, so they do not apply to cycles.
             return cycles_gain(trial.cost, self.start.cost)
         return predicted_gain(trial.cost, self.start.cost, "" if report is None else report.arch)
 

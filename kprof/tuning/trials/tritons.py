@@ -84,7 +84,7 @@ class Tritons:
             try:
                 found = list(threads.map(lambda child: self._side_or_error(child, jobs), self._children))
             except BaseException:
-                # The other threads wait for their child processes, so that Ctrl-C would have to wait for all of them.
+                # The other threads wait for their child processes, so Ctrl-C would have to wait for all of them.
                 for child in self._children:
                     child.kill()
                 raise
