@@ -20,7 +20,7 @@ LIMIT = 10_000
 """Maximum number of names of each kind."""
 
 _LISTED = ("os.listdir", "os.scandir")
-# Modules that list folders for imports, by name lookup, or to delete them.
+# Modules that list folders on their own: for imports, for lookups by name, or to delete files.
 _LISTERS = (
     "importlib", "_frozen_importlib_external", "importlib_metadata", "importlib_resources", "pkgutil", "pkg_resources",
     "setuptools", "site", "shutil", "tempfile", "kprof",

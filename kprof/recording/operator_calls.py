@@ -190,7 +190,7 @@ def _kind(file: str, function: str) -> str:
 
 
 def scope_number(journal: "CaptureJournal") -> int:
-    """Return the journal's number for the program's present place in the model."""
+    """Return the journal's number for the program's current place in the model."""
     phase, module, place, compiled = scope()
     named = current_range()
     fields = {"phase": phase, "module": module, "range": named, "place": place, "compiled": compiled}

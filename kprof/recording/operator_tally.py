@@ -19,7 +19,7 @@ SHAPE = "shape"
 
 
 class OperatorTally:
-    """Counts of one process.
+    """Counts a process's operators by how they were answered.
 
     Args:
         first: called for the first answer of each kind with the operator's name; returns its number in the journal.

@@ -20,10 +20,7 @@ from kprof.recording.files_read import Reads
 
 _OURS = Path(__file__).resolve().parents[1]
 _OWN_PACKAGES = frozenset({"kprof", "kprof_analyzers", "kprof_servers", "triton"})
-"""Packages that are not the program's.
-
-Another Triton compiles again whatever its files, and another kprof judges again.
-"""
+"""Packages whose files are not recorded, because another version of kprof or Triton invalidates the results anyway."""
 
 
 def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, str]:

@@ -265,7 +265,7 @@ class Recorder:
             self.journal.write("call", fields if factor is None else {**fields, "factor": factor})
 
     def site(self) -> int:
-        """Return the number of the program's present place."""
+        """Return the journal's number for the program's current source position."""
         frames = describe.site(2)
         return self.journal.number("site", frames, {"frames": [list(frame) for frame in frames]})
 

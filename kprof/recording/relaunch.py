@@ -190,7 +190,7 @@ class RelaunchServer:
         return [place for place, one in wanted if all(mine[name] == one[name] for name in _SAME)]
 
     def _wanted(self, kernel: RecordedKernel) -> list[int]:
-        """Return the positions of the requested kernels whose first launch this is."""
+        """Return the positions of a kernel among the requested ones, without those already launched."""
         return [place for place in self._places(kernel) if place not in self._done]
 
     def _serve(self, place: int, kernel: RecordedKernel) -> None:

@@ -101,7 +101,7 @@ def capture(
 
 @contextmanager
 def _environment(settings: Settings) -> Iterator[None]:
-    """Set the environment variables that make started Python programs record themselves."""
+    """Set the environment variables that make child Python programs record themselves."""
     before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH", "PATH")}
     os.environ.update({name: environment(settings, os.environ)[name] for name in before})
     try:

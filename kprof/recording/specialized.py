@@ -35,7 +35,7 @@ def locate(made: Any, template: Any) -> None:
     lines, text = getattr(template, "raw_src", None), getattr(made, "src", None)
     if not lines or not isinstance(text, str):
         return
-    # Both end with the same body; only the lines before it differ in number.
+    # Both functions end with the same body; only the number of lines before the body differs.
     longer = len("".join(lines).rstrip().splitlines()) - len(text.rstrip().splitlines())
     first = max(1, template.starting_line_number + longer)
     before = next((n for n, line in enumerate(made.raw_src) if line.strip().startswith("def ")), 0)

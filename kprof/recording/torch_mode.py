@@ -178,7 +178,7 @@ def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -
 
 
 class _Registrations:
-    """Registrations with torch that can be removed."""
+    """Operator registrations with torch that can be removed."""
 
     def __init__(self, *libraries: Any) -> None:
         self._libraries = libraries

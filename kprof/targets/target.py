@@ -70,11 +70,16 @@ class Target:
 def resolve(target: TargetLike) -> Target:
     """Recognise a target. Nothing is imported, and files are read only as far as necessary to distinguish their kinds.
 
-    A text is a bundled kernel's name (``gemm``, ``gemm::reduce``), a Python file with a ``KERNEL``,
-    ``file.py::function``, an assembly file, a code object, HIP source, a directory that Triton, a compiler or ``kprof
-    capture`` wrote, or ``capture::kernel``, with a name or an identifier of the capture. An object is a
-    :class:`kprof.Kernel` or a ``@triton.jit`` function. A function defined in a notebook, in ``__main__`` or inside
-    another function is written to a file for the compile workers.
+    A text is one of these:
+
+    * a bundled kernel's name (``gemm``, ``gemm::reduce``);
+    * a Python file with a ``KERNEL``, or ``file.py::function``;
+    * an assembly file, a code object or HIP source;
+    * a directory that Triton, a compiler or ``kprof capture`` wrote;
+    * ``capture::kernel`` with a kernel's name or identifier.
+
+    An object is a :class:`kprof.Kernel` or a ``@triton.jit`` function. A function defined in a notebook, in
+    ``__main__`` or inside another function is written to a file for the compile workers.
 
     Raises:
         TargetError: if the file or directory does not exist, the object is of another kind, or the function cannot be

@@ -94,7 +94,7 @@ class Predictor:
     def answers(
         self, tuner: Any, configs: Sequence[Any], named: Mapping[str, Any], rest: Mapping[str, Any]
     ) -> list[TaskResult | None]:
-        """Return one result per configuration, or ``None`` if time ran out or the configuration cannot be launched.
+        """Return one result per configuration; ``None`` if time ran out or it cannot become a compile task.
 
         Raises:
             KprofError: if no configuration of this kernel can be turned into a compile task.

@@ -193,8 +193,8 @@ def _best(cures: Sequence[Cure], finding: Finding, report: KernelReport) -> Cure
 def _is_for(cure: Cure, cause: Cause, report: KernelReport) -> bool:
     """Return whether a helpful change belongs to a cause.
 
-    It does if one of the cause's findings proposes the change. If no cause proposes the option, it does if the change
-    saves at least half of the cause's cost.
+    A change belongs to a cause if one of the cause's findings proposes it. If no cause proposes the option, the change
+    has to save at least half of the cause's cost.
     """
     assert cause.gain is not None
     if cure.divisible:

@@ -30,7 +30,7 @@ TRUST = 0.5
 """Weight of the rough cost: the exponent of the cost ratio."""
 
 SEED_EVERY = 3
-"""Every third configuration is a seed far from the start, as long as there are seeds."""
+"""Interval at which a seed far from the start is tried, as long as there are seeds."""
 
 BETTER = 0.995
 """A time below this share of the best time so far counts as an improvement."""

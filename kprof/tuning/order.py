@@ -26,7 +26,7 @@ These are cheaper ones of the same tile, and those with the same decisive knobs 
 """
 
 FINE_EVERY = 8
-"""Every eighth configuration is a neighbour of the best one in a finer knob, while other configurations are left."""
+"""Interval at which a neighbour of the best configuration in a finer knob is tried, while others are left."""
 
 
 def identity(config: Mapping[str, Any]) -> str:

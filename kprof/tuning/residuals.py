@@ -1,21 +1,31 @@
 """Learn the error of a kernel's predictions on a GPU from a few measurements.
 
 The logarithm of measured over predicted time is modelled as a Gaussian process over the configurations. Its covariance
-has one part shared by all configurations, one part that follows the causes of the predicted time (a wrongly modelled
-cause is wrong wherever it takes time), one part per knob, similar for values that lie near each other, and one part of
-the configuration itself with its neighbours. A timing far from what the other timings predict is attributed to its
-configuration alone.
+is a sum of these parts:
 
-:func:`informative` selects the configurations whose timings would reduce the uncertainty of all others most.
+* one part shared by all configurations;
+* one part that follows the causes of the predicted time, because a wrongly modelled cause is wrong wherever it takes
+  time;
+* one part per knob, similar for values that lie near each other;
+* one part of the configuration itself with its neighbours.
 
-The standard deviations below were fitted to all benchmark families, including this sweep
-(``benchmarks/model/timings.py``). Values fitted without a kernel do about as well on it (with ten timings drawn by lot:
-10.3 % instead of 9.8 % on this sweep, 20.5 % instead of 20.9 % on stream-K). On the published 12,288 sweep of
-tritonBLAS the median error of untimed configurations falls from 16.7 % to 6.6 % with ten timings drawn by lot, to 4.8 %
-with the ten most informative, and to 3.1 % with 30; its Spearman is 0.92 and 0.86. The ten most informative timings
-achieve this share of the error reduction of many timings: tritonBLAS persistent GEMM 88 % (of 30; by lot 75 %); ROCm
-stream-K GEMM winners 65 % (of 100; by lot 45 %); AITER block-scaled FP8 GEMM before and after a retune 47 % (of 100; by
-lot 14 %); AITER bf16 GEMM times 64 % (of 30; by lot 51 %); AITER bf16 GEMM times on gfx1250 103 % (of 30; by lot 60 %).
+A timing far from what the other timings predict is attributed to its configuration alone. :func:`informative` selects
+the configurations whose timings would reduce the uncertainty of all others most.
+
+The standard deviations below were chosen on all benchmark families, including this sweep
+(``benchmarks/model/timings.py``). Values chosen without a kernel do about as well on that kernel (with ten timings
+drawn by lot: 10.3 % instead of 9.8 % on this sweep, 20.5 % instead of 20.9 % on stream-K).
+
+On the published 12,288 sweep of tritonBLAS, the median error of untimed configurations falls from 16.7 % to 6.6 % with
+ten timings drawn by lot. It falls to 4.8 % with the ten most informative timings, and to 3.1 % with 30; its Spearman is
+0.92 and 0.86. The ten most informative timings achieve this share of the error reduction of many timings:
+
+* tritonBLAS persistent GEMM: 88 % (of 30; by lot 75 %);
+* ROCm stream-K GEMM winners: 65 % (of 100; by lot 45 %);
+* AITER block-scaled FP8 GEMM before and after a retune: 47 % (of 100; by lot 14 %);
+* AITER bf16 GEMM times: 64 % (of 30; by lot 51 %);
+* AITER bf16 GEMM times on gfx1250: 103 % (of 30; by lot 60 %).
+
 The rest are configurations whose errors nothing else shares. If one to three timings are of configurations that the
 model gets wrong, the error of the others may grow.
 """
@@ -100,7 +110,7 @@ class Learned(NamedTuple):
     Attributes:
         knobs: names of the knobs that all measured configurations have.
         timings: the timings that were learned from.
-        weights: weight of each timing, so the process reproduces its residual.
+        weights: weight of each timing, chosen to make the process reproduce its residual.
         precision: inverse of the timings' covariance matrix.
         usual: usual deviation of a timing from what the other timings predict, as a logarithm.
     """

@@ -15,7 +15,7 @@ from kprof.tuning.residuals import informative
 COUNT = 10
 """Number of configurations whose measured times are requested to correct the others."""
 _LOOKED_AT = 120
-"""Maximum number of configurations, evenly spread over the ranking, that the requested ones are chosen from."""
+"""Maximum number of configurations to choose from, spread evenly over the ranking."""
 
 
 def short_list(ranked: Sequence[Evaluation], top: int) -> list[int]:

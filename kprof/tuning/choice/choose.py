@@ -150,7 +150,7 @@ def select(
 
     Raises:
         KprofError: if the kernel or a parameter does not exist, the table cannot be read, no kernel supports the
-            problem, or a prediction was requested without a usable Triton.
+            problem, or ``predict`` is True without a usable Triton.
     """
     from kprof.compiler.versions import installed
     from kprof.hardware.machine import load_gpu

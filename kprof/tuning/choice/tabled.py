@@ -71,7 +71,7 @@ def _selection(entry: DispatchEntry, gap: float, config: dict[str, Any], shape: 
 
 
 def _fits(kernel: Kernel, entry: DispatchEntry, shape: Shape, arch: str) -> tuple[dict[str, Any], str | None]:
-    """Return an entry's complete configuration for a shape, and the reason why it cannot be used or None."""
+    """Return an entry's complete configuration for a shape, and the reason why it cannot be used, or None."""
     from kprof.tuning.choice.kernels import load
 
     if entry.implementation not in {kernel.name, *kernel.alternatives}:

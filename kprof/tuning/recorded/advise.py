@@ -258,7 +258,7 @@ def search(
 def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Evaluation]:
     """Yield every trial with its report, best first.
 
-    Each report is computed on demand, while the program is available.
+    Reports are computed on demand and may need the program.
     """
     known = {identity(trial.config) for trial in trials.best}
     yield from trials.best
