@@ -154,7 +154,7 @@ class DeviceOperators:
             counts.unrun(name, operator_tally.CPU)
         try:
             with nullcontext() if stands_in else counts.running(name), mode:
-                # Called by its key, because a call by a key set rejects numbers where the schema has tensors.
+                # A call by a key set would reject numbers where the schema has tensors.
                 return True, func._op_dk(key, *args, **kwargs)
         finally:
             depths[name] = depth

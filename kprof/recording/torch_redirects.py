@@ -53,7 +53,7 @@ class Redirects:
         if (name, at) in self._libraries:
             return
         if key == "CUDA" and any(self._has(name, k) for k in (_AUTOGRAD, "Autograd")):
-            # It has its own derivative formula, and the mode is called below that.
+            # The operator has its own derivative formula, below which the mode is called.
             return
         op = _overload(name)
         if op is None:

@@ -116,7 +116,7 @@ class Neighbourhood:
         return heapq.heappop(self._waiting)[2]
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Mark a configuration as handed out; return False if it already was."""
+        """Mark a configuration as handed out; return False if it was already handed out."""
         key = identity(config)
         if key in self._given:
             return False

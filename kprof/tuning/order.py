@@ -58,7 +58,7 @@ class Order(Protocol):
         ...
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Mark a configuration as handed out; return False if it is unknown or already was."""
+        """Mark a configuration as handed out; return False if it is unknown or was already handed out."""
         ...
 
     def look_near(self, config: Mapping[str, Any], time: float) -> None:
@@ -130,7 +130,7 @@ class Queue:
         return self._pop() if self._heap else heapq.heappop(self._fine)[2]
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Mark a configuration as handed out; return False if it is not in the space or already was."""
+        """Mark a configuration as handed out; return False if it is not in the space or was already handed out."""
         key = identity(config)
         knobs = self._space.knobs
         known = key in self._listed_keys if self._space.listed else all(config.get(n) in v for n, v in knobs.items())

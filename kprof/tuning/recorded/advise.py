@@ -71,7 +71,7 @@ def advise(
     tell: Callable[[str], None] = lambda _text: None,
     only: Collection[str] = (),
 ) -> Iterator[AdvisedKernel]:
-    """Search better configurations of a capture's kernels that take at least 5 % of the time.
+    """Search for better configurations of a capture's kernels that take at least 5 % of the time.
 
     The program runs once for all kernels. Results come in the order in which the program launches the kernels.
 

@@ -21,7 +21,7 @@ _OPTION_VALUES: Mapping[str, tuple[int, ...]] = {
     "num_stages": (1, 2),
     "waves_per_eu": (0, 1, 2, 3),
 }
-# Matrix instructions with 4 rows are meant for products of about that size.
+# Minimum rows of a matrix instruction to try: instructions with 4 rows are meant for products of about that size.
 _SMALLEST_MATRIX = 16
 
 # Triton's values for options that a kernel does not set. A change to such a value has no effect.

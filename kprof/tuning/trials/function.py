@@ -25,7 +25,7 @@ def advise_function(
     budget: float = 60.0,
     progress: Callable[[int, str], None] | None = None,
 ) -> Trials:
-    """Search better knobs of a function, as :func:`kprof.tuning.trials.advise` does for kernels with cases.
+    """Search for better knobs of a function, as :func:`kprof.tuning.trials.advise` does for kernels with cases.
 
     Only tile sizes that the function's source reveals, and values that its autotuner lists, are changed.
 

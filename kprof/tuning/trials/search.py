@@ -41,7 +41,7 @@ def advise(
     budget: float = 60.0,
     progress: Progress | None = None,
 ) -> Trials:
-    """Search better knobs around a kernel's configuration.
+    """Search for better knobs around a kernel's configuration.
 
     Every configuration is compiled and the time of all its launches is predicted; the search climbs from the fastest
     one so far. If the model has no time for the kernel, resources and the hot loop's instructions are compared instead,
