@@ -48,7 +48,8 @@ def remember(question: Mapping[str, Any], answer: Any, module: ModuleType, *modu
     """Store an answer that depends on the files of these modules and of their imports.
 
     Returns:
-        Whether it was stored. It is not stored if a module reads more than its files: the environment, or other files.
+        Whether it was stored. The answer is not stored if a module reads more than its files: the environment, or other
+        files.
     """
     files: dict[str, str] = {}
     for each in (module, *modules):

@@ -85,7 +85,7 @@ def installed() -> Installed:
 def identity() -> str:
     """Return a SHA-256 of the installed Triton's version and of the contents of its compiler's files.
 
-    It is the same for the same release installed again or elsewhere.
+    The hash is the same for the same release installed again or elsewhere.
 
     Raises:
         KprofError: see :func:`installed`.
@@ -117,7 +117,7 @@ class Api:
 
     @cached_property
     def gluon_source(self) -> Any:
-        """Gluon's source class, or ``None`` without Gluon. It is imported on demand, because few kernels use it."""
+        """Gluon's source class, or ``None`` without Gluon. Gluon is imported on demand, because few kernels use it."""
         try:
             from triton.experimental.gluon._runtime import GluonASTSource
         except ImportError:

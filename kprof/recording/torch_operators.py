@@ -138,8 +138,8 @@ class DeviceOperators:
         """Call a kernel of the program inside the mode, so the tensors it creates are on the GPU, too.
 
         Returns:
-            Whether it was called, and its result. It is not called if it is nested :data:`NESTED` times, because it
-            then calls the operator that it replaces.
+            Whether it was called, and its result. The kernel is not called if it is nested :data:`NESTED` times,
+            because it then calls the operator that it replaces.
         """
         depths: dict[Any, int] = self._nested.__dict__
         name = self.name(func)

@@ -83,7 +83,8 @@ class Redirects:
             if at != _AUTOCAST:
                 with self._running(name) if target == "CUDA" else nullcontext():
                     return op._op_dk(key, *args, **kwargs)
-            # Such a kernel calls its operator again with CUDA's autocast disabled; here the CPU's has to be disabled.
+            # An autocast kernel calls its operator again with CUDA's autocast disabled; here the CPU's has to be
+            # disabled.
             with self._c._ExcludeDispatchKeyGuard(autocast):
                 return op._op_dk(key, *args, **kwargs)
 

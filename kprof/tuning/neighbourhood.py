@@ -20,7 +20,7 @@ Config = dict[str, Any]
 PATIENCE = 28
 """Number of configurations without an improvement after which the climb ends.
 
-It only ends once every single change of the fastest configuration was tried.
+The climb only ends once every single change of the fastest configuration was tried.
 """
 
 STEP = 0.04

@@ -22,7 +22,7 @@ Config = dict[str, Any]
 BACK = 0.25
 """Relative cost increase for each doubling of the number of configurations that come before this one.
 
-These are cheaper ones of the same tile, and those with the same decisive knobs but finer knobs nearer to the kernel's.
+They are cheaper ones of the same tile, or ones whose only difference is finer knobs nearer to the kernel's own.
 """
 
 FINE_EVERY = 8

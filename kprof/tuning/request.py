@@ -258,7 +258,8 @@ ON_A_CLUSTER = 256
 def in_flight(options: TuneOptions) -> int:
     """Return the maximum number of configurations in flight.
 
-    It is the same for any ``-j`` up to :data:`kprof.tuning.search.IN_FLIGHT`, so the order of the search is, too.
+    The number is the same for any ``-j`` up to :data:`kprof.tuning.search.IN_FLIGHT`, so the order of the search is the
+    same, too.
     """
     from kprof.compiler.defaults import default_jobs
     from kprof.tuning.search import IN_FLIGHT

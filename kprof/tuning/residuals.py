@@ -17,8 +17,8 @@ The standard deviations below were chosen on all benchmark families, including t
 drawn by lot: 10.3 % instead of 9.8 % on this sweep, 20.5 % instead of 20.9 % on stream-K).
 
 On the published 12,288 sweep of tritonBLAS, the median error of untimed configurations falls from 16.7 % to 6.6 % with
-ten timings drawn by lot. It falls to 4.8 % with the ten most informative timings, and to 3.1 % with 30; its Spearman is
-0.92 and 0.86. The ten most informative timings achieve this share of the error reduction of many timings:
+ten timings drawn by lot. The error falls to 4.8 % with the ten most informative timings, and to 3.1 % with 30; its
+Spearman is 0.92 and 0.86. The ten most informative timings achieve this share of the error reduction of many timings:
 
 * tritonBLAS persistent GEMM: 88 % (of 30; by lot 75 %);
 * ROCm stream-K GEMM winners: 65 % (of 100; by lot 45 %);

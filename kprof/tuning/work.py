@@ -106,8 +106,8 @@ class Executor(Protocol):
     def run(self, tasks: Iterator[TuningTask | None]) -> Iterator[TaskResult]:
         """Yield results as they arrive; tasks are taken one by one as workers become free.
 
-        An iterator of tasks may yield ``None``: it has to be asked again after the next result. It does so only while a
-        task is running.
+        An iterator of tasks may yield ``None``: it has to be asked again after the next result. An iterator yields
+        ``None`` only while a task is running.
 
         Closing the returned iterator, or an exception such as Ctrl-C, abandons the running tasks.
         """
