@@ -2,8 +2,8 @@
 
 Pickle would be unsafe: a worker runs foreign code.
 
-A frame is ``<u4 size of head> <u8 size of blobs> head blobs``; the head lists its blobs under ``blobs`` as ``[name,
-bytes, is_text]``.
+A frame is ``<u4 size of head> <u8 size of blobs> head blobs``; the head lists its blobs under ``blobs`` as
+``[name, bytes, is_text]``.
 """
 
 import json

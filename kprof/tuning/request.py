@@ -97,7 +97,7 @@ def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
 
 @contextmanager
 def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tuple[TuningSubject, Space]]":
-    """Prepare any kernel as a context manager. A recorded kernel's program waits at its launch meanwhile.
+    """Yield the results of :func:`prepare`, for a recorded kernel too, whose program waits at its launch meanwhile.
 
     Args:
         wanted: the kernel to search and the options.
