@@ -104,7 +104,8 @@ def advise(
         chosen = _worth_searching(found, product, condition) if len(found) > 1 else found
         if len(chosen) < len(found):
             tell(
-                f"{len(chosen)} of {len(found)} kernels, each with 5 % of the time; select others with CAPTURE::KERNEL"
+                f"{len(chosen)} of {len(found)} kernels, each with at least 5 % of the time; "
+                "select others with CAPTURE::KERNEL"
             )
     opening = _opened_each(
         chosen, product, deadline, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
