@@ -4,7 +4,7 @@ For a matrix product with knobs for M, N and K, the cost in cycles of one CU is 
 the bytes of tiles at the model's L2 load rate, times the rounds in which the grid runs. The larger bound dominates.
 Tiles that need more registers or LDS than available cost more.
 
-For other kernels the cost is the distance to the kernel's own configuration, which somebody chose with care. A kernel
+For other kernels the cost is the distance to the kernel's own configuration, which its author chose. A kernel
 without its own configuration is ordered by the distance to 8 elements per lane.
 """
 

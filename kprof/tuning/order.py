@@ -22,7 +22,7 @@ Config = dict[str, Any]
 BACK = 0.25
 """Relative cost increase for each doubling of the number of configurations that come before this one.
 
-They are cheaper ones of the same tile, or ones whose only difference is finer knobs nearer to the kernel's own.
+The earlier ones are cheaper and of the same tile, or differ only in finer knobs nearer to the kernel's own.
 """
 
 FINE_EVERY = 8
