@@ -162,7 +162,8 @@ def test_a_bad_file_is_told_with_its_place(tmp_path, text, why):
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("BLOC,us\n64,1\n", "BLOC: neither a knob nor a size"), ("BLOCK,us\n64,1\n", "matches 2 programs")]
+    ("text", "why"),
+    [("BLOC,us\n64,1\n", "BLOC: neither a knob nor a size"), ("BLOCK,us\n64,1\n", "matches 2 programs")],
 )
 def test_lines_that_mean_no_one_program_are_errors(tmp_path, text, why):
     path = file(tmp_path, text)
