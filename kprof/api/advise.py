@@ -1,4 +1,4 @@
-"""``kprof.advise``: other knobs, tried out by recompiling, and findings compared with measurements."""
+"""``kprof.advise``: search for better knobs by recompiling, and compare findings with measurements."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advised(Result):
-    """What other knobs would change, and which findings the measurements confirm.
+    """Advice on a kernel: what other knobs would change, and which findings the measurements confirm.
 
     Attributes:
         trials: the compiled configurations and their results; ``None`` without a search, or for several kernels.
             Resources and instructions are those of the compiled programs, times in microseconds are predicted.
         measured: the findings compared with measurements; ``None`` when no measurements were given.
         report: report of the measured kernel; ``None`` when no measurements were given.
-        notes: what a reader should know about the run.
+        notes: remarks on how the advice was made, for example the GPU that was assumed.
         kernels: results of each kernel of a capture or a program, with the change to make in its files. Empty for
             other targets.
     """
@@ -46,12 +46,12 @@ class Advised(Result):
 
     @property
     def best(self) -> "Sequence[Evaluation]":
-        """The trials that are better than the start, the best first; each with its ``config`` and ``change``."""
+        """Trials that are better than the start, best first; each has a ``config`` and a ``change``."""
         return self.trials.best if self.trials is not None else ()
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings of the kernel as it is, each with the change that fixes it where one was found."""
+        """Findings of the unchanged kernel, each with the change that fixes it if the search found one."""
         from kprof.tuning.trials import advised
 
         if self.trials is not None:
@@ -60,7 +60,7 @@ class Advised(Result):
 
     @property
     def failures(self) -> list[str]:
-        """Analyzers of plug-ins that could not be loaded, or failed at the kernels as they are; a sentence each."""
+        """One sentence per plug-in analyzer that could not be loaded or that failed on the unchanged kernels."""
         from kprof.analysis import failed_words
 
         starts = [self.trials, *(kernel.trials for kernel in self.kernels)]
@@ -69,13 +69,13 @@ class Advised(Result):
 
     @property
     def untried(self) -> bool:
-        """Whether the budget was spent before a configuration was compiled, and nothing was measured either."""
+        """Whether there is no result: the budget ended before the first compile, and nothing was measured."""
         trials = self.trials if self.measured is None else None
         return trials is not None and trials.left > 0 and trials.tried == 0
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof advise --json`` writes it (``kprof.advice/1``)."""
+        """The JSON document that ``kprof advise --json`` writes (``kprof.advice/1``)."""
         import msgspec
 
         from kprof.tuning.recorded.document import document_of
@@ -102,7 +102,7 @@ class Advised(Result):
 
     @property
     def summary(self) -> str:
-        """What to try first, in one line; without a search, how many findings were confirmed."""
+        """The change to try first, in one line; without a search, the number of confirmed findings."""
         from kprof.reporters import advice_text, measured_text, recorded_text
 
         if self.kernels:
@@ -113,8 +113,8 @@ class Advised(Result):
         return measured_text.verdict(self.measured)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a trial, the start first: ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``,
-        ``time_us``, ``low_us``, ``high_us``, ``vgpr_spills``, ``vgprs``, ``waves`` a SIMD and ``lds_bytes``.
+        """One row per trial, the start first: ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``,
+        ``time_us``, ``low_us``, ``high_us``, ``vgpr_spills``, ``vgprs``, ``waves`` per SIMD and ``lds_bytes``.
         """  # noqa: D205 - one sentence
         from kprof.api.frames import trials_frame
 
@@ -135,27 +135,27 @@ def advise(
     progress: Callable[[int, str], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Advised:
-    """Try other knobs by recompiling, and say what they change. No GPU is used.
+    """Try other knobs by recompiling, and report what they change. No GPU is used.
 
-    With ``counters`` or ``trace`` the findings are first compared with what was measured. Spills, registers, occupancy
-    and instructions are those of compiled programs; time is predicted.
+    With ``counters`` or ``trace``, the findings are first compared with the measurements. Spills, registers, occupancy
+    and instructions are read from compiled programs; time is predicted.
 
-    Kernels of a capture get other compiler options from what was recorded, and other tiles by running its program again
-    up to the launch; that is only done where the program lies here as it was recorded.
+    For a kernel of a capture, other compiler options are tried on the recorded TTIR. Other tiles need the recorded
+    program to run again up to the launch, which is done only if the program's files are here and unchanged.
 
     Args:
-        target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture, with ``::NAME`` one
-            kernel of it. With ``program`` a Python file to run, or ``None``.
-        options: the knobs to start from, and how others are searched.
-        program: a program to record and to advise on: its command, or with a file as the target its arguments.
-        progress: called with the number of finished compiles and a few words.
-        tell: called with what is run.
+        target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture; ``CAPTURE::NAME`` is
+            one kernel of a capture. With ``program``, a Python file to run, or ``None``.
+        options: the knobs to start from, and how other knobs are searched.
+        program: a program to record and advise on: its command, or only its arguments if ``target`` is its file.
+        progress: called with the number of finished compiles and a short text.
+        tell: called with a description of each program that is run.
 
     Raises:
-        TargetError: there is no such kernel, it has no cases, or it is several.
-        CompileError: it does not compile as it is.
-        InputError: a measurement cannot be read, or does not have the kernel.
-        KprofError: more than one architecture, or nothing to do.
+        TargetError: the kernel does not exist or has no cases, or the target holds several kernels.
+        CompileError: the unchanged kernel does not compile.
+        InputError: a measurement cannot be read, or does not contain the kernel.
+        KprofError: more than one architecture is named, or there is nothing to do.
     """
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.tuning.known_advice import remember
@@ -186,23 +186,23 @@ def advise(
 
 @dataclass(frozen=True)
 class _Search:
-    """How other knobs are searched; the fields are those of :func:`advise`."""
+    """Settings of a search for better knobs; the fields are arguments of :func:`advise`."""
 
     options: AdviseOptions
     progress: Callable[[int, str], None] | None
     tell: Callable[[str], None] | None
 
     def of_program(self, target: TargetLike | None, program: Sequence[str], gpu: str) -> "list[AdvisedKernel]":
-        """Advice on the kernels that a program launches; it is recorded first."""
+        """Record a program and return advice on the kernels that it launches."""
         from kprof.api.programs import recording
 
         with recording(target, program, gpu, jobs=self.options.jobs, options=self.options) as (capture, again):
             kernels = self.of_capture(capture, gpu, again)
-        # The recording is gone by now.
+        # The temporary recording is deleted by now, so its path must not appear in the target.
         return [replace(kernel, target=kernel.name) for kernel in kernels]
 
     def of_capture(self, capture: str, gpu: str, again: "RelaunchedProgram | None" = None) -> "list[AdvisedKernel]":
-        """Advice on the kernels of a capture; an empty ``gpu`` means the one that it was recorded for."""
+        """Return advice on the kernels of a capture; an empty ``gpu`` means the GPU it was recorded for."""
         from kprof.hardware.machine import load_gpu
         from kprof.targets.usable_options import check, given
         from kprof.tuning.recorded import advise as advised
@@ -225,7 +225,7 @@ class _Search:
         return list(found)
 
     def of_kernel(self, target: TargetLike, gpu: str) -> "Trials":
-        """Trials of a kernel with cases, or of a function with the signature, grid and constexprs of its launch."""
+        """Return trials of a kernel with cases, or of a function whose launch is described by the options."""
         from kprof.hardware.machine import load_gpu
         from kprof.targets.target import kernel_of
         from kprof.tuning.trials import advise as tried
@@ -243,7 +243,7 @@ def _only(kernels: "Sequence[AdvisedKernel]") -> "Trials | None":
 
 
 def _measurement(options: AdviseOptions, asked: str) -> "GpuMeasurements | None":
-    """The measurement, ``None`` when no file was given."""
+    """Read the measurement; return ``None`` if the options name no file."""
     if not options.counters and not options.trace:
         if not options.search:
             raise KprofError("--no-search leaves nothing to do", hint="Give measurements: --counters, --trace or both.")
@@ -256,7 +256,7 @@ def _measurement(options: AdviseOptions, asked: str) -> "GpuMeasurements | None"
 def _judged(
     target: TargetLike, arch: str, options: AdviseOptions, measurement: "GpuMeasurements"
 ) -> "tuple[KernelReport, Measured]":
-    """Compile (or read) the kernel, and compare its findings with the measurement."""
+    """Compile or read the kernel, and compare its findings with the measurement."""
     from kprof.targets.resolver import load
     from kprof_analyzers.autotuned import standing
     from kprof_analyzers.pipeline import analyze

@@ -1,4 +1,4 @@
-"""``kprof.analyze``: what a GPU will do with a kernel and what holds it back."""
+"""``kprof.analyze``: analyse how a kernel will run on an AMD GPU and what limits it."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,11 +29,11 @@ _SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION}
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel's instructions, and where the source that may be shown beside them is looked for.
+    """A kernel's instructions, and the folders whose source files may be shown next to them.
 
     Attributes:
         loaded: the kernel.
-        folders: folders with its sources; ``None`` when it was compiled here, and so shows its own files.
+        folders: folders with its sources; ``None`` if it was compiled here, so that its source paths can be trusted.
     """
 
     loaded: "LoadedKernel"
@@ -42,12 +42,12 @@ class Program:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis(ReportResult):
-    """What was found out about some kernels.
+    """Result of :func:`analyze`: the reports of the analysed kernels.
 
     Attributes:
-        document: everything, as ``kprof analyze kernel --json`` writes it (``kprof.report/1``).
-        failures: why targets could not be analysed; empty unless ``keep_going`` was asked for.
-        programs: the kernels' instructions, in the order of ``kernels``; ``None`` for those of saved reports.
+        document: the JSON document that ``kprof analyze kernel --json`` writes (``kprof.report/1``).
+        failures: errors of targets that could not be analysed; empty unless ``keep_going`` is set.
+        programs: the kernels' instructions, in the order of ``kernels``; ``None`` for kernels of saved reports.
     """
 
     failures: Sequence[KprofError] = ()
@@ -55,10 +55,10 @@ class Analysis(ReportResult):
 
     @property
     def time_us(self) -> float | None:
-        """Predicted microseconds of the one kernel or call that was analysed; ``None`` where they are not known.
+        """Predicted time of the only analysed kernel or call, in microseconds; ``None`` if it is not known.
 
         Raises:
-            KprofError: several were analysed: ask ``kernels`` or ``document.jobs``.
+            KprofError: several kernels were analysed; use ``kernels`` or ``document.jobs`` instead.
         """
         if len(self.document.jobs) == 1 and len(self.document.jobs[0].launches) == len(self.kernels):
             return self.document.jobs[0].time_us
@@ -66,17 +66,17 @@ class Analysis(ReportResult):
 
     @property
     def tflops(self) -> float | None:
-        """Achieved operations of the one kernel in 1e12 per second, by its predicted time."""
+        """Throughput of the only kernel in TFLOP/s (1e12 operations per second), from its predicted time."""
         return self._only.tflops
 
     @property
     def asm(self) -> str:
-        """Assembly of the one kernel."""
+        """Assembly of the only kernel."""
         return self._stage("amdgcn")
 
     @property
     def ttgir(self) -> str:
-        """TTGIR of the one kernel."""
+        """TTGIR of the only kernel."""
         return self._stage("ttgir")
 
     @property
@@ -95,18 +95,18 @@ class Analysis(ReportResult):
         return text
 
     def timeline(self) -> str:
-        """The modelled wavefronts of a SIMD, as a JSON trace for ui.perfetto.dev. Nothing in it is measured."""
+        """Return the modelled wavefronts of a SIMD as a JSON trace for ui.perfetto.dev. Nothing in it is measured."""
         from kprof_analyzers.model.wave_timeline import wave_timeline
         from kprof_analyzers.pipeline import facts_of
 
         return "".join(wave_timeline(facts_of(one.loaded)[0] for one in self.programs if one is not None))
 
     def to_html(self, max_size: float | None = None) -> str:
-        """One self-contained page: findings, source beside TTGIR and instructions, loops, pictures.
+        """Return one self-contained page: findings, source next to TTGIR and instructions, loops, pictures.
 
         Args:
-            max_size: megabytes that the page should stay below, 1 by default, 0 for no limit; of what does not fit less
-                is shown, the worst kernels last.
+            max_size: maximum size of the page in megabytes, 1 by default, 0 for no limit. Kernels that do not fit are
+                shortened; the worst kernels are shortened last.
         """
         if max_size is None:
             return str(self._as(".html", Path("page.html")))
@@ -117,7 +117,7 @@ class Analysis(ReportResult):
         return HtmlReporter(self.details(), all_rules(), limit).render(self.document)
 
     def details(self) -> "Mapping[int, Details]":
-        """What a page shows of each kernel beyond the document, by position."""
+        """Return what a page shows of each kernel in addition to the document, by the kernel's position."""
         from kprof_analyzers.details import SourceText, details_of, without_program
         from kprof_analyzers.pipeline import facts_of
 
@@ -141,23 +141,23 @@ def analyze(
     keep_programs: bool = True,
     program: Sequence[str] | None = None,
 ) -> Analysis:
-    """Compile or read kernels, and find out what an AMD GPU will do with them. No GPU is used.
+    """Compile or read kernels, and analyse how they will run on an AMD GPU. No GPU is used.
 
-    Sources are compiled for the GPU that was measured where ``arch`` is empty; ``kernels[0].measured`` says what
-    ``counters``, ``trace`` and ``thread_trace`` tell beside what is modelled.
+    If ``arch`` is empty, sources are compiled for the GPU of the measurements. ``kernels[0].measured`` compares the
+    model with ``counters``, ``trace`` and ``thread_trace``.
 
     Args:
         targets: a bundled kernel's name, ``"file.py::function"``, a ``@triton.jit`` function, a :class:`kprof.Kernel`,
             an assembly file, a code object, HIP source, a Triton cache directory, a capture, or a report that
             ``--json`` wrote. Only Python files are run, as ``import`` runs them.
-        options: how sources are compiled, and what else is asked.
-        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
-        keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
-        program: arguments of the one Python file in ``targets``, which is run as ``__main__`` in a process of its own
-            on the simulated GPU; what it launches is analysed. ``None``: nothing is run.
+        options: how sources are compiled, measurements to compare with, and what to report.
+        keep_going: set the verdict to ``cannot_tell`` instead of raising if a target cannot be analysed.
+        keep_programs: keep the instructions, a few megabytes per kernel; pages and timelines need them.
+        program: arguments of the one Python file in ``targets``, which is run as ``__main__`` in its own process
+            on the simulated GPU; the kernels it launches are analysed. ``None`` runs nothing.
 
     Raises:
-        TargetError: a target does not exist, lacks something, or cannot use one of the options.
+        TargetError: a target does not exist, is incomplete, or cannot use one of the options.
         CompileError: a kernel does not compile, or Triton is missing.
         InputError: a file cannot be read.
         HardwareError: an architecture is not known.
@@ -178,16 +178,16 @@ def analyzed(
     keep: bool = True,
     program: Sequence[str] | None = None,
 ) -> Analysis:
-    """As :func:`analyze`, with the options of whatever shows the analysis.
+    """Analyse kernels like :func:`analyze`, for any command whose options extend ``KernelOptions``.
 
     Args:
-        targets: what to analyse.
-        options: how sources are compiled, and what was measured of them.
-        dump: a folder that gets each stage of the compiler.
-        worst: a finding this bad makes the verdict ``regression``.
-        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
+        targets: kernels, files or folders to analyse.
+        options: how sources are compiled, and measurements of them.
+        dump: a folder to which each compiler stage is written.
+        worst: a finding of at least this severity makes the verdict ``regression``.
+        keep_going: set the verdict to ``cannot_tell`` instead of raising if a target cannot be analysed.
         keep: keep the instructions.
-        program: arguments of the one Python file in ``targets``, which is run; ``None``: nothing is run.
+        program: arguments of the one Python file in ``targets``, which is run; ``None`` runs nothing.
 
     Raises:
         KprofError: as :func:`analyze`.
@@ -214,16 +214,16 @@ def analyzed(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is wanted of each target.
+    """Settings of one analysis, applied to each target.
 
     Attributes:
         options: how sources are compiled.
-        folders: where sources of compiled targets are looked for.
-        dump: gets each stage of the compiler.
-        keep: keep the instructions of what was analysed.
-        names: filled with the names of all kernels.
-        measured: is joined to them; ``None`` without measurements.
-        try_cures: compile the cheap cures of costly findings.
+        folders: folders in which sources of compiled targets are searched.
+        dump: folder to which each compiler stage is written, or ``None``.
+        keep: whether to keep the instructions of the analysed kernels.
+        names: names of all kernels seen so far; filled by :meth:`kernels`.
+        measured: measurements to merge into the reports, or ``None``.
+        try_cures: whether to compile cheap fixes of costly findings.
     """
 
     options: KernelOptions
@@ -237,11 +237,11 @@ class _Wanted:
     def of_all(
         self, targets: Sequence[TargetLike], *, keep_going: bool
     ) -> tuple[list[tuple[KernelReport, Program | None]], list[KprofError]]:
-        """The kernels of all targets, analysed, and why some could not be."""
+        """Analyse the kernels of all targets; return the reports, and the errors of targets that failed."""
         found: list[tuple[KernelReport, Program | None]] = []
         failures: list[KprofError] = []
         for target in targets:
-            # One by one: what was read before something cannot be counts.
+            # Extend one by one, so that kernels read before an error are kept.
             try:
                 begin = len(found)
                 found.extend((entry, code if self.keep else None) for entry, code in self.kernels(target))
@@ -253,10 +253,10 @@ class _Wanted:
         return found, failures
 
     def check_some(self, found: Sequence[object], targets: Sequence[TargetLike], *, keep_going: bool) -> None:
-        """Say why nothing was found.
+        """Raise an error if no kernel was found.
 
         Raises:
-            TargetError: no kernel has the name, or, unless ``keep_going``, no target has kernels.
+            TargetError: no kernel has the requested name, or no target has kernels and ``keep_going`` is not set.
         """
         wanted = self.options.kernel
         if not found and self.names and wanted is not None:
@@ -267,7 +267,7 @@ class _Wanted:
             raise TargetError("there is nothing to analyse", hint="Name a target: a kernel, a file or a folder.")
 
     def kernels(self, target: TargetLike) -> Iterator[tuple[KernelReport, Program | None]]:
-        """The kernels of a target, analysed."""
+        """Yield the analysed kernels of a target."""
         from kprof.tuning.known_advice import with_advice
 
         if isinstance(target, str | os.PathLike) and is_report(Path(target)):
@@ -304,7 +304,7 @@ class _Wanted:
                 yield self._cured(with_advice(entry), own), Program(loaded, sources)
 
     def _cured(self, entry: KernelReport, job: "TargetJob | None") -> KernelReport:
-        """Return the report with the cheap cures of its costly findings, if they are wanted and can be compiled."""
+        """Return the report with compiled cheap fixes of its costly findings, if enabled and if the source is known."""
         if not self.try_cures or job is None:
             return entry
         from kprof.tuning.cures import with_cures
@@ -314,7 +314,7 @@ class _Wanted:
     def _under_other_releases(
         self, target: TargetLike, kernels: list[tuple[KernelReport, Program | None]]
     ) -> list[tuple[KernelReport, Program | None]]:
-        """Return the kernels with what the neighbouring releases of Triton make of them, where these are kept here."""
+        """Add results of neighbouring Triton releases to the reports, if those releases are installed here."""
         if not isinstance(target, str | Path) or not self._is_source(target):
             return kernels
         if not self.try_cures or self.dump is not None or self.options.passes:
@@ -343,7 +343,10 @@ class _Wanted:
         return resolve(target).kind in _SOURCES
 
     def _source_folders(self, target: TargetLike) -> Sequence[Path] | None:
-        """A kernel that is compiled here shows its own files; what is compiled already may name any file it likes."""
+        """Return folders that limit which source files are shown; ``None`` if the kernel is compiled here.
+
+        A precompiled kernel may name any path in its debug information, so its paths are not trusted.
+        """
         if self._is_source(target):
             return None
         found = resolve(target)
@@ -351,7 +354,7 @@ class _Wanted:
 
 
 def _measured_gpu(measured: "Joining | None", targets: Sequence[TargetLike]) -> str:
-    """What sources are compiled for where nothing is asked for: the GPU that was measured."""
+    """Return the measured GPU, for which sources are compiled without ``--arch``; "" if it does not apply."""
     if measured is None or not all(resolve(target).kind in _SOURCES for target in targets):
         return ""
     return measured.measurement.name or ""

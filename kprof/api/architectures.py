@@ -1,4 +1,4 @@
-"""The GPU architectures, and every figure that kprof works with."""
+"""The GPU architectures and their hardware figures."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,17 +7,17 @@ if TYPE_CHECKING:
 
 
 def architectures() -> "list[Architecture]":
-    """Every architecture, with its products."""
+    """Return every known architecture, with its products."""
     from kprof.hardware import machine
 
     return [machine.load(name) for name in machine.architectures()]
 
 
 def architecture(name: str) -> "Architecture":
-    """One architecture, by its name or a product's.
+    """Return the architecture with this name, or of the product with this name.
 
     Raises:
-        HardwareError: there is none.
+        HardwareError: no architecture or product has this name.
     """
     from kprof.hardware import machine
 
@@ -25,7 +25,7 @@ def architecture(name: str) -> "Architecture":
 
 
 def product_of(name: str) -> str | None:
-    """The product that a name means, ``None`` for an architecture's own name."""
+    """Return the name of the product that a name means; ``None`` if the name is an architecture."""
     from kprof.hardware.machine import find_product
 
     found = find_product(name)
@@ -33,13 +33,13 @@ def product_of(name: str) -> str | None:
 
 
 def document(arch: "Architecture") -> dict[str, Any]:
-    """Every figure with its source, as ``kprof list gpus --json`` writes it."""
+    """Return every hardware figure with its source, as ``kprof list gpus --json`` writes them."""
     from kprof.reporters.architecture import document
 
     return {"schema": "kprof.architecture/1", **document(arch)}
 
 
 def list_document(found: "list[Architecture]") -> dict[str, Any]:
-    """Architectures as ``kprof list gpus --json`` writes them."""
+    """Return the architectures as ``kprof list gpus --json`` writes them."""
     rows = [{"name": a.name, "family": a.family, "products": list(a.products)} for a in found]
     return {"schema": "kprof.architectures/1", "architectures": rows}

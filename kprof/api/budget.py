@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     import pytest
 
 MARKER = "kprof_budget"
-"""The marker that pytest knows the limits by: ``@pytest.mark.kprof_budget(vgpr_spills=0)`` is the same."""
+"""Name of the pytest marker that holds the limits: ``@pytest.mark.kprof_budget(vgpr_spills=0)`` is equivalent."""
 
 
 def budget(
@@ -21,21 +21,21 @@ def budget(
     waves_per_simd: float | None = None,
     time_us: float | None = None,
 ) -> "pytest.MarkDecorator":
-    """A decorator for tests: every kernel that the test launches keeps these limits, under ``pytest --kprof``.
+    """Return a decorator for tests: under ``pytest --kprof``, each kernel that the test launches must keep the limits.
 
-    The test then runs without a GPU, as under ``kprof capture``: kernels are compiled and not run. Without ``--kprof``
-    it runs as if it had no decorator.
+    The test then runs without a GPU, as under ``kprof capture``: kernels are compiled but not run. Without ``--kprof``
+    the decorator has no effect.
 
     Args:
-        arch: architecture or product; what ``--kprof-arch`` says when ``None``.
-        vgpr_spills: most VGPRs spilled.
-        sgpr_spills: most SGPRs spilled.
-        scratch_bytes: most scratch of a lane, bytes.
-        lds_bytes: most LDS of a workgroup, bytes.
-        vgpr_allocated: most vector registers that a wavefront occupies, AGPRs and padding included.
-        sgpr: most SGPRs.
-        waves_per_simd: fewest achievable wavefronts on a SIMD.
-        time_us: longest predicted time of a launch, in microseconds.
+        arch: architecture or product; ``None`` uses ``--kprof-arch``.
+        vgpr_spills: maximum number of spilled VGPRs.
+        sgpr_spills: maximum number of spilled SGPRs.
+        scratch_bytes: maximum scratch memory per lane, in bytes.
+        lds_bytes: maximum LDS per workgroup, in bytes.
+        vgpr_allocated: maximum number of vector registers that a wavefront occupies, including AGPRs and padding.
+        sgpr: maximum number of SGPRs.
+        waves_per_simd: minimum number of achievable wavefronts per SIMD.
+        time_us: maximum predicted time of a launch, in microseconds.
 
     Raises:
         ImportError: pytest is not installed.

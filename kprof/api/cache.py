@@ -1,4 +1,4 @@
-"""What kprof keeps from one run to the next."""
+"""The cache that kprof keeps between runs: its size and contents, and how to clear it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cached:
-    """The cache of this user.
+    """The current user's cache.
 
     Attributes:
-        root: its folder.
-        parts: what is in it, each with files and bytes, in all and by kind.
-        limits: part to the bytes that it may grow to.
+        root: folder of the cache.
+        parts: subfolders of the cache, each with its number of files and bytes, in total and by kind.
+        limits: maximum size in bytes of each part that has a limit, by the part's name.
     """
 
     root: Path
@@ -27,14 +27,14 @@ class Cached:
 
     @property
     def trouble(self) -> str | None:
-        """Why it is not used; ``None`` where it is. Asking makes the folder of entries, so it is done last."""
+        """Reason why the cache cannot be used, or ``None``. The check creates the folder of entries: read it last."""
         from kprof.cache import location
 
         return location.trouble(self.root) if self.root.exists() else None
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof cache info --json`` writes it."""
+        """The JSON document that ``kprof cache info --json`` writes."""
         parts = [
             {"name": part.name, "files": part.files, "bytes": part.size, "limit_bytes": self.limits.get(part.name)}
             for part in self.parts
@@ -43,10 +43,10 @@ class Cached:
 
 
 def cached() -> Cached:
-    """Where the cache is, how large it is and may become, and what is in it.
+    """Return the location, size, size limits and contents of the cache.
 
     Raises:
-        KprofError: this user has none.
+        KprofError: this user has no cache folder.
     """
     from kprof.cache import inventory, limits, location
 
@@ -55,10 +55,10 @@ def cached() -> Cached:
 
 
 def clear(*, everything: bool = False) -> tuple[int, int]:
-    """Remove what is made again by itself; files and bytes.
+    """Remove cache entries that kprof can recreate; return the number of removed files and bytes.
 
     Args:
-        everything: also what searches found, and the Tritons that were fetched.
+        everything: also remove search results and downloaded Triton releases.
 
     Raises:
         KprofError: this user has no cache, or something cannot be removed.

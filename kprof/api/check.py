@@ -1,4 +1,4 @@
-"""``kprof.check``: kernels against budgets and a baseline."""
+"""``kprof.check``: compare kernels with budgets and a baseline."""
 
 import os
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckResult(ReportResult):
-    """What the gate says: the verdict is ``ok``, ``regression`` or ``cannot_tell``; findings that fail are marked.
+    """Result of a check: the verdict is ``ok``, ``regression`` or ``cannot_tell``; findings that fail are marked.
 
     Attributes:
-        document: the judged kernels, as ``kprof check --json`` writes them.
-        baseline: the baseline file, ``None`` when none is configured.
+        document: the checked kernels, as ``kprof check --json`` writes them.
+        baseline: the baseline file, or ``None`` if none is configured.
     """
 
     baseline: Path | None = None
@@ -35,7 +35,7 @@ class CheckResult(ReportResult):
 
     @property
     def notes(self) -> list[str]:
-        """What concerns the run as a whole: no baseline yet, kernels that kept their old state."""
+        """Notes on the whole run, for example that there is no baseline yet."""
         return self.document.notes
 
 
@@ -44,14 +44,14 @@ def check(config_file: "Path_ | None" = None, *, options: CheckOptions) -> Check
     """Compile the kernels that ``[tool.kprof]`` names and compare them with budgets and a baseline. No GPU is used.
 
     Args:
-        config_file: ``kprof.toml`` or ``pyproject.toml``; looked for in this folder and above when ``None``.
-        options: what is checked of it, and against what.
+        config_file: ``kprof.toml`` or ``pyproject.toml``; ``None`` searches the current folder and its parents.
+        options: architectures, baseline file, and whether to update the baseline or to start a configuration.
 
     Returns:
-        The verdict. A kernel that cannot be compiled raises nothing: it makes the verdict ``cannot_tell``.
+        The verdict. A kernel that does not compile raises no error: it makes the verdict ``cannot_tell``.
 
     Raises:
-        KprofError: the configuration or the baseline cannot be read, or no baseline is named that could be updated.
+        KprofError: the configuration or the baseline cannot be read, or there is no baseline file to update.
         HardwareError: an architecture is not known.
     """
     from kprof.gate.config import find, load
@@ -78,7 +78,7 @@ def check(config_file: "Path_ | None" = None, *, options: CheckOptions) -> Check
     known, notes = _accepted(named)
     if known is not None:
         subjects += vanished(known, subjects)
-    # In a repository of several, a configuration that was taken away must not make another's verdict this one's.
+    # In a repository with several configurations, kprof might find another one in a parent folder; name it then.
     above = os.path.relpath(chosen) if config_file is None and folder != Path.cwd() else ""
     document = _judged(settings, subjects, known, folder, rules, notes, above)
     if options.advise:
@@ -89,10 +89,10 @@ def check(config_file: "Path_ | None" = None, *, options: CheckOptions) -> Check
 
 
 def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
-    """Write the configuration, the baseline and a workflow for what is in this folder.
+    """Write a configuration, a baseline and a CI workflow for the kernels in this folder (``--init``).
 
     Raises:
-        KprofError: there is a configuration already, or nothing to check.
+        KprofError: a configuration exists already, or there is nothing to check.
     """
     from kprof.gate.config import find, load
     from kprof.gate.first_files import (
@@ -133,10 +133,10 @@ def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
 
 
 def _rules(settings: "Config", path: Path) -> dict[str, str]:
-    """Identifiers of all rules to their names.
+    """Return the names of all rules by identifier, and check the rules that the configuration names.
 
     Raises:
-        KprofError: the configuration names a rule that there is not: it would forbid or require nothing.
+        KprofError: the configuration names an unknown rule, which would have no effect.
     """
     from kprof.gate.config import METRICS
     from kprof.reporters.rule_list import all_rules
@@ -160,7 +160,7 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
 
 
 def _accepted(path: Path | None) -> "tuple[Baseline | None, list[str]]":
-    """The baseline, empty where its file is not there yet, and notes on it."""
+    """Return the baseline and notes on it; the baseline is empty if its file does not exist yet."""
     from kprof.gate.baseline import Baseline, read
 
     if path is None:
@@ -190,7 +190,7 @@ def _judged(
 
 
 def _nothing_accepted(path: Path, subjects: "list[CheckSubject]") -> Report:
-    """Return the result where there is no check to write down: a baseline without one would accept anything."""
+    """Return the result if no check succeeded: an empty baseline would accept anything, so none is written."""
     from kprof.output.quantities import plural
 
     none = f"none of {plural(len(subjects), 'check')} could be determined" if subjects else "nothing is checked"
@@ -208,7 +208,7 @@ def _nothing_accepted(path: Path, subjects: "list[CheckSubject]") -> Report:
 
 
 def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> Report:
-    """Write the baseline; cannot tell when something could not be compiled and so has no new state."""
+    """Write the baseline; the verdict is ``cannot_tell`` if a kernel could not be compiled and kept its old state."""
     from kprof.gate.baseline import Baseline, encode, read, updated
     from kprof.gate.limits import cannot_launch, over_budget
     from kprof.output.quantities import plural
@@ -225,7 +225,7 @@ def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> 
     for subject in subjects:
         arch = subject.report.arch
         budget = settings.budget_for(subject.entry, arch)
-        # What no baseline accepts: the next check fails on it.
+        # A baseline cannot accept these findings, so the next check would fail on them.
         found = (*cannot_launch(subject), *over_budget(subject, budget)) if subject.problem is None else ()
         refused += [f"{subject.kernel} on {arch}: {finding.message}: fails with any baseline" for finding in found]
     left = f", {len(failed)} could not be determined and kept their old state" if failed else ""

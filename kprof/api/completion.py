@@ -1,4 +1,4 @@
-"""What can be typed next: names for a shell's completion. Nothing is imported or compiled for them."""
+"""Names for shell completion, found without importing or compiling kernels."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def kernels() -> dict[str, str]:
-    """The bundled kernels and their parts (``gemm::reduce``), to a line about each."""
+    """Return the bundled kernels and their parts (``gemm::reduce``), each with a one-line description."""
     from kprof.targets import library
 
     found = {}
@@ -18,13 +18,13 @@ def kernels() -> dict[str, str]:
 
 
 def cases(target: str) -> tuple[str, ...]:
-    """The named shapes of a bundled kernel; none for any other target."""
+    """Return the case names of a bundled kernel; empty for any other target."""
     kernel = _bundled(target)
     return () if kernel is None else kernel.cases
 
 
 def architectures() -> dict[str, str]:
-    """Architectures to their families, and products to their architectures."""
+    """Return the family of each architecture and the architecture of each product, by name."""
     from kprof.hardware import machine
 
     families = {name: machine.load(name).family for name in machine.architectures()}
@@ -32,7 +32,7 @@ def architectures() -> dict[str, str]:
 
 
 def rules() -> dict[str, str]:
-    """Identifiers of the rules to their names."""
+    """Return the name of each rule by its identifier."""
     from kprof.api.rules import rules as all_rules
 
     return {rule.id: rule.name for rule in all_rules()}

@@ -1,4 +1,4 @@
-"""``kprof.counter_plan``: which passes collect the counters that decide a finding, or a kernel's findings."""
+"""``kprof.counter_plan``: plan the profiler passes that collect the counters to confirm findings."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -22,11 +22,11 @@ _COLUMNS = ("pass", "counter")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterPlan(Result):
-    """Counters to collect.
+    """A plan of the counters to collect.
 
     Attributes:
-        plan: ``questions`` with their counters, and the ``passes``.
-        product: the GPU as it was named.
+        plan: ``questions`` with the counters they need, and the profiler ``passes``.
+        product: name of the GPU: the product, or the architecture if no product was named.
     """
 
     plan: "CollectionPlan"
@@ -35,7 +35,7 @@ class CounterPlan(Result):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof counters plan --json`` writes it."""
+        """The JSON document that ``kprof counters plan --json`` writes."""
         return {
             "schema": "kprof.counters.plan/1",
             "gpu": self.product,
@@ -47,13 +47,13 @@ class CounterPlan(Result):
 
     @property
     def summary(self) -> str:
-        """How many passes collect how many counters, for what."""
+        """The number of passes and counters, and the finding or metric that they are for, in one line."""
         from kprof.reporters.counters_plan_text import verdict
 
         return verdict(self.plan, self.product)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a counter: ``pass``, counted from 1, and ``counter``."""
+        """One row per counter: ``pass``, counted from 1, and ``counter``."""
         from kprof.api.frames import plain_frame
 
         return plain_frame(self._rows(), _COLUMNS)
@@ -89,15 +89,15 @@ class CounterPlan(Result):
 
 @keywords
 def counter_plan(target: TargetLike, *, options: CounterPlanOptions) -> CounterPlan:
-    """Plan which counters to collect for a finding, a metric or a kernel's findings, in which passes.
+    """Plan the counters and profiler passes for a finding, a metric or all findings of a kernel.
 
     Args:
         target: a rule (``KP301`` or ``lds-bank-conflicts``), a metric of ``kprof counters metrics``, or a kernel as for
-            :func:`kprof.analyze`, of whose findings those count that counters decide.
-        options: for which GPU, and how the kernel is compiled. ``output`` gets the profilers' input files.
+            :func:`kprof.analyze`; findings of a kernel that counters cannot confirm are skipped.
+        options: the GPU, how the kernel is compiled, and ``output``, the folder for the profilers' input files.
 
     Raises:
-        KprofError: nothing has that name, the kernel cannot be compiled, or the GPU has no formulas.
+        KprofError: the target is unknown, the kernel cannot be compiled, or kprof has no formulas for the GPU.
     """
     from kprof_analyzers.profiles.counters.planning import plan
 
@@ -150,7 +150,7 @@ def _questions(target: TargetLike, options: CounterPlanOptions, arch: "Architect
 
 
 def _findings(target: TargetLike, options: CounterPlanOptions) -> list[str]:
-    """Rules of a kernel's findings."""
+    """Return the rule identifiers of a kernel's findings."""
     from kprof.api.analyze import analyze
     from kprof.options.kernels import AnalyzeOptions
 

@@ -1,4 +1,4 @@
-"""Views of hardware counters: how kernels are chosen, and what their answers have in common."""
+"""Common base of the views of hardware counters, and the selection of their kernels."""
 
 import os
 from abc import abstractmethod
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.counters.chosen import Chosen
 
 FIELDS = ("agent", "name", "grid", "workgroup", "lds", "vgprs")
-"""Launches that differ in one of these are kernels of their own."""
+"""Launch properties that identify a kernel: launches that differ in one of them count as different kernels."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterView(View):
-    """A question to the hardware counters of some kernels. The run is a file or folder of any ROCm profiler.
+    """A view of the hardware counters of selected kernels. A run is a file or folder of any ROCm profiler.
 
     Attributes:
-        chosen: the kernels, the runs that they are of, and the GPUs that they ran on.
+        chosen: the selected kernels, their runs, and the GPUs that they ran on.
     """
 
     options: ClassVar[type[CounterOptions]] = CounterRunOptions
@@ -32,47 +32,47 @@ class CounterView(View):
 
     @classmethod
     def answer(cls: type[V], paths: Sequence[Path_], options: Any, **_further: Any) -> V:
-        """Choose the kernels and compute the answer.
+        """Select the kernels and compute the view.
 
         Raises:
-            KprofError: there are no counters, a choice fits nothing, or no file names its GPU.
+            KprofError: there are no counters, a filter matches nothing, or no file names its GPU.
         """
         return cls.of_chosen(choose(paths, options))  # type: ignore[attr-defined,no-any-return]  # a view of counters
 
     @classmethod
     def of_chosen(cls, chosen: "Chosen") -> "CounterView":
-        """Compute the answer for the chosen kernels."""
+        """Compute the view of the selected kernels."""
         raise NotImplementedError
 
     @property
     def sides(self) -> "Sequence[Chosen]":
-        """What was read: one choice, or those of both sides."""
+        """The selected kernels: one selection, or the two that a comparison compares."""
         return [self.chosen]
 
     @property
     def issues(self) -> "list[ProfileIssue]":
-        """What cannot be trusted in the files, the most serious first."""
+        """Issues of the files that make values untrustworthy, most serious first."""
         return [issue for side in self.sides for issue in side.data.issues]
 
     @property
     def left_out(self) -> Sequence[str]:
-        """What is not shown, and why, in words."""
+        """Sentences that say which kernels are not shown, and why."""
         return [words for side in self.sides for words in side.left_out]
 
     @property
     @abstractmethod
     def conclusion(self) -> str:
-        """The answer in one line, as if the recording were complete."""
+        """The result in one line, without mention of incomplete data."""
 
     @property
     def summary(self) -> str:
-        """The answer in one line, behind what the recording lacks."""
+        """The result in one line, preceded by the data that the recording lacks."""
         from kprof.inputs.completeness import with_headline
 
         return with_headline(self.conclusion, self.issues)
 
     def warnings(self) -> Iterable[str]:
-        """Return what cannot be trusted or is not shown."""
+        """Yield a warning for each untrustworthy input and for each group of kernels that is not shown."""
         for issue in self.issues:
             if issue.severity != "note":
                 name = issue.path.replace("\\", "/").rsplit("/", 1)[-1]
@@ -80,13 +80,13 @@ class CounterView(View):
         for words in self.left_out:
             yield f"kprof: warning: {words}"
 
-    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - tables say themselves of which run a row is
-        """Return no columns before a table's own."""
+    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - the tables have their own column for the run
+        """Return no extra leading columns."""
         return {}
 
 
 def choose(paths: Sequence[Path_], options: CounterOptions) -> "Chosen":
-    """Read files and choose kernels; see :func:`kprof_analyzers.profiles.counters.chosen.choose`."""
+    """Read files and select kernels; see :func:`kprof_analyzers.profiles.counters.chosen.choose`."""
     from kprof_analyzers.profiles.counters import chosen
 
     return chosen.choose(

@@ -1,4 +1,4 @@
-"""The GPUs that are meant where none is named, for the options of commands."""
+"""Default GPUs for options of commands that name no GPU."""
 
 from kprof.hardware.default import DEFAULT_ARCH, DEFAULT_GPU, USUAL_ARCHS
 

@@ -1,4 +1,4 @@
-"""``kprof.diagnose``: is this machine set up to compile, run and time kernels."""
+"""``kprof.diagnose``: check whether this machine is set up to compile, run and time kernels."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosed(JudgedResult):
-    """What was found on a machine.
+    """Result of the checks of a machine.
 
     Attributes:
-        document: everything, as ``kprof doctor --json`` writes it (``kprof.doctor/1``).
+        document: the JSON document that ``kprof doctor --json`` writes (``kprof.doctor/1``).
     """
 
     document: Diagnosis
@@ -30,17 +30,17 @@ class Diagnosed(JudgedResult):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing would make measurements wrong."""
+        """Whether no check failed, so that measurements can be trusted."""
         return self.document.verdict.status != "fail"
 
     def script(self) -> str:
-        """A shell script of what to change; nothing of it was run."""
+        """Return a shell script with the proposed changes; kprof has run none of them."""
         from kprof.doctor import script
 
         return script(self.document)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a check: what it is called, what was found, and what to do."""
+        """One row per check: its name, what was found, and what to do."""
         from kprof.api.frames import struct_frame
         from kprof.doctor import CheckOutcome
 
@@ -49,15 +49,15 @@ class Diagnosed(JudgedResult):
 
 @keywords
 def diagnose(command: "Sequence[str]" = (), *, options: DoctorOptions) -> Diagnosed:
-    """Look whether a machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
+    """Check whether a machine is set up for kernel work as AMD's guides recommend. Nothing is changed or run.
 
     Args:
-        command: words of a command line whose variables and arguments are judged, too: ``["vllm", "serve", ...]``.
-        options: which machine, and what for.
+        command: words of a command line whose variables and arguments are checked too: ``["vllm", "serve", ...]``.
+        options: the machine to check, and the workload it is for.
 
     Raises:
-        KprofError: there is no such folder or workload, the report cannot be read, or no program in the command line is
-            known.
+        KprofError: the folder does not exist, the workload is unknown, the report cannot be read, or the command line
+            has no known program.
     """
     folder = Path(options.root)
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""``kprof.diff``: two compiles, or one kernel under several Tritons."""
+"""``kprof.diff``: compare two compiles, or one kernel compiled by several Triton releases."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -28,10 +28,10 @@ Side = str | os.PathLike[str] | ReportResult
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(JudgedResult):
-    """What changed between two sides or more, old to new.
+    """Result of a comparison: the changes between two or more sides, from old to new.
 
     Attributes:
-        document: everything, as ``kprof diff --json`` writes it (``kprof.diff/1``).
+        document: the JSON document that ``kprof diff --json`` writes (``kprof.diff/1``).
     """
 
     document: Diff
@@ -39,30 +39,30 @@ class Comparison(JudgedResult):
 
     @property
     def kernels(self) -> list[KernelDiff]:
-        """The kernels, the most harmed first, each with its figures on every side and its changes."""
+        """Compared kernels, worst regression first; each has its figures on every side and its changes."""
         return self.document.kernels
 
     @property
     def worse(self) -> list[KernelDiff]:
-        """The kernels of which something got worse beyond what is tolerated."""
+        """Kernels with a regression beyond the tolerance."""
         return [kernel for kernel in self.document.kernels if kernel.status in {"worse", "mixed"}]
 
     @property
     def tests(self) -> list[str]:
-        """With ``since``: the tests of kernels that changed or may have changed, as pytest names them from here."""
+        """With ``since``: pytest names, relative to the current folder, of tests whose kernels may have changed."""
         since = self.document.since
         return [] if since is UNSET else [os.path.relpath(test, since.folder or os.curdir) for test in since.tests]
 
     @property
     def unknown(self) -> list[str]:
-        """With ``since``: files of which nothing says what they change, so that tests may be missing."""
+        """With ``since``: changed files whose effect on kernels is unknown, so ``tests`` may be incomplete."""
         since = self.document.since
         if since is UNSET:
             return []
         return [*since.unread, *(f"{path}: no launch has the name of this data file" for path in since.unclaimed)]
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a kernel, pair of neighbouring sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
+        """One row per kernel, pair of adjacent sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
         ``metric``, ``old``, ``new``, ``effect``, ``severity``, ``loop``.
         """  # noqa: D205 - one sentence
         from kprof.api.frames import changes_frame
@@ -86,24 +86,24 @@ def diff(
     progress: Tell | None = None,
     waiting: Tell | None = None,
 ) -> Comparison:
-    """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
+    """Compare two compiles, or one kernel under several Triton releases, and explain regressions. No GPU is used.
 
     Args:
         old: a result of :func:`kprof.analyze`, or a target: a ``--json`` report, a capture or Triton cache directory,
             an ``.amdgcn``, ``.hsaco`` or ``.co`` file, a kernel.
-        new: the same, to be compared with it; left out with ``triton``, where ``old`` is a kernel or a capture.
-        options: how kernels are compiled, what is explained and what may get worse.
-        program: a command to record under each of ``triton``. With ``old`` the arguments of that Python file,
+        new: result or target to compare with ``old``; omitted with ``triton``, where ``old`` is a kernel or a capture.
+        options: how kernels are compiled, what is explained, and tolerances.
+        program: a command to record under each of ``triton``. With ``old``, the arguments of that Python file,
             ``FILE.py`` or ``FILE.py::FUNCTION``.
-        targets: with ``since``, the Python files, folders and ``FILE.py::FUNCTION`` that are compared; the whole work
-            tree when empty.
-        progress: called with each step, in words.
-        waiting: called with what is downloaded or waited for, in words.
+        targets: with ``since``, the Python files, folders and ``FILE.py::FUNCTION`` to compare; empty compares the
+            whole work tree.
+        progress: called with a description of each step.
+        waiting: called with a description of each download or wait.
 
     Raises:
-        TargetError: a side does not exist or is of no known kind; sides and options that do not go together.
+        TargetError: a side does not exist, its kind is unknown, or sides and options cannot be combined.
         InputError: a file cannot be read.
-        CompileError: a kernel does not compile, or a release of Triton cannot be had.
+        CompileError: a kernel does not compile, or a Triton release cannot be installed.
     """
     limits = _limits(options)
     versions = _versions(options.triton)
@@ -153,21 +153,21 @@ def bisect(
     progress: Tell | None = None,
     waiting: Tell | None = None,
 ) -> Comparison:
-    """Take an upgrade of Triton apart: in which release a kernel got worse, why, and what cures it.
+    """Find the Triton release in which a kernel got worse, explain why, and search for a fix. No GPU is used.
 
-    As :func:`kprof.diff` of the two releases and the minor ones between them, explained at the step at which most got
-    worse. No GPU is used.
+    Equivalent to :func:`kprof.diff` of the two releases and the minor releases between them, with an explanation of
+    the step with the largest regression.
 
     Args:
         target: a kernel, or a capture.
-        options: how kernels are compiled, between which releases, and what may get worse.
-        program: a command to record under each release. With ``target`` the arguments of that Python file.
-        progress: called with each step, in words.
-        waiting: called with what is downloaded or waited for, in words.
+        options: how kernels are compiled, the good and bad releases, and tolerances.
+        program: a command to record under each release. With ``target``, the arguments of that Python file.
+        progress: called with a description of each step.
+        waiting: called with a description of each download or wait.
 
     Raises:
         TargetError: the target does not exist or cannot be compiled again.
-        CompileError: a kernel does not compile, or a release of Triton cannot be had.
+        CompileError: a kernel does not compile, or a Triton release cannot be installed.
     """
     from kprof.compiler.installations import between
 
@@ -178,7 +178,7 @@ def bisect(
 
 
 def _silent(_text: str) -> None:
-    """Says nothing."""
+    """Ignore a progress message."""
 
 
 def _limits(options: DiffOptions) -> "DiffLimits":
@@ -234,7 +234,11 @@ def _programs(
 
 
 def _versions(named: Sequence[str]) -> list[str]:
-    """The Tritons asked for, in order: releases in their usual form, interpreters and wheels as they are named."""
+    """Return the requested Tritons in order: release numbers normalised, paths of interpreters and wheels unchanged.
+
+    Raises:
+        CompileError: there is only one, or one is named twice.
+    """
     from kprof.compiler.installations import normalise
     from kprof.compiler.locations import is_path
 
@@ -309,7 +313,7 @@ def _two(
 
 
 def _sides(given: tuple[Side, Side], options: DiffOptions, tell: Tell) -> "list[Input]":
-    """Both sides; those that are results already are called old and new."""
+    """Return both sides to compare; sides given as results are labelled "old" and "new"."""
     from kprof.diffing.sides import labels, of_report, side
 
     texts = [
@@ -323,11 +327,11 @@ def _sides(given: tuple[Side, Side], options: DiffOptions, tell: Tell) -> "list[
 
 
 def _upgrade(sides: "Sequence[Input]", targets: Sequence[str] = ()) -> list[str]:
-    """Where two Tritons made the sides: how to find out why something got worse.
+    """Return a note with the command that explains the regression, if different Tritons compiled the sides.
 
     Args:
-        sides: what is compared.
-        targets: the two captures; empty for anything else.
+        sides: the compared sides.
+        targets: the two captures; empty if the sides are not captures.
     """
     versions = [sorted({k.triton for k in side.kernels if isinstance(k.triton, str)}) for side in sides]
     if versions[0] == versions[1] or not all(len(found) == 1 for found in versions):

@@ -1,4 +1,4 @@
-"""``kprof.diff(since=...)``: a work tree compared with a revision of git."""
+"""``kprof.diff(since=...)``: compare a work tree with a git revision."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +21,14 @@ def diff_since(targets: Sequence[str], options: DiffOptions, limits: DiffLimits,
     """Compare the kernels of a work tree with those of ``options.since``.
 
     Args:
-        targets: Python files, folders and ``FILE.py::FUNCTION`` that are compared; everything when empty.
-        options: how what is named is compiled.
-        limits: what counts as worse.
-        tell: called with each step, in words.
+        targets: Python files, folders and ``FILE.py::FUNCTION`` to compare; empty compares everything.
+        options: how the named functions are compiled.
+        limits: tolerances of the comparison.
+        tell: called with a description of each step.
 
     Raises:
-        TargetError: a target is no Python file or folder of the work tree.
-        InputError: git is missing, this is no work tree, or there is no such revision.
+        TargetError: a target is not a Python file or folder of the work tree.
+        InputError: git is missing, this is not a work tree, or the revision does not exist.
     """
     from kprof.diffing.revision import work_tree
     from kprof.diffing.since import compare_since, read_repository
@@ -51,7 +51,7 @@ def diff_since(targets: Sequence[str], options: DiffOptions, limits: DiffLimits,
 
 
 def _named(target: str, root: Path) -> tuple[str, str]:
-    """Return a target's path from the root, and the function that it names."""
+    """Return a target's path relative to the root of the work tree, and the function that it names."""
     file, _, function = target.partition("::")
     path = Path(file).resolve()
     if not path.is_relative_to(root.resolve()) or (path.suffix != ".py" and not path.is_dir()):
@@ -66,7 +66,7 @@ def _is_below(file: str, folder: str) -> bool:
 
 
 def _given(named: Sequence[tuple[str, str]], options: DiffOptions) -> "Iterator[SinceTarget]":
-    """Yield the functions that are named with a signature."""
+    """Yield the functions named on the command line, if ``--signature`` says how they are launched."""
     from kprof.diffing.compiled_sides import SinceTarget
 
     for file, function in named:
@@ -75,7 +75,7 @@ def _given(named: Sequence[tuple[str, str]], options: DiffOptions) -> "Iterator[
 
 
 def _written(repository: "Repository", options: DiffOptions) -> "Iterator[SinceTarget]":
-    """Yield the files with a ``KERNEL``, which says how kernels are launched, with each of its cases."""
+    """Yield one target for each case of each file with a ``KERNEL``, which says how kernels are launched."""
     from kprof.diffing.compiled_sides import SinceTarget
     from kprof.diffing.since import KERNEL
     from kprof.targets.library import read_entry

@@ -1,4 +1,4 @@
-"""``kprof.draw_control_flow``: the control flow of a kernel as a picture."""
+"""``kprof.draw_control_flow``: draw the control flow of a kernel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ControlFlow(Drawing):
-    """Blocks, loops and hot spots of a kernel.
+    """A picture of a kernel's basic blocks, loops and hot spots.
 
     Attributes:
-        program: its instructions, with ``blocks`` and ``loops``.
+        program: the kernel's instructions, with ``blocks`` and ``loops``.
     """
 
     program: "AssemblyKernel"
 
     def to_dot(self) -> str:
-        """The same for Graphviz."""
+        """Return the control flow as a Graphviz graph."""
         from kprof_analyzers.pictures.control_flow import to_dot
 
         return to_dot(self.program)
@@ -38,11 +38,11 @@ def draw_control_flow(target: TargetLike, *, options: ControlFlowOptions) -> Con
 
     Args:
         target: as for :func:`kprof.analyze`.
-        options: how it is compiled.
+        options: how the kernel is compiled.
 
     Raises:
-        TargetError: there is no such target or kernel, or it is several.
-        CompileError: it does not compile, or Triton is missing.
+        TargetError: the target or the kernel does not exist, or the target holds several kernels.
+        CompileError: the kernel does not compile, or Triton is missing.
         InputError: a file cannot be read.
     """
     from kprof.targets.resolver import load

@@ -1,4 +1,4 @@
-"""``kprof.draw_layout``: a layout as a picture."""
+"""``kprof.draw_layout``: draw a layout."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _KINDS = {
     "padded": "ttg.padded_shared",
 }
 
-# Fields that are left out. A shared layout without swizzling, a product of one tile a wavefront and instruction.
+# Default fields. Shared layouts are not swizzled; MFMA and WMMA layouts have one tile per wavefront and instruction.
 _FIELDS = {
     "blocked": {"sizePerThread": "1x1", "threadsPerWarp": "8x8", "warpsPerCTA": "4x1", "order": "1x0"},
     "mfma": {"version": "3", "warpsPerCTA": "2x2", "instrShape": "16x16x16", "isTransposed": "true"},
@@ -33,7 +33,7 @@ _FIELDS = {
     "rotating": {"vec": "1", "perPhase": "1", "maxPhase": "1", "order": "1x0"},
 }
 
-# Fields that have no usual value.
+# Optional fields without a default.
 _FURTHER = {"mfma": ("tilesPerWarp", "elementBitWidth"), "wmma": ("instrShape", "isTransposed", "tilesPerWarp")}
 
 
@@ -50,17 +50,17 @@ class LayoutDrawing(Drawing):
 
 @keywords
 def draw_layout(layout: str, *, options: LayoutOptions) -> LayoutDrawing:
-    """Draw a layout: which lane holds which element, or LDS and its banks.
+    """Draw a layout: the lane that holds each element, or the LDS address and bank of each element.
 
     Args:
         layout: an attribute (``#ttg.blocked<{...}>``), an alias of ``module`` (``#mma``), or a kind that ``setting``
             describes: ``blocked``, ``mfma``, ``wmma``, ``linear``, ``swizzled``, ``rotating``, ``padded``.
-        options: its size and fields, and the GPU whose LDS is drawn.
+        options: size and fields of the layout, and the GPU whose LDS is drawn.
 
     Raises:
         InputError: the module cannot be read.
         HardwareError: the architecture is not known.
-        KprofError: it is no layout, or one that cannot be.
+        KprofError: the text is not a layout, or the layout is invalid.
     """
     from kprof.hardware.machine import load
     from kprof_analyzers.pictures.layouts import draw
@@ -76,7 +76,7 @@ def draw_layout(layout: str, *, options: LayoutOptions) -> LayoutDrawing:
 
 
 def _text(layout: str, settings: Mapping[str, str]) -> str:
-    """The attribute that a kind and its fields stand for; an attribute itself is left as it is."""
+    """Return the MLIR attribute of a kind and its fields; return an attribute unchanged."""
     if layout.startswith("#"):
         if settings:
             raise KprofError("--setting goes with a kind of layout, not with an attribute")

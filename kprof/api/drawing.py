@@ -1,4 +1,4 @@
-"""A picture that was drawn."""
+"""A picture that can be saved or shown in a notebook."""
 
 import os
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture; a notebook shows it.
+    """A picture that notebooks display.
 
     Attributes:
         svg: the picture, as SVG.
@@ -16,10 +16,10 @@ class Drawing:
     svg: str
 
     def save(self, path: "str | os.PathLike[str]") -> Path:
-        """Write the picture to a file, which appears whole or not at all.
+        """Write the picture to a file, atomically.
 
         Raises:
-            KprofError: it cannot be written.
+            KprofError: the file cannot be written.
         """
         from kprof.output.writing import write_output
 

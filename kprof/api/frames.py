@@ -1,4 +1,4 @@
-"""Documents as pandas frames: a row a kernel, a finding, a configuration. Not known is ``NA``."""
+"""Convert documents to pandas frames with one row per kernel, finding or configuration. Unknown values are ``NA``."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,7 @@ KERNEL_COLUMNS = {
     "warnings": "Int64",
     "notes": "Int64",
 }
-"""Columns of :func:`kernels_frame`; named as in ``kprof.report/1``, the last three count findings."""
+"""Columns of :func:`kernels_frame`, named as in ``kprof.report/1``; the last three are numbers of findings."""
 
 FINDING_COLUMNS = {
     "kernel": "string",
@@ -61,7 +61,7 @@ FINDING_COLUMNS = {
 
 
 def frame(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> "pd.DataFrame":
-    """A frame with these columns and types; ``None``, ``UNSET`` and what a row has not become ``NA``."""
+    """Return a frame with these columns and types; ``None``, ``UNSET`` and missing values become ``NA``."""
     import pandas as pd
 
     listed = list(rows)
@@ -71,7 +71,7 @@ def frame(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> "pd.
 
 
 def plain_frame(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> "pd.DataFrame":
-    """A frame with these columns, whose types follow from the values; lists and mappings stay what they are."""
+    """Return a frame with these columns; pandas infers their types, and lists and mappings stay Python objects."""
     made: pd.DataFrame = frame(rows, dict.fromkeys(columns, "object")).convert_dtypes()
     return made
 
@@ -79,12 +79,12 @@ def plain_frame(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> "p
 def struct_frame(
     kind: type, rows: Iterable[tuple[Mapping[str, Any], Any]], leading: Sequence[str] = ()
 ) -> "pd.DataFrame":
-    """A frame of structures or dataclasses, a column a field.
+    """Return a frame of structs or dataclasses with one column per field.
 
     Args:
-        kind: what the rows are.
-        rows: each with values for the columns before its own.
-        leading: those columns.
+        kind: class of the rows.
+        rows: pairs of the values of the leading columns and the struct.
+        leading: names of the leading columns.
     """
     fields = tuple(getattr(kind, "__struct_fields__", ())) or tuple(getattr(kind, "__dataclass_fields__", ()))
     return plain_frame(
@@ -100,7 +100,7 @@ def kernels_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
 
 
 def _knobs(kernel: KernelReport) -> dict[str, Any]:
-    """Return what the kernel was compiled with: constexprs, compiler options and environment switches."""
+    """Return the kernel's constexprs, compiler options and environment switches."""
     if kernel.specialization is UNSET:
         return {}
     chosen = {**kernel.specialization.constexprs, **kernel.specialization.options, **kernel.specialization.environment}
@@ -108,12 +108,12 @@ def _knobs(kernel: KernelReport) -> dict[str, Any]:
 
 
 def findings_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
-    """A row a finding, in the document's order."""
+    """One row per finding, in the order of the document."""
     return frame((row for kernel in kernels for row in _findings(kernel)), FINDING_COLUMNS)
 
 
 def changes_frame(document: Diff) -> "pd.DataFrame":
-    """A row a change of a kernel from one side to the next."""
+    """Return one row per change of a kernel between adjacent sides."""
     columns = dict.fromkeys(("kernel", "arch", "old_side", "new_side", "metric"), "string")
     columns |= {"old": "Float64", "new": "Float64"} | dict.fromkeys(("effect", "severity", "loop"), "string")
     return frame((row for kernel in document.kernels for row in _changes(kernel, document)), columns)
@@ -129,7 +129,7 @@ _RANKING = {
 
 
 def ranking_frame(document: "TuneReport") -> "pd.DataFrame":
-    """A row a problem and configuration, in the order of the ranking, with a column for each knob."""
+    """Return one row per problem and configuration, in the order of the ranking, with a column for each knob."""
     ranked = [(p.name, rank, one) for p in document.problems for rank, one in enumerate(p.ranking, 1)]
     knobs = dict.fromkeys(name for _, _, one in ranked for name in one.config)
     rows = (
@@ -144,7 +144,7 @@ def ranking_frame(document: "TuneReport") -> "pd.DataFrame":
 
 
 def trials_frame(trials: "Trials | None") -> "pd.DataFrame":
-    """A row a trial, the start first; no rows without trials."""
+    """One row per trial, the start first; no rows if ``trials`` is None."""
     columns = {"kind": "string", "change": "string"} | dict.fromkeys(("time_us", "low_us", "high_us"), "Float64")
     columns |= dict.fromkeys(("vgpr_spills", "scratch", "vgprs", "lds_bytes"), "Int64") | {"waves": "Float64"}
     kinds = (

@@ -1,4 +1,4 @@
-"""Times that ``kprof bench --keep`` measured beside the predicted ones, without a GPU: for ``kprof validate``."""
+"""Compare times that ``kprof bench --keep`` measured with predicted ones, without a GPU, for ``kprof validate``."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from kprof.measured import Measured
     from kprof.targets.loaded import LoadedKernel
 
-# Providers that launch nothing but the Triton kernels of a kernel's file.
+# Providers that launch only the Triton kernels of a kernel's file.
 _OWN = ("triton", "tuned")
 
 
 def validated_times(folders: Sequence[str], kernel: str | None = None) -> Analysis:
-    """Analyse what was timed, as it was launched, with the measured time of each call.
+    """Analyse the timed kernels as they were launched, and attach the measured time of each call.
 
     Args:
-        folders: folders of ``kprof bench --keep``.
-        kernel: the kernel to compare; ``None``: each.
+        folders: folders that ``kprof bench --keep`` wrote.
+        kernel: the kernel to compare; ``None`` compares all.
 
     Raises:
-        KprofError: a folder cannot be read, or nothing in it can be compared.
+        KprofError: a folder cannot be read, or no measurement in it can be compared.
     """
     from kprof_analyzers.verdict import report
 
@@ -62,7 +62,7 @@ def validated_times(folders: Sequence[str], kernel: str | None = None) -> Analys
 
 
 def _compared(folder: Path, times: "BenchReport", measurement: "Measurement") -> "Iterator[KernelReport]":
-    """Yield the launches of a measurement; the first of them has the times of the call."""
+    """Yield the report of each launch of a measured call; the first report holds the times of the whole call."""
     from kprof_analyzers.pipeline import analyze
 
     place = folder_of(folder, measurement)
@@ -83,7 +83,7 @@ def _compared(folder: Path, times: "BenchReport", measurement: "Measurement") ->
 
 
 def _loaded(place: Path, call: "KeptCall", product: "Product | None", condition: Condition) -> "Iterator[LoadedKernel]":
-    """Yield the kernels of a call as they were launched."""
+    """Yield the kernels of a call with their recorded grid and arguments."""
     from kprof.targets.artefacts import load_file
 
     for launch in call.launches:
@@ -109,7 +109,7 @@ def _product(times: "BenchReport") -> "Product | None":
 
 
 def _condition(timing: "Timing", call: "KeptCall") -> Condition:
-    """Return what a timed call finds in the caches: the data of so many calls ago, in turn."""
+    """Return the cache state that a timed call finds: calls cycle through several sets of inputs and outputs."""
     graph = timing.method == "graph"
     how = "a device graph replayed" if graph else "each call between two events"
     return Condition(
@@ -129,7 +129,7 @@ def _measured(
     kernels: "Sequence[LoadedKernel]",
     reports: "Sequence[KernelReport]",
 ) -> "Measured":
-    """Return the measured time of a call beside the predicted one."""
+    """Return the measured time of a call, compared with the predicted time."""
     from kprof.measured import Measured
     from kprof_analyzers.profiles.measured.judge import compare_call
 
@@ -148,7 +148,7 @@ def _measured(
 
 
 def _is_own(measurement: "Measurement") -> bool:
-    """Whether a call launches nothing but what a kernel's file launches."""
+    """Return whether a call launches only kernels of the kernel's own file."""
     from kprof.targets.library import bundled
 
     return measurement.provider in {*_OWN, *bundled()}

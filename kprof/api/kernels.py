@@ -1,4 +1,4 @@
-"""The kernels that come with kprof, and what is known of one kernel before it is compiled."""
+"""The bundled kernels, and the description of a kernel before it is compiled."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,14 @@ ARCHITECTURES = tuple(USUAL_ARCHS.split(","))
 
 
 def kernels(arch: Names = ARCHITECTURES) -> list[dict[str, Any]]:
-    """The bundled kernels, as ``kprof list kernels --json`` writes them.
+    """Return the bundled kernels, as ``kprof list kernels --json`` writes them.
 
     Args:
-        arch: architectures or products for which to say why a kernel's default case cannot run on them.
+        arch: architectures or products for which to check whether a kernel's default case can run.
 
     Returns:
-        An entry a kernel: ``name``, ``summary``, ``cases``, ``parts``, ``path``, and ``unsupported``: architecture to
-        reason, ``None`` where that cannot be known, since there is no usable Triton.
+        One entry per kernel: ``name``, ``summary``, ``cases``, ``parts``, ``path``, and ``unsupported``. That maps
+        architectures that cannot run the default case to the reason, or is ``None`` without a usable Triton.
 
     Raises:
         HardwareError: an architecture is not known.
@@ -43,14 +43,14 @@ def kernels(arch: Names = ARCHITECTURES) -> list[dict[str, Any]]:
 
 
 def kernel(target: str, arch: Names = ARCHITECTURES) -> dict[str, Any]:
-    """One kernel, as ``kprof list kernels --json`` writes it: cases, configurations, tuning space, source.
+    """Return one kernel, as ``kprof list kernels NAME --json`` writes it: cases, configurations, tuning space, source.
 
     Args:
         target: a bundled kernel, ``file.py``, or ``file.py::function``.
-        arch: architectures or products for which to tell the default knobs, and what they cannot run.
+        arch: architectures or products for which to return the default knobs and the unsupported cases.
 
     Raises:
-        TargetError: there is no such kernel.
+        TargetError: the kernel does not exist.
         HardwareError: an architecture is not known.
     """
     from kprof.targets import library
@@ -59,7 +59,7 @@ def kernel(target: str, arch: Names = ARCHITECTURES) -> dict[str, Any]:
 
 
 def _architectures(given: Names) -> Sequence[str]:
-    """Architectures that are meant, which may be named by products too."""
+    """Return the architectures of names, which may be architectures or products."""
     if given == ARCHITECTURES:
         return ARCHITECTURES
     from kprof.hardware import machine
@@ -68,7 +68,7 @@ def _architectures(given: Names) -> Sequence[str]:
 
 
 def _unsupported(name: str, archs: Sequence[str]) -> dict[str, str] | None:
-    """Architecture to why it cannot run the default case; ``None`` when that cannot be known: no usable Triton."""
+    """Return why each unsupported architecture cannot run the default case; ``None`` without a usable Triton."""
     from kprof.targets import library
 
     try:
@@ -85,7 +85,7 @@ def _reasons(kernel: "Kernel", archs: Sequence[str], case: str | None = None) ->
 
 
 def _facts(kernel: "Kernel", archs: Sequence[str]) -> dict[str, Any]:
-    """Everything that ``show`` tells, as JSON-ready data."""
+    """Return the description of one kernel as JSON-compatible data."""
     from math import prod
 
     from kprof.importing.functions import unwrap
@@ -114,7 +114,7 @@ def _facts(kernel: "Kernel", archs: Sequence[str]) -> dict[str, Any]:
 
 
 def _arguments(parameters: Sequence[Any]) -> dict[str, list[str]]:
-    """What a launch passes and what is compiled in, with defaults."""
+    """Return the names of passed and constexpr parameters, each with its default."""
     found: dict[str, list[str]] = {}
     for parameter in parameters:
         default = f"={parameter.default}" if parameter.has_default else ""

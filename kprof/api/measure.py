@@ -33,7 +33,7 @@ class Measurements(Result):
     """What was measured. Times are in milliseconds.
 
     Attributes:
-        document: everything, as ``kprof bench --json`` writes it (``kprof.bench/1``).
+        document: the JSON document that ``kprof bench --json`` writes (``kprof.bench/1``).
         kernel: the kernel's name.
     """
 

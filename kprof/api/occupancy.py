@@ -97,7 +97,7 @@ class Occupancies(Result):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``--json`` writes it (``kprof.occupancy/1``)."""
+        """The JSON document that ``--json`` writes (``kprof.occupancy/1``)."""
         from kprof.version import __version__
 
         return {
@@ -108,7 +108,7 @@ class Occupancies(Result):
         }
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a kernel and architecture: ``name``, ``arch``, ``product``, what it takes (registers per lane, LDS in
+        """One row per kernel and architecture: ``name``, ``arch``, ``product``, what it takes (registers per lane, LDS in
         bytes), ``waves_per_simd``, ``workgroups_per_cu`` and ``limiter``.
         """  # noqa: D205 - one sentence
         from kprof.api.frames import KERNEL_COLUMNS, frame

@@ -36,7 +36,7 @@ class Profile(Result):
     """A program's predicted time on one GPU.
 
     Attributes:
-        document: everything, as ``kprof profile --json`` writes it. Times are microseconds.
+        document: the JSON document that ``kprof profile --json`` writes. Times are microseconds.
         calls: each launch and each call of an operator, in order.
         kernel_pages: Triton's kernels to the files of their pages, beside the page that :func:`profile` wrote.
         others: of several GPUs those after the first.

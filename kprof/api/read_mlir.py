@@ -32,7 +32,7 @@ class IntermediateCode(Result):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof ingest mlir --json`` writes it."""
+        """The JSON document that ``kprof ingest mlir --json`` writes."""
         modules = [
             {each.name: getattr(one, each.name) for each in fields(one) if each.name != "module"}
             | {"lds": asdict(walk)}

@@ -26,7 +26,7 @@ class LibraryResults(Result):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof ingest results --json`` writes it."""
+        """The JSON document that ``kprof ingest results --json`` writes."""
         results = self.results
         return {
             "schema": "kprof.results/1",

@@ -26,7 +26,7 @@ class ThreadTrace(Result):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof ingest thread-trace --json`` writes it."""
+        """The JSON document that ``kprof ingest thread-trace --json`` writes."""
         trace = self.trace
         return {
             "schema": "kprof.thread-trace/1",

@@ -29,7 +29,7 @@ class TunableOp(Result):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof ingest tunableop --json`` writes it."""
+        """The JSON document that ``kprof ingest tunableop --json`` writes."""
         from kprof.inputs.tunableop import suspects
 
         results = self.results

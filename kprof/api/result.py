@@ -120,7 +120,7 @@ class ReportResult(JudgedResult):
     """A result whose document is a :class:`kprof.document.Report`.
 
     Attributes:
-        document: everything, as ``--json`` writes it. ``docs/schema/report-1.json`` is its schema.
+        document: the JSON document that ``--json`` writes. ``docs/schema/report-1.json`` is its schema.
     """
 
     document: Report
@@ -137,7 +137,7 @@ class ReportResult(JudgedResult):
         return [finding for kernel in self.document.kernels for finding in kernel.findings]
 
     def to_frame(self, table: Literal["kernels", "findings"] = "kernels") -> "pd.DataFrame":
-        """A row a kernel, or a row a finding.
+        """One row per kernel, or a row a finding.
 
         Args:
             table: ``kernels``: registers, LDS in bytes, wavefronts per SIMD, predicted times in microseconds and

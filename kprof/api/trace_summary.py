@@ -87,7 +87,7 @@ class TraceSummary(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the only table, a row a trace and kernel."""
+        """Return the only table, with one row per trace and kernel."""
         from kprof_analyzers.profiles.timeline.names import NameTime
 
         columns = (

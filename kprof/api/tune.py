@@ -42,7 +42,7 @@ class Tuned(JudgedResult):
     """Configurations, the fastest by prediction first.
 
     Attributes:
-        document: everything, as ``kprof tune --json`` writes it (``kprof.tune/1``). Times are in microseconds and
+        document: the JSON document that ``kprof tune --json`` writes (``kprof.tune/1``). Times are in microseconds and
             predicted; ``measured_ms`` is there where ``verify`` measured.
         answer: of a recorded kernel, where its configuration stands and what to write there.
     """

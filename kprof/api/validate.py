@@ -50,7 +50,7 @@ class Validation(Result):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof validate --json`` writes it."""
+        """The JSON document that ``kprof validate --json`` writes."""
         import msgspec
 
         kernels = []
@@ -68,7 +68,7 @@ class Validation(Result):
         return verdict(self.kernels, self.standing)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a kernel and quantity, and a row a traced loop and source line: ``measured``, ``modelled``, their
+        """One row per kernel and quantity, and a row a traced loop and source line: ``measured``, ``modelled``, their
         ``ratio``, and for what has a range its ``standing``.
         """  # noqa: D205 - one sentence
         from kprof.api.frames import plain_frame

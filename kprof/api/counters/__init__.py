@@ -1,1 +1,1 @@
-"""Questions to hardware counters; one a file."""
+"""Views of hardware counters, one per file."""

@@ -1,4 +1,4 @@
-"""``kprof counters diff``: two profiled runs, kernel by kernel and metric by metric."""
+"""``kprof counters diff``: compare two profiled runs kernel by kernel and metric by metric."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -38,8 +38,8 @@ class CounterDiff(CounterView):
     Attributes:
         chosen: kernels of the first run.
         after_chosen: kernels of the second run.
-        comparison: ``pairs`` of the same kernel with its metrics in both runs, the largest change of time first, and
-            the kernels that only one run has.
+        comparison: ``pairs`` of the same kernel with its metrics in both runs, largest change of time first, and
+            the kernels that occur in only one run.
     """
 
     help = "Two profiled runs compared, kernel by kernel and metric by metric."
@@ -58,7 +58,7 @@ class CounterDiff(CounterView):
 
         Raises:
             InputError: a file cannot be read, or one path holds several runs.
-            KprofError: there are no counters, a choice fits nothing, or no file names its GPU.
+            KprofError: there are no counters, a filter matches nothing, or no file names its GPU.
         """
         from kprof_analyzers.profiles.counters.diff import compare
 
@@ -87,19 +87,19 @@ class CounterDiff(CounterView):
 
     @property
     def grown_percent(self) -> float | None:
-        """Growth of the kernels' time, for as many dispatches as before; ``None`` where no times are known."""
+        """Growth of the kernels' time in percent, for the first run's dispatch counts; ``None`` without times."""
         return self.comparison.grown_percent
 
     @property
     def cannot_tell(self) -> str:
-        """Why it is not known whether the second run is slower; empty where it is."""
+        """Reason why the second run's slowdown is unknown, or "" if it is known."""
         from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
 
         incomplete = cannot_tell(self.issues, (KERNEL_TIMES,))
         return f"incomplete: {incomplete}" if incomplete else self.comparison.cannot_tell
 
     def verdict_of(self, display: Any) -> tuple[int, str]:
-        """Return the exit code that ``--fail-over`` leads to, and why it cannot be told for code 2."""
+        """Return the exit code for ``--fail-over``, and for code 2 the reason why the slowdown is unknown."""
         if display.fail_over is None:
             return 0, ""
         doubt = self.cannot_tell
@@ -109,7 +109,7 @@ class CounterDiff(CounterView):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof counters diff --json`` writes it."""
+        """The JSON document that ``kprof counters diff --json`` writes."""
         found, times = self.comparison, self.comparison.times
         before, after = self.sides
         return {
@@ -126,14 +126,14 @@ class CounterDiff(CounterView):
 
     @property
     def conclusion(self) -> str:
-        """How many kernels were compared, which have no partner, and how much time grew."""
+        """The number of compared kernels, the kernels without a partner, and the growth of time, in one line."""
         from kprof.reporters import counters_diff_text
 
         return counters_diff_text.verdict(self.before, self.after, self.comparison)
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the only table, a row a kernel and metric, its duration first."""
+        """Return the only table, with one row per kernel and metric; the duration is each kernel's first row."""
         columns = (
             Column("kernel", lambda row: kernel_label(row["kernel"]), wide=True),
             Column("metric", lambda row: row["metric"]),
@@ -148,7 +148,7 @@ class CounterDiff(CounterView):
         )  # fmt: skip
 
     def lines(self, display: Any) -> list[str]:
-        """Return both GPUs and runs, and the kernels whose time changed most."""
+        """Return the text report: the GPUs and runs of both sides, and the kernels whose time changed most."""
         from kprof.reporters import counters_diff_text
 
         if display.show:

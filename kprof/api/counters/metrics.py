@@ -26,7 +26,7 @@ class CounterMetrics(CounterView):
     Example:  kprof counters metrics results/ --arch MI300X --kernel attention
 
     Attributes:
-        kernels: pairs of a kernel and its metrics by name; ``value`` is ``None`` where it is not known.
+        kernels: pairs of a kernel and its metrics by name; the ``value`` of an unknown metric is ``None``.
     """
 
     help = "Bandwidth, hit rates and utilisation of each kernel."
@@ -36,22 +36,22 @@ class CounterMetrics(CounterView):
 
     @classmethod
     def of_chosen(cls, chosen: "Chosen") -> "CounterMetrics":
-        """Compute the answer for the chosen kernels."""
+        """Compute the metrics of the selected kernels."""
         from kprof_analyzers.profiles.counters.metrics import all_metrics
 
         return cls(chosen, list(zip(chosen.kernels, all_metrics(chosen.kernels, chosen.gpu), strict=True)))
 
     @property
     def missing(self) -> list[str]:
-        """Counters that would have to be collected for the metrics without a value."""
+        """Counters that must be collected to compute the metrics without a value."""
         return [counter for _, found in self.kernels for metric in found.values() for counter in metric.missing]
 
     def is_bare(self, display: Any) -> bool:
-        """Whether only the commands that collect what is missing are printed."""
+        """Whether only the commands that collect missing counters are printed."""
         return bool(display.pmc)
 
     def lines(self, display: Any) -> list[str]:
-        """Return the text for people, or only the commands that collect what is missing."""
+        """Return the text report, or with ``--pmc`` only the commands that collect missing counters."""
         from kprof.reporters import metrics_text
 
         if display.pmc:
@@ -62,14 +62,14 @@ class CounterMetrics(CounterView):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof counters metrics --json`` writes it."""
+        """The JSON document that ``kprof counters metrics --json`` writes."""
         from kprof_analyzers.profiles.counters.planning import passes
 
         chosen = self.chosen
         gpus = {one.gpu for one, _ in self.kernels}
         return {
             "schema": "kprof.metrics/1",
-            # Each kernel has its own; this is the one of all, when there is but one.
+            # Each kernel also names its GPU; this field is set only if all kernels ran on the same GPU.
             "gpu": chosen.identity(self.kernels[0][0])["gpu"] if len(gpus) == 1 else None,
             "runs": [chosen.runs.labels[run] for run in chosen.used],
             "kernels": [
@@ -87,14 +87,14 @@ class CounterMetrics(CounterView):
 
     @property
     def conclusion(self) -> str:
-        """How many kernels and metrics, and how many of them cannot be."""
+        """The number of kernels and metrics, and of values that are impossible, in one line."""
         from kprof.reporters import metrics_text
 
         return metrics_text.verdict(self.chosen, self.kernels)
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the only table, a row a kernel, run and metric."""
+        """Return the only table, with one row per kernel, run and metric."""
         fields = ("kernel", "run", "metric", "title", "value", "unit", "flag")
         columns = (
             Column("kernel", lambda row: kernel_label(row["kernel"]), wide=True),
@@ -107,7 +107,7 @@ class CounterMetrics(CounterView):
         return (ViewTable("metrics", columns, lambda found: list(found.rows()), fields, record=lambda row: row),)
 
     def rows(self) -> Sequence[dict[str, Any]]:
-        """Return the metrics of each kernel and run; ``flag`` says what is wrong with a value."""
+        """Return one row per kernel, run and metric; ``flag`` says what is wrong with a value."""
         return [
             {
                 "kernel": one.name,

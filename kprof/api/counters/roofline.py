@@ -1,4 +1,4 @@
-"""``kprof counters roofline``: kernels under the GPU's roofs."""
+"""``kprof counters roofline``: place kernels on the GPU's roofline."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -25,8 +25,8 @@ class CounterRoofline(CounterView):
 
     Attributes:
         gpu: the GPU's name.
-        roofs: its limits, in GB/s and GFLOP/s.
-        points: the kernels; ``share`` of the roof, 0 to 1, is ``None`` where ``reason`` says why.
+        roofs: the GPU's limits, in GB/s and GFLOP/s.
+        points: one point per kernel; ``share`` of the roof is 0 to 1, or ``None`` with a ``reason``.
     """
 
     help = "Kernels under the GPU's roofline."
@@ -38,10 +38,10 @@ class CounterRoofline(CounterView):
 
     @classmethod
     def of_chosen(cls, chosen: "Chosen") -> "CounterRoofline":
-        """Compute the answer for the chosen kernels.
+        """Compute the roofline points of the selected kernels.
 
         Raises:
-            KprofError: they ran on several GPUs.
+            KprofError: the kernels ran on several GPUs.
         """
         from kprof_analyzers.profiles.counters.machine import gpu_name
         from kprof_analyzers.profiles.counters.roofline import place_all, roofs
@@ -57,7 +57,7 @@ class CounterRoofline(CounterView):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof counters roofline --json`` writes it."""
+        """The JSON document that ``kprof counters roofline --json`` writes."""
         kernels = zip(self.points, self.chosen.kernels, strict=True)
         return {
             "schema": "kprof.roofline/1",
@@ -68,14 +68,14 @@ class CounterRoofline(CounterView):
 
     @property
     def conclusion(self) -> str:
-        """How many kernels could be placed, and how near the best is to its roof."""
+        """The number of kernels on the roofline, and the best kernel's share of its roof, in one line."""
         from kprof.reporters import roofline_text
 
         return roofline_text.verdict(self.points)
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the only table, a row a kernel: FLOP a byte, GFLOP/s, GB/s, its roof and its share of that."""
+        """Return the only table, with one row per kernel: FLOP/byte, GFLOP/s, GB/s, and its share of its roof."""
         from kprof_analyzers.profiles.counters.roofline import Point
 
         columns = (
@@ -88,7 +88,7 @@ class CounterRoofline(CounterView):
         return (ViewTable("kernels", columns, lambda found: found.points, Point),)
 
     def lines(self, display: Any) -> list[str]:
-        """Return the plot and the kernels' table for people."""
+        """Return the text report: the plot and the table of kernels."""
         from kprof.reporters import roofline_text
 
         if display.show:
@@ -100,15 +100,15 @@ class CounterRoofline(CounterView):
         return [*heading(self.chosen), "", *roofline_text.page(self.points, self.roofs, top, remarks)]
 
     def draw(self, path: Path_) -> None:
-        """Write the picture.
+        """Write the plot to a file.
 
         Raises:
-            KprofError: the ending is neither ``.svg`` nor ``.png``, or the file cannot be written.
+            KprofError: the file's suffix is neither ``.svg`` nor ``.png``, or the file cannot be written.
         """
         draw(path, self.svg)
 
     def svg(self) -> str:
-        """Return the picture as SVG."""
+        """Return the plot as SVG."""
         from kprof_analyzers.profiles.counters.roofline_svg import render
 
         return render(list(self.points), list(self.roofs), f"Roofline, {self.gpu}")

@@ -1,1 +1,1 @@
-"""Questions answered by processes that stay warm: :class:`kprof.Session`, and the server for agents on top of it."""
+"""Answer queries in processes that stay warm: :class:`kprof.Session`, and the servers that are built on it."""

@@ -1,6 +1,6 @@
-"""What a session answers, short enough for a model to read; the whole documents are in the answers of the API.
+"""Answers of a session, short enough for a language model to read; the API returns the complete documents.
 
-Every time is modelled: microseconds, with the range that the model claims. ``None`` is unknown, never 0.
+Every time is predicted, in microseconds, with the model's likely range. Unknown values are ``None``, never 0.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,7 @@ from kprof.advised import KnownAdvice
 class Time:
     """A predicted time of one launch, in microseconds, with its likely range, and what bounds it.
 
-    ``certainty`` says what to do where the model does not know enough.
+    ``certainty`` says that the time is modelled, or what to do if the model does not know enough.
     """
 
     us: float
@@ -25,11 +25,11 @@ class Time:
 
 @dataclass(frozen=True)
 class CauseAnswer:
-    """A cause: the rule that names it, what was seen, ``file:line``, what it costs, and what to do.
+    """A cause of lost time: its rule, the observation, ``file:line``, the cost, and what to do.
 
-    ``todo`` has a ``fix`` (a change of knobs that was compiled, a change of the code, or both), and ``try`` (knobs that
-    nobody compiled), each with what it brings. ``saves_us`` is the predicted time that the cause costs,
-    ``at_most`` where the model knows a bound only. ``same_cause`` names the rules whose findings follow from it.
+    ``todo`` has a ``fix`` (a change of knobs that was compiled, a change of the code, or both) and a ``try`` (knobs
+    that were not compiled), each with its gain. ``saves_us`` is the predicted time that the cause costs; with
+    ``at_most`` it is an upper bound. ``same_cause`` names the rules of findings with the same cause.
     """
 
     rule: str
@@ -46,9 +46,9 @@ class CauseAnswer:
 
 @dataclass(frozen=True)
 class KernelAnswer:
-    """A compiled kernel: registers a lane, LDS in bytes a workgroup, wavefronts a SIMD, time, and causes by their cost.
+    """A compiled kernel: registers per lane, LDS bytes per workgroup, wavefronts per SIMD, time, and causes by cost.
 
-    ``better`` is ``None`` where nobody has searched for better knobs of it: ask ``advise``.
+    ``better`` is ``None`` until ``advise`` has searched for better knobs.
     """
 
     name: str
@@ -71,7 +71,7 @@ class KernelAnswer:
 
 @dataclass(frozen=True)
 class Analyzed:
-    """Kernels, analysed; ``summary`` is the verdict in a sentence."""
+    """The analysed kernels; ``summary`` is the verdict in a sentence."""
 
     summary: str
     kernels: list[KernelAnswer]
@@ -79,7 +79,7 @@ class Analyzed:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A change of knobs that was compiled, and what must be seen in the compiled code before it is benchmarked."""
+    """A change of knobs that was compiled, and what to verify in the compiled code before benchmarking it."""
 
     change: dict[str, Any]
     config: dict[str, Any]
@@ -89,9 +89,9 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class AdviceAnswer:
-    """Better knobs for a kernel, the best first; empty where none was found in the time given.
+    """Better knobs for a kernel, best first; empty if the search found none within its time limit.
 
-    ``failures`` names analyzers of plug-ins that failed at the kernel as it is; the rest of the answer stands.
+    ``failures`` names plug-in analyzers that failed on the unchanged kernel; the rest of the answer is still valid.
     """
 
     summary: str
@@ -106,7 +106,7 @@ class AdviceAnswer:
 
 @dataclass(frozen=True)
 class RankedConfig:
-    """A configuration in the order of predicted time; ``tie``: the model cannot tell it from the first one."""
+    """A configuration and its rank by predicted time; ``tie``: the model cannot distinguish it from the fastest."""
 
     rank: int
     config: dict[str, Any]
@@ -118,7 +118,7 @@ class RankedConfig:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The configurations of one problem, the fastest by prediction first."""
+    """The configurations of one problem, fastest predicted time first."""
 
     summary: str
     problem: str
@@ -130,7 +130,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class ChangeAnswer:
-    """What differs between two compiles of a kernel; ``note`` says what it is of, ``for 2 times the work``."""
+    """A difference between two compiles of a kernel; ``note`` qualifies it, for example ``for 2 times the work``."""
 
     kernel: str
     metric: str
@@ -144,7 +144,7 @@ class ChangeAnswer:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two compiles, compared: ``status`` is ``ok``, ``regression`` or ``cannot_tell``."""
+    """The comparison of two compiles; ``status`` is ``ok``, ``regression`` or ``cannot_tell``."""
 
     summary: str
     status: str
@@ -155,7 +155,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Occupied:
-    """Wavefronts a SIMD, what limits them, and what to give up for more."""
+    """Wavefronts per SIMD, the limiting resource, and what to reduce for more wavefronts."""
 
     summary: str
     kernels: list[dict[str, Any]]
@@ -163,7 +163,7 @@ class Occupied:
 
 @dataclass(frozen=True)
 class RuleText:
-    """A rule: what it looks for, why it matters, and what to try."""
+    """A rule: what it detects, why it matters, and what to try."""
 
     rule: str
     name: str
@@ -180,7 +180,7 @@ class KernelList:
 
 @dataclass(frozen=True)
 class Captured:
-    """What a program launched: ``path`` is a target for the other questions."""
+    """The kernels that a program launched; ``path`` is a target for the other queries."""
 
     summary: str
     path: str
@@ -190,7 +190,7 @@ class Captured:
 
 @dataclass(frozen=True)
 class CheckAnswer:
-    """One of the case's checks: ``reason`` names the worst element where the result is wrong."""
+    """The result of one of the case's checks; ``reason`` names the worst element if the result is wrong."""
 
     name: str
     correct: bool
@@ -199,18 +199,18 @@ class CheckAnswer:
 
 @dataclass(frozen=True)
 class OracleAnswer:
-    """What is known of a candidate.
+    """The oracle's verdict on a candidate kernel.
 
     Attributes:
-        status: ``ok``: it compiles and is right, or there is nothing to compare it with; ``wrong``: a result is;
-            ``failed``: it does not compile, cannot be launched or raises; ``refused``: it is not of the form that
-            candidates have; ``limit``: it took more time or memory than it may; ``tampered``: it changed what
-            judges it; ``implausible``: its code moves fewer bytes or computes less than the case needs.
-        compiled: whether it compiles.
-        correct: whether each check's result is within the case's tolerance; ``None``: not checked.
-        kernel: registers, LDS, wavefronts, findings and the predicted time with its range; ``None`` without a compile.
-        checks: the case's checks, run in Triton's interpreter.
-        reasons: what speaks against it, and what was not checked.
+        status: ``ok``: the candidate compiles, and its results are correct or cannot be checked; ``wrong``: a result
+            is wrong; ``failed``: it does not compile, cannot be launched or raises; ``refused``: its file does not have
+            the form of a candidate; ``limit``: it exceeded its time or memory limit; ``tampered``: it changed the code
+            that judges it; ``implausible``: it moves fewer bytes or computes less than the case needs.
+        compiled: whether the candidate compiles.
+        correct: whether each check's result is within the case's tolerance; ``None`` if not checked.
+        kernel: registers, LDS, wavefronts, findings and predicted time with its range; ``None`` if it did not compile.
+        checks: results of the case's checks, run in Triton's interpreter.
+        reasons: reasons against the candidate, and parts that were not checked.
     """
 
     status: str
@@ -222,10 +222,10 @@ class OracleAnswer:
 
     @property
     def ok(self) -> bool:
-        """Whether it compiles and nothing is known to be wrong with it."""
+        """Whether the candidate compiles and no check failed."""
         return self.status == "ok"
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as ``kprof oracle`` writes it."""
+        """The JSON document that ``kprof oracle`` writes."""
         return asdict(self)

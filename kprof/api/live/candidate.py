@@ -1,7 +1,7 @@
-"""What is done with one candidate: compiled and analysed, or run in Triton's interpreter and compared.
+"""Compile and analyse one candidate kernel, or run it in Triton's interpreter and compare its results.
 
-A candidate is a file with a Triton function that takes the place of a case's own; the case, a kernel file with a launch
-and a reference, is trusted.
+A candidate is a file with a Triton function that replaces the case's own function. The case is a trusted kernel file
+with a launch and a reference.
 """
 
 import sys
@@ -34,16 +34,16 @@ _INSIDE = ("triton", "kprof", "kprof_analyzers")
 
 @dataclass(frozen=True)
 class TrialCase:
-    """A case for candidates.
+    """A case that candidates are tried on.
 
     Attributes:
         kernel: the case's kernel.
         arch: architecture or product.
-        case: name of one of its shapes, ``None`` for the first.
-        seed: of the inputs that results are compared on.
-        own: what the case's own kernel does; ``None`` where it cannot be modelled.
-        timed: the launch that is timed, a few programs of which are checked.
-        not_timed: why they are not; empty where they are, or where there is no such launch.
+        case: name of one of the kernel's shapes; ``None`` for the first.
+        seed: random seed of the inputs for which results are compared.
+        own: modelled work of the case's own kernel; ``None`` if it cannot be modelled.
+        timed: the launch whose time is predicted, a few programs of which are checked.
+        not_timed: reason why the timed launch is not checked, or "".
     """
 
     kernel: Kernel
@@ -56,24 +56,24 @@ class TrialCase:
 
     @property
     def function(self) -> str:
-        """The name of the Triton function that a candidate defines."""
+        """Name of the Triton function that a candidate must define."""
         from kprof.importing.wrappers import kernel_function
 
         return str(kernel_function(self.kernel.entry).fn.__name__)
 
     @property
     def not_checked(self) -> str | None:
-        """Why no result can be compared; ``None`` when it can."""
+        """Reason why results cannot be compared, or ``None`` if they can."""
         kernel = self.kernel
         needed = {name: getattr(kernel, name) for name in ("run", "inputs", "reference", "tolerance", "checks")}
         lacking = [name for name, value in needed.items() if not value]
         return f"{kernel.name} has no {', no '.join(lacking)}" if lacking else None
 
     def trials(self, knobs: Mapping[str, Any]) -> "list[CheckTrial]":
-        """Return what is run: each check on inputs of its own, the first one again, and with what was compiled.
+        """Return the runs: each check with its own inputs, and the first check with new values and compiled knobs.
 
         Args:
-            knobs: the candidate's own.
+            knobs: knobs that the candidate sets.
         """
         from kprof.hardware.machine import load_gpu
 
@@ -97,7 +97,7 @@ class TrialCase:
         return found
 
     def problem(self, check: "Check") -> tuple[str, dict[str, Any]]:
-        """The architecture, and a check's shape there."""
+        """Return the architecture's name, and the shape of a check on it."""
         from kprof.hardware.machine import load_gpu
 
         arch = load_gpu(self.arch)[0].name
@@ -105,9 +105,9 @@ class TrialCase:
 
 
 COMPILED = "as compiled"
-"""How the check is called that runs with the knobs of the compiled case."""
+"""Name suffix of the check that runs with the knobs of the compiled case."""
 TIMED = "as timed"
-"""How the check is called that runs a few programs with the knobs and the problem of the compiled case."""
+"""Name of the check that runs a few programs with the knobs and the problem of the compiled case."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ class CheckTrial:
     """One run of a check.
 
     Attributes:
-        name: the check, and what is other about this run.
-        shape: its problem.
+        name: the check's name, and how this run differs from it.
+        shape: problem shape.
         config: all knobs.
-        seed: of the inputs.
-        is_compiled: the knobs are those of the compiled case: where the case's own kernel is wrong with them on so
-            small a problem, the run says nothing.
+        seed: random seed of the inputs.
+        is_compiled: whether the knobs are those of the compiled case. Such a run is ignored if the case's own kernel
+            also fails it, because the check's problem can be too small for these knobs.
     """
 
     name: str
@@ -132,13 +132,13 @@ class CheckTrial:
 
 @dataclass(frozen=True)
 class LaunchWork:
-    """What a compiled launch does, by the model.
+    """Modelled work of a compiled launch.
 
     Attributes:
-        time_us: its predicted time.
-        moved: bytes that its lanes load and store, masked ones included.
-        matrix: operations of matrix instructions.
-        operations: all floating-point operations.
+        time_us: predicted time in microseconds.
+        moved: bytes that lanes load and store, including masked lanes.
+        matrix: number of floating-point operations of matrix instructions.
+        operations: number of all floating-point operations.
     """
 
     time_us: float
@@ -148,11 +148,11 @@ class LaunchWork:
 
 
 _LEAST_MOVED, _LEAST_MATRIX, _LEAST_OPERATIONS = 0.9, 0.9, 0.2
-"""Shares of what a case needs below which a candidate cannot have done it. Scalar arithmetic can be saved honestly."""
+"""Minimum shares of the case's work that a plausible candidate does; low for scalar arithmetic, which can be saved."""
 
 
 def work_of(report: "KernelReport") -> LaunchWork | None:
-    """Return what a launch does, or None where that is not known."""
+    """Return the modelled work of a launch, or None if it is not known."""
     from msgspec import UNSET
 
     model = report.model
@@ -175,14 +175,14 @@ def implausible(
     Args:
         kernel: the case's kernel.
         problem: the case's problem.
-        own: what the case's own kernel does; nothing is said where that is not known.
-        work: what the candidate does.
+        own: work of the case's own kernel; the result is None if it is not known.
+        work: work of the candidate.
     """
     if own is None:
         return None
     if work is None:
         return "not plausible: how often its loops iterate is not known, while it is for the case's own kernel"
-    # What the case's file says is for the whole call; the kernel itself needs no more than it does now.
+    # The case's byte and FLOP counts are for the whole call, so the kernel's own current work is an upper bound.
     moved = min(own.moved, _counted(kernel.bytes, problem))
     operations = min(own.operations, _counted(kernel.flops, problem))
     for words, done, least in (
@@ -196,7 +196,7 @@ def implausible(
 
 
 def _counted(count: Callable[..., Any] | None, problem: Mapping[str, Any]) -> float:
-    """Return what a case's file says of its work; no limit where it says nothing that can be used."""
+    """Return the result of a case's byte or FLOP count; infinity if there is no usable count."""
     try:
         found = None if count is None else count(problem)
     except Exception:  # noqa: BLE001 - the file's own code may fail in any way, and the kernel's own work is known
@@ -205,7 +205,7 @@ def _counted(count: Callable[..., Any] | None, problem: Mapping[str, Any]) -> fl
 
 
 def own_work(asked: TrialCase) -> LaunchWork | None:
-    """Return what the case's own kernel does, compiled in this process; None where it cannot be modelled."""
+    """Compile the case's own kernel in this process and return its work; None if it cannot be modelled."""
     from kprof.compiler.worker import log
 
     return work_of(_compiled(asked, asked.kernel.entry, {}, log)[0])
@@ -228,7 +228,7 @@ def _compiled(
 
 
 def load_candidate(asked: TrialCase, *, interpret: bool) -> tuple[Any, dict[str, Any]]:
-    """Return the candidate's function and knobs, from the current folder.
+    """Load the candidate from the current folder and return its function and knobs.
 
     Raises:
         TargetError: the file contains Python code besides Triton functions, cannot be imported, or lacks the function.
@@ -242,13 +242,13 @@ def load_candidate(asked: TrialCase, *, interpret: bool) -> tuple[Any, dict[str,
 
 
 def written(asked: TrialCase) -> str:
-    """Run a candidate of any Python and write down what it defines as a candidate of Triton functions.
+    """Run a candidate that contains arbitrary Python, and return its Triton functions as a plain candidate's text.
 
-    Only the text is judged, in other processes: what the Python did to this one is of no use to it.
+    Only that text is judged, in other processes, so changes that the Python made to this process have no effect.
 
     Raises:
         TargetError: the file cannot be imported, lacks the function, or its functions use other Python.
-        TamperedError: it replaces something that judges it.
+        TamperedError: the candidate replaces part of the code that judges it.
     """
     from kprof.importing.written_functions import text_of
 
@@ -269,11 +269,11 @@ def _imported(asked: TrialCase, *, interpret: bool) -> ModuleType:
 
 
 class TamperedError(KprofError):
-    """A candidate has changed what judges it."""
+    """A candidate has changed the code that judges it."""
 
 
 def _functions() -> Iterator[tuple[str, Any]]:
-    """Functions and classes of what judges a candidate, by name."""
+    """Yield the functions and classes of the modules that judge a candidate, by name."""
     for name, module in list(sys.modules.items()):
         top = name.partition(".")[0]
         if top not in _WATCHED or module is None:
@@ -288,10 +288,10 @@ def _functions() -> Iterator[tuple[str, Any]]:
 
 
 def see_untouched(before: Mapping[str, Any]) -> None:
-    """See that no function is another one than before.
+    """Check that no function has been replaced.
 
     Raises:
-        TamperedError: one is.
+        TamperedError: a function has been replaced.
     """
     now = dict(_functions())
     changed = [name for name, value in before.items() if now.get(name) is not value]
@@ -303,7 +303,7 @@ def compiled(asked: TrialCase, log: Callable[[int], str]) -> dict[str, Any]:
     """Compile the candidate in this process and analyse it.
 
     Raises:
-        KprofError: it cannot be loaded, or does not compile.
+        KprofError: the candidate cannot be loaded, or does not compile.
     """
     import msgspec
 
@@ -321,11 +321,11 @@ def compiled(asked: TrialCase, log: Callable[[int], str]) -> dict[str, Any]:
 
 
 def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
-    """Return the case with the inputs of the launch that is timed, which all candidates share.
+    """Return the case with the inputs of its timed launch, which all candidates share.
 
     Args:
         asked: the case.
-        memory: bytes that a candidate may take.
+        memory: memory limit of a candidate, in bytes.
     """
     from kprof.hardware.machine import load_gpu
 
@@ -336,7 +336,7 @@ def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
     problem = kernel.problem(arch, asked.case)
     arguments = kernel.launch(problem, kernel.configure(asked.arch, {}, problem)).args.values()
     size = sum(prod(one.shape) * size_of(one.dtype) for one in arguments if isinstance(one, Tensor))
-    # A copy of each tensor, and its comparison, say what was written.
+    # Written elements are found with a copy of each tensor and a comparison, so three times the size is needed.
     if 3 * size > memory:
         why = f"its tensors take {size / 1e9:,.1f} GB, more than a third of --memory"
         return replace(asked, not_timed=f"not checked at the size that is timed: {why}")
@@ -345,7 +345,7 @@ def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
 
 
 def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Run the case's checks with the candidate in its place; its outputs, as raw bytes.
+    """Run the case's checks with the candidate's function; return a description of the outputs and their raw bytes.
 
     Raises:
         KprofError: the candidate cannot be loaded, or fails.
@@ -357,7 +357,7 @@ def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
     kernel = asked.kernel
     assert kernel.run is not None
     assert kernel.inputs is not None
-    # Inputs are made before any line of the candidate runs.
+    # Create the inputs before any line of the candidate runs, so that the candidate cannot influence them.
     drawn = {trial.name: kernel.inputs(trial.shape, "cpu", trial.seed) for trial in asked.trials({})}
     entry, knobs = load_candidate(asked, interpret=True)
     names = kernel.run.__globals__
@@ -389,7 +389,7 @@ def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def _timed(asked: TrialCase, entry: Any, knobs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Run a few programs of the launch that is timed; what they write, as raw bytes."""
+    """Run a few programs of the timed launch; return a description of what they write, and the raw bytes."""
     import torch
 
     if asked.timed is None:
@@ -410,13 +410,13 @@ def _timed(asked: TrialCase, entry: Any, knobs: Mapping[str, Any]) -> tuple[dict
 
 
 def timed_config(asked: TrialCase, knobs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all knobs of the launch that is timed, a candidate's own on top."""
+    """Return all knobs of the timed launch; the candidate's knobs override the defaults."""
     assert asked.timed is not None
     return asked.kernel.configure(asked.arch, dict(knobs), asked.timed.shape)
 
 
 def _words(error: BaseException) -> str:
-    """What a kernel raises: Triton's interpreter puts its own words around it."""
+    """Return the type and first line of a kernel's own error, which Triton's interpreter wraps in others."""
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__

@@ -1,8 +1,8 @@
-"""A process that has imported Triton and a case, and forks for each candidate. Nothing of a candidate runs in itself.
+"""A process that has imported Triton and a case, and forks for each candidate. It runs no code of a candidate itself.
 
-The fork is contained before it reads the candidate, and ends with its answer, at its time limit, or by its own fault:
-all three are answers. What a fork says of a result is never believed: it gives outputs, and another fork, which has
-nothing of the candidate, compares them with the reference.
+The fork is sandboxed before it reads the candidate. It ends with its answer, at its time limit, or by a crash; each
+counts as an answer. The fork's own claims are never trusted: it returns outputs, and a second fork, which has not
+loaded the candidate, compares them with the reference.
 """
 
 import os
@@ -38,7 +38,7 @@ def judged(
     knobs: Mapping[str, Any],
     timed: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Compare outputs, made by a candidate, with the case's reference; a result a check."""
+    """Compare a candidate's outputs with the case's reference, and return one result per check."""
     import torch
 
     from kprof.bench.compare import compare_all, describe, is_right
@@ -82,7 +82,7 @@ def judged(
 def _timed_reason(
     asked: TrialCase, blobs: Mapping[str, bytes], knobs: Mapping[str, Any], timed: Mapping[str, Any]
 ) -> str:
-    """Return what is wrong with what a candidate's programs wrote in the launch that is timed; "" if nothing is."""
+    """Return what is wrong with the elements that a candidate wrote in the timed launch, or "" if they are correct."""
     import torch
 
     from kprof.importing.wrappers import kernel_function
@@ -110,7 +110,7 @@ def _timed_reason(
 
 
 def _is_right_itself(kernel: Kernel, trial: CheckTrial, wrong: Callable[[Any], str]) -> bool:
-    """Return whether the case's own kernel passes a trial."""
+    """Return whether the case's own kernel passes the trial."""
     assert kernel.run is not None
     assert kernel.inputs is not None
     try:
@@ -120,11 +120,11 @@ def _is_right_itself(kernel: Kernel, trial: CheckTrial, wrong: Callable[[Any], s
 
 
 MOST = 1 << 28
-"""Bytes of an answer that is read."""
+"""Maximum size of a fork's answer, in bytes."""
 _LOG = "printed"
 _OWN_SECONDS = 300.0
 _PATIENCE = 50
-"""Hundredths of a second in which a fork that has answered may end by itself."""
+"""Time, in hundredths of a second, that a fork has to exit after its answer before it is killed."""
 
 _NO_MEMORY = {"kind": "limit", "why": "takes more memory than it may"}
 
@@ -132,7 +132,10 @@ Answer = tuple[dict[str, Any], dict[str, bytes]]
 
 
 def main() -> None:
-    """Serve candidates until standard input ends. The first message is the case; the argument is what is done."""
+    """Serve candidates until standard input ends.
+
+    The first message is the case. The command-line argument selects ``interpret`` or compilation.
+    """
     end_with_parent()
     location.silence()
     source, answers = own_streams()
@@ -158,10 +161,10 @@ def main() -> None:
 
 
 def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
-    """Import the case, and all that candidates need.
+    """Import the case, and all modules that candidates need.
 
     Raises:
-        KprofError: there is no such case or GPU, or it is no kernel with cases.
+        KprofError: the case or the GPU does not exist, or the kernel has neither shapes nor checks.
     """
     from kprof.compiler import versions
     from kprof.hardware.machine import load_gpu
@@ -186,7 +189,7 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
             torch.set_num_threads(1)
             mend_interpreter()
     if not interpret:
-        import kprof_analyzers.pipeline  # noqa: F401 - for all candidates at once
+        import kprof_analyzers.pipeline  # noqa: F401 - imported once for all forks
         from kprof.api.live import questions  # noqa: F401
 
         versions.api()
@@ -194,7 +197,7 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
 
 
 def _own_work(asked: TrialCase, keep_shut: tuple[int, ...]) -> LaunchWork | None:
-    """What the case's own kernel does, found out in a fork: a compile leaves threads and memory behind."""
+    """Compute the work of the case's own kernel, in a fork because a compile leaves threads and memory behind."""
 
     def work() -> Answer:
         found = candidate.own_work(asked)
@@ -234,7 +237,7 @@ def _served(
 
 
 def _enter(folder: Path, message: Mapping[str, Any], parent: int) -> None:
-    """Go into the candidate's folder, for good; what is printed goes to a file there."""
+    """Enter the candidate's folder and sandbox this process there; redirect its output to a file in the folder."""
     if not sys.platform.startswith("linux"):
         raise UncontainedError(f"candidates cannot be contained on {sys.platform}", hint="Run it on Linux.")
     os.chdir(folder)
@@ -255,7 +258,7 @@ def _enter(folder: Path, message: Mapping[str, Any], parent: int) -> None:
 
 
 def _forked(work: Callable[[], Answer], seconds: float, keep_shut: tuple[int, ...]) -> Answer:
-    """What a fork of this process answers; of kind ``lost`` or ``late`` when it does not."""
+    """Run ``work`` in a fork and return its answer; the answer's kind is ``lost`` or ``limit`` if the fork fails."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -272,7 +275,7 @@ def _forked(work: Callable[[], Answer], seconds: float, keep_shut: tuple[int, ..
 
 
 def _answer(work: Callable[[], Answer], descriptor: int) -> None:
-    """In the fork: work, answer, end."""
+    """Run ``work`` in the fork, send its answer, and exit."""
     blobs: dict[str, bytes] = {}
     try:
         head, blobs = work()
@@ -284,7 +287,7 @@ def _answer(work: Callable[[], Answer], descriptor: int) -> None:
         head = _NO_MEMORY if isinstance(error.__cause__, MemoryError) else _error_fields(error)
     except MemoryError:
         head = _NO_MEMORY
-    except BaseException as error:  # noqa: BLE001 - also SystemExit: it is the candidate's
+    except BaseException as error:  # noqa: BLE001 - SystemExit too, which the candidate may raise
         head = {"kind": "error", "stage": "", "why": f"{type(error).__name__}: {str(error).strip()[:500]}"}
     try:
         with os.fdopen(descriptor, "wb", buffering=0) as stream:
@@ -301,7 +304,7 @@ def _error_fields(error: KprofError) -> dict[str, Any]:
 
 
 def _ended(child: int) -> int:
-    """The exit status of a fork that has answered, or has had its time: it is killed unless it ends by itself."""
+    """Return the exit status of a fork that has answered or reached its time limit; kill it unless it exits soon."""
     for _ in range(_PATIENCE):
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
@@ -312,7 +315,7 @@ def _ended(child: int) -> int:
 
 
 def _collected(descriptor: int, seconds: float) -> Answer | None:
-    """Read an answer until its end or the deadline; ``None`` where there is none."""
+    """Read an answer until its end or the deadline; return ``None`` if the fork wrote none."""
     deadline = time.monotonic() + seconds
     buffer = bytearray()
     while True:
@@ -337,7 +340,7 @@ def _collected(descriptor: int, seconds: float) -> Answer | None:
 
 
 def _end_of(status: int) -> dict[str, Any]:
-    """How a process ended that gave no answer."""
+    """Return how a process ended that gave no answer."""
     if status >= 0:
         return {"kind": "lost", "why": f"its process ended itself, with exit status {status}"}
     name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"

@@ -1,7 +1,7 @@
-"""Launching a Triton function in the interpreter: its programs in a chosen order, or a few of them alone.
+"""Launch a Triton function in the interpreter with its programs in a chosen order, or only a few of them.
 
-A grid of the size that is timed has too many programs for the interpreter. A few of them, run with the sizes, strides
-and tensors of the timed launch, show whether the code computes there what it computes in small checks.
+The grid of the timed launch has too many programs for the interpreter. Running a few of them, with the sizes, strides
+and tensors of the timed launch, shows whether the code also computes correct results at that size.
 """
 
 import random
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
 
 SAMPLED = 2
-"""Number of programs of the timed launch that are run."""
+"""Number of programs of the timed launch to run."""
 _LONG = 1e8
-"""Floating-point operations of a program of which one is enough."""
+"""Floating-point operations per program above which only one program is run."""
 _MOST_MEMORY = 8 << 30
-"""Bytes that a reference of the timed size may take."""
+"""Maximum memory in bytes for the reference at the size of the timed launch."""
 _LEAST_WRITTEN = 0.75
-"""Share of the elements that the case's own kernel writes in as many programs; programs at an edge write fewer."""
+"""Minimum number of written elements, as a share of the case's own kernel; programs at an edge write fewer."""
 
 
 _POISON = 0xC7
-"""A byte that makes a large negative number, or no number, of every element type."""
+"""Fill byte that is a large negative number or NaN in every element type."""
 
 
 class ChosenPrograms:
-    """A Triton function whose launches run chosen programs.
+    """A Triton function whose launches run only chosen programs.
 
     Attributes:
         launches: number of launches so far.
     """
 
     def __init__(self, function: Any, choose: Callable[[int], Sequence[int]]) -> None:
-        """Choose the programs of a function.
+        """Wrap a function.
 
         Args:
             function: an interpreted Triton function.
-            choose: the number of programs of a grid to the numbers of those that run, in their order.
+            choose: function that takes the number of programs of a grid and returns the indices to run, in order.
         """
         self._function, self._choose, self.launches = function, choose, 0
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        """Return what launches the function."""
+        """Return a callable that launches the function on the grid."""
 
         def launch(*arguments: Any, **named: Any) -> Any:
             self.launches += 1
@@ -62,7 +62,7 @@ class ChosenPrograms:
 
 @contextmanager
 def _grid(sizes: Sequence[int], numbers: Sequence[int]) -> Iterator[None]:
-    """Let the interpreter run these programs of a grid, which it sees as a row of them."""
+    """Make the interpreter run these programs of a grid; it is launched with a one-dimensional grid of them."""
     from triton.runtime.interpreter import interpreter_builder as builder
 
     set_size, set_program = builder.set_grid_dim, builder.set_grid_idx
@@ -83,9 +83,9 @@ def _grid(sizes: Sequence[int], numbers: Sequence[int]) -> Iterator[None]:
 
 @contextmanager
 def poisoned_tensors() -> Iterator[None]:
-    """Have torch fill what it would leave as it is.
+    """Make torch fill new uninitialised tensors with a poison value.
 
-    Memory of an earlier run may hold the right result, and where it holds zeros, zeros that are written are not seen.
+    Reused memory may hold the correct result of an earlier run, and zeros in it would hide that zeros were written.
     """
     import torch
 
@@ -107,7 +107,7 @@ def poisoned_tensors() -> Iterator[None]:
 
 
 def shuffled(seed: int) -> Callable[[int], Sequence[int]]:
-    """Return what chooses all programs in another order: a GPU has none."""
+    """Return a function that chooses all programs in random order, because a GPU guarantees no order."""
 
     def choose(count: int) -> Sequence[int]:
         return random.Random(seed).sample(range(count), count)  # noqa: S311 - an order, no secret
@@ -116,11 +116,11 @@ def shuffled(seed: int) -> Callable[[int], Sequence[int]]:
 
 
 def sampled(seed: int, operations: float) -> Callable[[int], Sequence[int]]:
-    """Return what chooses a few programs, or one where a program takes the interpreter seconds.
+    """Return a function that chooses a few programs, or one if a program takes the interpreter seconds.
 
     Args:
-        seed: of the choice.
-        operations: floating-point operations of the launch, as far as they are known.
+        seed: random seed of the choice.
+        operations: floating-point operations of the launch; 0 if unknown.
     """
 
     def choose(count: int) -> Sequence[int]:
@@ -132,12 +132,12 @@ def sampled(seed: int, operations: float) -> Callable[[int], Sequence[int]]:
 
 @dataclass(frozen=True)
 class TimedLaunch:
-    """The launch that is timed.
+    """The launch whose time is predicted.
 
     Attributes:
-        shape: its problem.
-        inputs: the case's inputs of that size.
-        seed: of the choice of programs.
+        shape: problem shape.
+        inputs: the case's inputs for this shape.
+        seed: random seed of the choice of programs.
     """
 
     shape: Mapping[str, Any]
@@ -150,8 +150,8 @@ class WrittenElements:
     """Elements that a few programs of a launch have written.
 
     Attributes:
-        values: argument to the places in it, flat and ascending, and to their values; both are tensors of torch.
-        outputs: output of the case's ``run`` to the argument that it is.
+        values: flat, ascending indices of the written elements and their values, two torch tensors per argument.
+        outputs: name of the kernel argument that holds each output of the case's ``run``.
     """
 
     values: dict[str, tuple[Any, Any]] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class WrittenElements:
 
 
 class _SeenError(Exception):
-    """A launch has been seen; what the case's run would do next is of no use."""
+    """Raised after the launch to stop the rest of the case's ``run``, which is not needed."""
 
 
 def written_elements(
@@ -169,13 +169,13 @@ def written_elements(
 
     Args:
         kernel: the case's kernel.
-        name: of the Triton function that its ``run`` launches.
-        entry: the function that is launched in its place.
-        timed: the launch.
+        name: name of the Triton function that the kernel's ``run`` launches.
+        entry: the function to launch instead.
+        timed: the timed launch.
         config: all knobs.
 
     Raises:
-        Exception: whatever the function or the case's ``run`` raises.
+        Exception: any error that the function or the case's ``run`` raises.
     """
     assert kernel.run is not None
     names = kernel.run.__globals__
@@ -193,7 +193,7 @@ def written_elements(
                 programs[grid](*arguments, **named)
                 for key, value in tensors.items():
                     found.values[key] = _changed(before[key], value)
-                # Further functions of the case would find the work of all programs missing.
+                # Later functions of the case need the results of all programs, so they cannot run.
                 if kernel.parts:
                     raise _SeenError
 
@@ -218,7 +218,7 @@ def written_elements(
 
 
 def _changed(before: Any, after: Any) -> tuple[Any, Any]:
-    """Return the places of a tensor that hold other bits than before, and their values."""
+    """Return the flat indices of a tensor's elements whose bits changed, and their values."""
     import torch
 
     flat = after.detach().reshape(-1)
@@ -228,15 +228,16 @@ def _changed(before: Any, after: Any) -> tuple[Any, Any]:
 
 
 def difference(kernel: "Kernel", timed: TimedLaunch, got: WrittenElements, own: WrittenElements | None) -> str:
-    """Return how a candidate's programs differ from the case's own of the same numbers, or "" if they do not.
+    """Return how a candidate's results differ from those of the same programs of the case's own kernel, or "".
 
-    Where they write other places, as with another order of tiles, they are compared with the case's reference.
+    If the candidate writes other elements, for example with another order of tiles, it is compared with the case's
+    reference instead.
 
     Args:
         kernel: the case's kernel.
-        timed: the launch.
-        got: what the candidate wrote.
-        own: what the case's own kernel wrote; None where it cannot run with the candidate's knobs.
+        timed: the timed launch.
+        got: elements that the candidate wrote.
+        own: elements that the case's own kernel wrote; None if it cannot run with the candidate's knobs.
     """
     assert kernel.tolerance is not None
     relative, absolute = kernel.tolerance(timed.shape)
@@ -265,7 +266,7 @@ def _same_places(got: tuple[Any, Any] | None, own: tuple[Any, Any]) -> bool:
 
 
 def _unlike(name: str, got: tuple[Any, Any] | None, own: tuple[Any, Any], tolerance: tuple[float, float]) -> str:
-    """Return how two sides differ that may each be off by the tolerance: both sum in an order of their own."""
+    """Return how the values differ by more than twice the tolerance, because each side may have its own sum order."""
     if not _same_places(got, own):
         return f"{name}: other elements are written than by the case's own kernel"
     assert got is not None
@@ -283,7 +284,7 @@ def _unlike(name: str, got: tuple[Any, Any] | None, own: tuple[Any, Any], tolera
 def _unlike_reference(
     kernel: "Kernel", timed: TimedLaunch, got: WrittenElements, tolerance: tuple[float, float]
 ) -> str:
-    """Return how outputs differ from the case's reference of the timed size, which may take long."""
+    """Return how outputs differ from the case's reference at the timed size, or ""; this may take long."""
     import resource
 
     from kprof.api.live.containment import mapped_bytes

@@ -1,4 +1,4 @@
-"""Two configurations' texts of a stage side by side, equal lines aligned."""
+"""Compare a compiler stage of two configurations side by side, with equal lines aligned."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from typing import Any
 from kprof.api.live.listings import listing
 
 AROUND = 3
-"""Equal lines that are shown before and behind a change."""
+"""Number of equal lines shown before and after a change."""
 
 _COMMENT = re.compile(r"\s*;.*$")
-# What only names a value, a block or a register: it follows from what was compiled before.
+# Names of values, blocks and registers, which are ignored because earlier differences renumber them.
 _NAMES = re.compile(r"%[\w$.#-]+|!\d+|\b[sva]\d+\b|\b[sva]\[\d+:\d+\]|\.L\w+")
 
 Pieces = Sequence[Sequence[str]]
@@ -23,10 +23,10 @@ Row = tuple[str, int | None, Pieces | None, int | None, Pieces | None]
 
 @dataclass(frozen=True)
 class StageDifference:
-    """A stage of two configurations. ``changed`` counts the rows of this kind.
+    """A compiler stage of two configurations; ``changed`` is the number of changed rows.
 
-    ``rows`` are ``[kind, line, pieces, line, pieces]``: ``same``, ``changed`` (a side without a line has no pieces), or
-    ``gap``, where the first number counts equal lines that are left out.
+    ``rows`` are ``[kind, old line, old pieces, new line, new pieces]``. The kind is ``same``, ``changed`` (a side
+    without a line has no pieces), or ``gap``, whose first number is the number of omitted equal lines.
     """
 
     kernel: str
@@ -38,32 +38,32 @@ class StageDifference:
 def difference(
     target: str, stage: str, old: Mapping[str, Any], new: Mapping[str, Any], kernel: int = 0
 ) -> StageDifference:
-    """A stage of one kernel under two sets of options, aligned.
+    """Compare a stage of one kernel, compiled with two sets of options.
 
-    Lines are equal that differ in names of values, blocks or registers, or in comments.
+    Lines count as equal if they differ only in names of values, blocks or registers, or in comments.
 
     Args:
         target: as for :func:`kprof.analyze`.
         stage: a key of :data:`kprof.api.live.listings.STAGES`.
-        old: how it is compiled, as for :func:`kprof.analyze`.
-        new: the same for the other side.
+        old: compile options of the old side, as for :func:`kprof.analyze`.
+        new: compile options of the new side.
         kernel: position among the target's kernels.
 
     Raises:
-        TargetError: there is no such stage or kernel.
+        TargetError: the stage or the kernel does not exist.
         KprofError: as :func:`kprof.analyze`.
     """
     return side_by_side(*(asdict(listing(target, stage, kernel, **side)) for side in (old, new)))
 
 
 def side_by_side(old: Mapping[str, Any], new: Mapping[str, Any]) -> StageDifference:
-    """Two listings of one stage, as :class:`kprof.api.live.listings.StageListing` in JSON values, aligned."""
+    """Align two listings of one stage: :class:`kprof.api.live.listings.StageListing` as JSON values."""
     rows = aligned(*([(line[0], line[1]) for line in side["lines"]] for side in (old, new)))
     return StageDifference(old["kernel"], old["stage"], sum(row[0] == "changed" for row in rows), rows)
 
 
 def aligned(old: Sequence[Line], new: Sequence[Line]) -> list[Row]:
-    """Rows as :class:`StageDifference` has them; lines that say nothing are left out."""
+    """Align two listings into rows of :class:`StageDifference`; empty lines and comments are skipped."""
     left, right = ([(line, key) for line in side if (key := _key(line))] for side in (old, new))
     matcher = SequenceMatcher(None, [key for _, key in left], [key for _, key in right], autojunk=False)
     steps = matcher.get_opcodes()
@@ -89,6 +89,6 @@ def _row(kind: str, old: Line | None, new: Line | None) -> Row:
 
 
 def _key(line: Line) -> str:
-    """What is compared of a line."""
+    """Return the part of a line that is compared: its text without comments, and with names replaced by ``_``."""
     text = "".join(text for _, text in line[1])
     return _NAMES.sub("_", _COMMENT.sub("", text)).strip()

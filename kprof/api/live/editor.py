@@ -1,6 +1,7 @@
-"""What an editor is told of a kernel's file: diagnostics, what a line costs, and configurations to paste.
+"""Information for editors about a kernel's file: diagnostics, the cost of each line, and configurations to paste.
 
-Nothing of the Language Server Protocol is in here; :mod:`kprof.api.live.lsp_server` speaks it. Lines count from 1.
+This module is independent of the Language Server Protocol, which :mod:`kprof.api.live.lsp_server` implements. Line
+numbers start at 1.
 """
 
 import asyncio
@@ -35,12 +36,12 @@ _RECORDABLE = (
     "and shows its launches"
 )
 _SPILL = "Folded "
-"""How LLVM comments a store or load of a spilled register: ``4-byte Folded Spill``."""
+"""Text of LLVM's comment on a store or load of a spilled register: ``4-byte Folded Spill``."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Something to mark at a line: ``severity`` is ``error``, ``warning`` or ``note``, ``rule`` empty for an error."""
+    """A diagnostic at a line; ``severity`` is ``error``, ``warning`` or ``note``, and ``rule`` is "" for errors."""
 
     line: int
     severity: str
@@ -51,7 +52,7 @@ class Remark:
 
 @dataclass
 class WhatALineCosts:
-    """What a source line became: instructions, those of them that move spilled registers, its share of the time."""
+    """Cost of a source line: its instructions, the spill instructions among them, and its share of the time, 0 to 1."""
 
     instructions: int = 0
     spills: int = 0
@@ -59,7 +60,7 @@ class WhatALineCosts:
 
     @property
     def words(self) -> str:
-        """In a sentence; the share is modelled."""
+        """The cost as a sentence; the share of time is modelled."""
         known = "" if self.share is None else f"{100 * self.share:.3g} % of the predicted time, "
         spilled = f"{self.spills} of them move spilled registers" if self.spills else "none moves a spilled register"
         return f"{known}{self.instructions} instructions, {spilled}"
@@ -75,7 +76,7 @@ class Pasteable:
 
 @dataclass
 class Known:
-    """What is known of a file since it was last saved."""
+    """Analysis results of a file since it was last saved."""
 
     remarks: list[Remark] = field(default_factory=list)
     lines: dict[int, WhatALineCosts] = field(default_factory=dict)
@@ -85,12 +86,12 @@ class Known:
 
 
 class Editor:
-    """Answers for an editor's files: those with a ``KERNEL``, and programs once they are recorded.
+    """Analyses the files of an editor: files with a ``KERNEL``, and programs after they were recorded.
 
     Args:
-        session: answers the questions.
+        session: session that answers the queries.
         arch: architecture or product.
-        seconds: that the search for better knobs may take.
+        seconds: time limit of the search for better knobs.
     """
 
     def __init__(self, session: Session, arch: str, seconds: float = 30.0) -> None:
@@ -99,13 +100,13 @@ class Editor:
         self.known: dict[str, Known] = {}
 
     def forget(self, path: str) -> None:
-        """The file's text has changed: its lines are others than those that were compiled."""
+        """Discard the results of a file whose text has changed, and cancel its open queries."""
         self.known.pop(path, None)
         for question in self._asked.pop(path, ()):
             question.cancel()
 
     async def look(self, path: str) -> Known:
-        """Compile a file as it was saved; what cannot be compiled is a remark on its line."""
+        """Compile a saved file and return the results; a compile error becomes a remark at its line."""
         self.forget(path)
         found = self.known[path] = Known()
         try:
@@ -120,10 +121,10 @@ class Editor:
         return found
 
     async def record(self, path: str) -> Known:
-        """Run a file as a program and keep what is known of its launches until the file changes.
+        """Run a file as a program, and keep the results of its launches until the file changes.
 
         Raises:
-            KprofError: it fails before it launches a Triton kernel, or launches none.
+            KprofError: the program fails before it launches a Triton kernel, or launches none.
         """
         self.forget(path)
         found = self.known[path] = Known()
@@ -139,7 +140,7 @@ class Editor:
         return found
 
     async def _fill(self, found: Known, path: str, target: str) -> None:
-        """Add what is known of a target's kernels to a file's lines.
+        """Analyse the kernels of a target and add the results to those of a file.
 
         Raises:
             KprofError: the target cannot be analysed.
@@ -152,7 +153,7 @@ class Editor:
             add_costs(found.lines, listed, path)
 
     async def search(self, path: str) -> list[Pasteable]:
-        """Look for faster configurations; they are kept until the file changes.
+        """Search for faster configurations, and keep them until the file changes.
 
         Raises:
             KprofError: as :func:`kprof.advise`.
@@ -169,9 +170,9 @@ class Editor:
 
 
 def remarks(kernel: Mapping[str, Any], path: str) -> Iterator[Remark]:
-    """A report's causes and what its kernel comes to; what stands in another file is told at the kernel.
+    """Yield remarks for a kernel's figures and the causes of lost time; causes in other files are shown at the kernel.
 
-    A finding that follows from another one's cause has its own remark, which names that cause.
+    A finding with the same cause as another one gets its own remark, which names that cause.
     """
     report = msgspec.convert(kernel, KernelReport)
     first = 1 if report.source is UNSET else report.source.line
@@ -212,7 +213,7 @@ def _figures(kernel: Mapping[str, Any]) -> str:
 
 
 def add_costs(costs: dict[int, WhatALineCosts], listed: Mapping[str, Any], path: str) -> None:
-    """Add a listing's instructions to the lines of a file that they come from, callers of inlined functions too."""
+    """Add a listing's instructions to the source lines they come from, including the callers of inlined functions."""
     own = {number for number, name in enumerate(listed["files"]) if same(name, path)}
     for _, pieces, places, share, kind, *_ in listed["lines"]:
         if not kind:
@@ -227,16 +228,16 @@ def add_costs(costs: dict[int, WhatALineCosts], listed: Mapping[str, Any], path:
 
 
 def remark_of(error: KprofError) -> Remark:
-    """An error at its line, or at the first one."""
+    """Return a remark for an error, at its line or at line 1."""
     found = _LINE.search(error.place or "")
     text = f"{error.message}\n{error.hint}" if error.hint else error.message
     return Remark(int(found.group(1)) if found else 1, "error", text)
 
 
 def pasteable(advised: Mapping[str, Any]) -> Pasteable:
-    """What a search has found before, from a report."""
+    """Return the configuration that an earlier search found, as a line of code to paste."""
     title = better(msgspec.convert(advised, KnownAdvice))
-    # Switches of the environment are no Python.
+    # The last line is Python; the lines before it set environment variables, so they go into the comment.
     switches = "".join(f"; with {line}" for line in advised["code"].splitlines()[:-1])
     return Pasteable(title, f"{advised['code'].splitlines()[-1]}  # {title}{switches}")
 

@@ -1,4 +1,4 @@
-"""Judging candidates in processes that this one starts: see :mod:`kprof.api.live.candidates`."""
+"""Judge candidates in child processes, which run :mod:`kprof.api.live.candidates`."""
 
 import hashlib
 import json
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TZ", VARIABLE)
-"""What a candidate's process has of the environment, besides the switches of Triton's compiler."""
+"""Environment variables that a candidate's process inherits, besides the switches of Triton's compiler."""
 
 
 class Judges:
-    """Two processes that fork for candidates: one that compiles, one with Triton's interpreter."""
+    """The two processes that fork for candidates: one compiles, the other runs Triton's interpreter."""
 
     def __init__(self, head: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
         self._head, self._limits = head, limits
@@ -42,10 +42,10 @@ class Judges:
             self._end(role)
 
     def judge(self, text: str) -> OracleAnswer:
-        """The answer for a candidate.
+        """Judge a candidate's text and return the verdict.
 
         Raises:
-            KprofError: the case cannot be used, or this system cannot contain candidates.
+            KprofError: the case cannot be used, or this system cannot sandbox candidates.
         """
         if self._head["any_python"]:
             with _folder(text) as folder:
@@ -90,7 +90,7 @@ class Judges:
         if reply is None:
             self._end(role)
             return {"kind": "lost", "why": "the process that judged it was killed"}
-        # Its folder is another one each time.
+        # Remove the candidate's temporary folder from messages, because it differs for each run.
         shown: dict[str, Any] = json.loads(json.dumps(reply).replace(f"{folder}/", ""))
         return shown
 
@@ -110,13 +110,13 @@ class Judges:
 
 
 def seed_of(seed: int, text: str) -> int:
-    """Return the seed of a candidate's inputs: it follows from the candidate's text, which cannot know it then."""
+    """Return the seed of a candidate's inputs: a hash of its text, so that the text cannot contain its own inputs."""
     digest = hashlib.sha256(f"{seed}\0{text}".encode(errors="surrogatepass")).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 
 
 def _environment(role: str) -> dict[str, str]:
-    """No variable but those that say where programs are and how Triton compiles: others may be secrets."""
+    """Return the environment of a candidate's process, reduced to harmless variables because others may be secrets."""
     kept = {name: value for name, value in os.environ.items() if name in _KEPT or name in SWITCHES}
     return {
         **kept,
@@ -128,7 +128,7 @@ def _environment(role: str) -> dict[str, str]:
 
 @contextmanager
 def _folder(text: str) -> Iterator[Path]:
-    """A folder with the candidate in it, and nothing else."""
+    """Create a temporary folder that contains only the candidate's file."""
     with tempfile.TemporaryDirectory(prefix="kprof-candidate-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         (folder / FILE).write_text(text, encoding="utf-8")
@@ -138,7 +138,7 @@ def _folder(text: str) -> Iterator[Path]:
 def _kernel(reply: Mapping[str, Any]) -> KernelAnswer:
     import msgspec
 
-    # Two threads that meet at msgspec's first look at a class end the process with a segmentation fault.
+    # msgspec crashes with a segmentation fault if two threads convert to a class for the first time at once.
     with _CONVERTS:
         return msgspec.convert(reply, KernelAnswer)
 
@@ -150,7 +150,11 @@ _STATUS = {"limit": "limit", "tampered": "tampered", "lost": "failed", "error": 
 
 
 def _failed(reply: Mapping[str, Any]) -> OracleAnswer:
-    """The answer for a candidate whose compile or run gave none."""
+    """Return the verdict on a candidate whose compile or run failed.
+
+    Raises:
+        KprofError: this system cannot sandbox candidates.
+    """
     if reply["kind"] == "uncontained":
         raise KprofError(str(reply["why"]), hint=reply.get("hint"))
     status = _STATUS.get(str(reply["kind"]))

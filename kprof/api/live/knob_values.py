@@ -1,4 +1,4 @@
-"""The knobs of a target: what each is now, and the values that its space or the architecture allows."""
+"""The knobs of a target: their current values, and the values that the tuning space or the architecture allows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ViewKnob:
-    """A knob: ``value`` now, ``values`` to choose from, ``value`` among them.
+    """A knob with its current ``value`` and all selectable ``values``, which include the current one.
 
-    ``option`` is the one of :func:`kprof.analyze` that sets it; ``origin`` says where the values come from.
+    ``option`` is the option of :func:`kprof.analyze` that sets the knob; ``origin`` says where the values come from.
     """
 
     name: str
@@ -25,7 +25,7 @@ class ViewKnob:
 
 @dataclass(frozen=True)
 class KnobSheet:
-    """What can be chosen: ``cases`` of the kernel, ``gpus`` as product and architecture; ``notes`` say what cannot."""
+    """The choices for a target: knobs, cases, and GPUs as (product, architecture); ``notes`` explain missing knobs."""
 
     target: str
     knobs: list[ViewKnob]
@@ -45,7 +45,7 @@ def knob_values(
     constexpr: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> KnobSheet:
-    """The knobs of a target, as it is with these options of :func:`kprof.analyze`.
+    """Return the knobs of a target when it is compiled with these options of :func:`kprof.analyze`.
 
     Raises:
         KprofError: as :func:`kprof.analyze`.
@@ -72,7 +72,7 @@ def knob_values(
 
 
 def _gpus() -> list[tuple[str, str]]:
-    """Every product with its architecture; an architecture that has none stands for itself."""
+    """Return every product with its architecture; an architecture without products is listed under its own name."""
     from kprof.hardware import machine
 
     return [
@@ -105,7 +105,7 @@ def _knobs(
 
 
 def _of_function(kernel: "Kernel", given: Mapping[str, Any], machine: "Architecture") -> list[ViewKnob]:
-    """Knobs of a bare function: its compile-time arguments, with what its autotuner lists."""
+    """Return the knobs of a function without a ``KERNEL``: its constexprs, with the values of its autotuner."""
     from dataclasses import replace
 
     from kprof.importing.functions import unwrap

@@ -1,4 +1,4 @@
-"""A stage of a compile as lines to look at, each with the source lines that it comes from."""
+"""Listings of compiler stages: each line with the source lines that it comes from."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,17 +20,17 @@ STAGES: Mapping[str, str] = {
     "llir": "llvm",
     "amdgcn": "amdgpu",
 }
-"""What can be shown, from the source down, with the language that it is coloured as."""
+"""Stages in order of compilation, with the language for syntax highlighting."""
 
 MOST_LINES = 60_000
 
 
 @dataclass(frozen=True)
 class ListedLine:
-    """A line: ``number`` of its text, ``places`` are ``[file, line]`` of the source, the innermost first.
+    """A line of a listing: ``places`` are ``[file, line]`` of the source, innermost first.
 
-    ``share`` is of the predicted time, 0 to 1; ``kind`` an instruction's class, ``words`` what is to know of it,
-    ``live`` how many VGPRs are live at it; ``measured`` is its share of a thread trace's time.
+    ``share`` is the line's share of the predicted time, 0 to 1; ``measured`` is its share of a thread trace's time.
+    For an instruction, ``kind`` is its class, ``words`` a description, and ``live`` the number of live VGPRs.
     """
 
     number: int | None
@@ -45,10 +45,10 @@ class ListedLine:
 
 @dataclass(frozen=True)
 class StageListing:
-    """A stage. ``stages`` names those that the kernel has, ``files`` what ``places`` count into.
+    """A listing of a stage. ``stages`` are the kernel's stages; the files in ``places`` are indices into ``files``.
 
-    ``lines`` are ``[number, pieces, places, share, kind, words, live, measured]``, ``pieces`` being ``[class, text]``;
-    ``notes`` say what is not shown.
+    ``lines`` are ``[number, pieces, places, share, kind, words, live, measured]``, where ``pieces`` are
+    ``[class, text]``; ``notes`` say what is not shown.
     """
 
     kernel: str
@@ -60,17 +60,17 @@ class StageListing:
 
 
 def listing(target: str, stage: str, kernel: int = 0, thread_trace: str | None = None, **options: Any) -> StageListing:
-    """One stage of one kernel of a target, coloured.
+    """Return the highlighted listing of one stage of one kernel.
 
     Args:
         target: as for :func:`kprof.analyze`.
         stage: a key of :data:`STAGES`.
         kernel: position among the target's kernels.
         thread_trace: a decoded thread trace of the kernel, whose time is shown next to the modelled one.
-        options: how it is compiled, as for :func:`kprof.analyze`.
+        options: compile options, as for :func:`kprof.analyze`.
 
     Raises:
-        TargetError: there is no such stage or kernel.
+        TargetError: the stage or the kernel does not exist.
         KprofError: as :func:`kprof.analyze`.
     """
     from kprof.reporters.html.highlight import pieces
@@ -99,10 +99,10 @@ def listing(target: str, stage: str, kernel: int = 0, thread_trace: str | None =
 
 
 def kernel_of(target: str, kernel: int, **options: Any) -> "LoadedKernel":
-    """One kernel of a target; arguments as of :func:`listing`.
+    """Load one kernel of a target; the arguments are those of :func:`listing`.
 
     Raises:
-        TargetError: there is no such kernel.
+        TargetError: the kernel does not exist.
         KprofError: as :func:`kprof.analyze`.
     """
     from kprof.options.groups import CompileOptions
@@ -116,7 +116,7 @@ def kernel_of(target: str, kernel: int, **options: Any) -> "LoadedKernel":
 
 
 class _Builder:
-    """Makes the lines of a kernel's stages, and numbers the files that they come from."""
+    """Creates the lines of a kernel's stages, and numbers their source files."""
 
     def __init__(self, kernel: "LoadedKernel", target: str, thread_trace: str | None) -> None:
         self._kernel, self._target, self._thread_trace = kernel, target, thread_trace
@@ -141,7 +141,7 @@ class _Builder:
         return self._llvm(text) if stage == "llir" else self._mlir(text)
 
     def _places(self, frames: "Iterable[Frame]") -> list[tuple[int, int]]:
-        """The user's lines; those of Triton's own library where there are no others."""
+        """Return the source lines in the user's files; a line of Triton's own library only if there are none."""
         known = [frame for frame in frames if frame.line]
         own = [frame for frame in known if not frame.in_library]
         return [(self.files.setdefault(one.file, len(self.files)), one.line) for one in own or known[:1]]
@@ -187,7 +187,7 @@ class _Builder:
             self.notes.append(self._kernel.unseen)
 
     def _source(self) -> Iterator[ListedLine]:
-        """Every file of the user's that instructions come from, whole, the one that the kernel is defined in first."""
+        """Yield all lines of each user file that instructions come from; the kernel's own file is first."""
         shares, traced = self._time_shares(), self._traced_shares()
         spent: dict[tuple[str, int], float] = {}
         measured: dict[tuple[str, int], float] = {}
@@ -225,7 +225,7 @@ class _Builder:
         return SourceText((Path.cwd(), found.path.parent if found.path.is_file() else found.path))
 
     def _traced_shares(self) -> Sequence[float] | None:
-        """Each instruction's share of the traced time; ``None`` without a trace, or with a note for another's."""
+        """Return each instruction's share of the traced time, or ``None`` without a usable trace of this kernel."""
         if self._thread_trace is None:
             return None
         from kprof.errors import InputError
@@ -239,7 +239,7 @@ class _Builder:
             return None
 
     def _time_shares(self) -> Sequence[Mapping[str, float]] | None:
-        """Each instruction's share of the predicted time; ``None``, with a note, where the model has none."""
+        """Return each instruction's share of the predicted time; if that fails, add a note and return ``None``."""
         from kprof_analyzers.details.listing import time_shares
         from kprof_analyzers.pipeline import facts_of
 

@@ -1,6 +1,6 @@
-"""The Language Server Protocol on standard input and output, for editors. It needs pygls, kprof's extra ``lsp``.
+"""A language server for editors on standard input and output. It needs pygls, kprof's extra ``lsp``.
 
-A file is compiled when it is saved, never when it is opened: compiling imports it.
+A file is compiled when it is saved, never when it is opened, because compiling imports the file.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _SEVERITY = {
 
 
 def server(editor: Editor) -> LanguageServer:
-    """The server with all that it answers."""
+    """Return the server with all its features and commands."""
     made = LanguageServer("kprof", __version__)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
@@ -42,7 +42,7 @@ def server(editor: Editor) -> LanguageServer:
         try:
             known = await editor.look(path)
         except asyncio.CancelledError:
-            # Saved again, or changed, meanwhile.
+            # The file was saved again or changed in the meantime.
             return
         _publish(made, uri, known.remarks)
 
@@ -86,7 +86,7 @@ def server(editor: Editor) -> LanguageServer:
 
 
 def _add_record(made: LanguageServer, editor: Editor) -> None:
-    """The command that runs a program and shows what is known of its launches."""
+    """Add the command that runs a program and shows the analysis of its launches."""
 
     @made.command(RECORD)
     async def record(uri: str) -> None:
@@ -104,7 +104,7 @@ def _add_record(made: LanguageServer, editor: Editor) -> None:
 
 
 def _add_search(made: LanguageServer, editor: Editor) -> None:
-    """The command that looks for faster configurations."""
+    """Add the command that searches for faster configurations."""
 
     @made.command(SEARCH)
     async def search(uri: str) -> None:
@@ -125,7 +125,7 @@ def _add_search(made: LanguageServer, editor: Editor) -> None:
 
 
 def _actions(uri: str, known: Known, line: int) -> list[types.CodeAction | types.Command]:
-    """Paste what was found above the line, now or by an earlier search; look for it where nothing was looked for."""
+    """Return actions that paste each known configuration above the line; without any, the action that searches."""
     start = types.Position(line, 0)
     pasted: list[types.CodeAction | types.Command] = [
         types.CodeAction(
@@ -146,7 +146,7 @@ def _publish(made: LanguageServer, uri: str, remarks: Sequence[Remark]) -> None:
 def _diagnostic(remark: Remark) -> types.Diagnostic:
     line = max(0, remark.line - 1)
     start = max(0, (remark.column or 1) - 1)
-    # To the end of the line, however long it is.
+    # The range ends at the start of the next line, because the line's length is not known.
     place = types.Range(types.Position(line, start), types.Position(line + 1, 0))
     severity = _SEVERITY.get(remark.severity, types.DiagnosticSeverity.Information)
     return types.Diagnostic(place, remark.message, severity, remark.rule or None, source="kprof")
@@ -157,26 +157,26 @@ def _say(made: LanguageServer, kind: types.MessageType, text: str) -> None:
 
 
 def _path(uri: str) -> str | None:
-    """The Python file that a URI names; ``None`` for what is none."""
+    """Return the path of the Python file that a URI names; ``None`` for any other URI."""
     path: Any = to_fs_path(uri) if uri.startswith("file:") else None
     return path if isinstance(path, str) and path.endswith(".py") else None
 
 
 class _Messages(io.BufferedIOBase):
-    """Standard input, of which a message may take so many bytes: its head can say any number."""
+    """Standard input with a limit on the message size, because a message's header can claim any length."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        """Read a line of a message's head; the rest of a longer one is another line, which is no head."""
+        """Read a header line of limited length; the rest of a longer line is read as another, invalid line."""
         return self._source.readline(_LONGEST_LINE if size is None or size < 0 else size)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Read a message's body.
 
         Raises:
-            InputError: it is too long; where the next message begins is not known then.
+            InputError: the message is too long; the start of the next message is unknown then.
         """
         if size is not None and size > TEXT_LIMIT:
             raise InputError(f"a message of {size:.0e} bytes: at most {TEXT_LIMIT:,} are read")
@@ -188,9 +188,9 @@ def serve(arch: str, *, jobs: int, timeout: float, seconds: float) -> None:
 
     Args:
         arch: architecture or product.
-        jobs: questions answered at a time, 0 for one a core.
-        timeout: seconds that a question may take.
-        seconds: that the search for better knobs may take.
+        jobs: number of queries answered at once; 0 for one per core.
+        timeout: time limit of a query in seconds.
+        seconds: time limit of the search for better knobs.
     """
     log_in_one_line("pygls", "asyncio")
     with Session(jobs=jobs, timeout=timeout) as session:

@@ -1,4 +1,4 @@
-"""The Model Context Protocol server: kprof's questions as tools, on standard input and output.
+"""A Model Context Protocol server on standard input and output that offers kprof's queries as tools.
 
 It needs the official SDK, kprof's extra ``mcp``.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mcp_types import InputRequiredResult, Tool
 
 MOST = 8
-"""Causes, changes or configurations that the text tells; the structured result has all."""
+"""Maximum number of causes, changes or configurations in the text; the structured result contains all."""
 
 INSTRUCTIONS = """\
 kprof compiles Triton kernels for AMD GPUs without a GPU and says what the compiled code will do. Registers, spills,
@@ -57,11 +57,11 @@ Answer = TypeVar("Answer")
 ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
 
 LONGEST = 600
-"""Seconds that a tool may search: an agent waits for it."""
+"""Maximum search time of a tool in seconds, because an agent waits for the answer."""
 
 
 def takes(group: type[Options], *names: str, **own: str) -> Callable[[ToolFunction], ToolFunction]:
-    """Return a decorator that adds input fields to a tool: options of a group, and required texts.
+    """Return a decorator that adds input fields to a tool: options of a group, and required text fields.
 
     Args:
         group: the group that declares the options.
@@ -94,23 +94,27 @@ def _field(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 class Tools:
-    """The tools, each a question to the session.
+    """The tools; each sends a query to the session.
 
     Args:
-        session: answers the questions.
-        reach: what may be read and run.
+        session: session that answers the queries.
+        reach: the files that may be read, and whether code may be run.
     """
 
     def __init__(self, session: Session, reach: Reach) -> None:
         self._session, self._reach = session, reach
 
     async def _ask(self, kind: type[Answer], question: str, **arguments: Any) -> CallToolResult:
-        """The answer, checked, as the structured result with a short text beside it."""
+        """Answer a query: validate the answer and return it as structured content with a short text.
+
+        Raises:
+            ToolError: the query fails.
+        """
         try:
             if isinstance(arguments.get("target"), str):
                 arguments["target"] = self._reach.target(arguments["target"])
             given = {name: value for name, value in arguments.items() if value is not None}
-            # Cancelled by the client, the question is given up and its process ended.
+            # If the client cancels, the query is cancelled and its process is killed.
             reply = await asyncio.wrap_future(self._session.submit(question, **given))
         except KprofError as error:
             raise ToolError(str(error)) from error
@@ -130,7 +134,7 @@ class Tools:
         new: Annotated[dict[str, Any], Field(description="The same for the other side; {} is the kernel as it is.")],
         **arguments: Any,
     ) -> Annotated[CallToolResult, answers.Compared]:
-        """What differs in the compiled code between two configurations, GPUs or shapes of a kernel."""
+        """Compare the compiled code of two configurations, GPUs or shapes of a kernel."""
         for side in (old, new):
             if unknown := side.keys() - set(COMPILING):
                 raise ToolError(f"compare does not take {', '.join(sorted(unknown))}; it takes {', '.join(COMPILING)}")
@@ -138,7 +142,7 @@ class Tools:
 
     @takes(AdviseOptions, "arch", "config", "shape", "case", "budget", target=TARGET)
     async def advise(self, **arguments: Any) -> Annotated[CallToolResult, answers.AdviceAnswer]:
-        """Compile a kernel with other knobs and give those that are predicted to be faster, with what they change."""
+        """Compile a kernel with other knobs, and list those that are predicted to be faster and what they change."""
         run = None if self._reach.run else False
         return await self._ask(answers.AdviceAnswer, "advise", run=run, **arguments)
 
@@ -155,13 +159,13 @@ class Tools:
         target: Annotated[str | None, Field(description="A kernel; without one give the numbers.")] = None,
         **arguments: Any,
     ) -> Annotated[CallToolResult, answers.Occupied]:
-        """Wavefronts a SIMD, what limits them, and what to give up for more."""
+        """Wavefronts per SIMD, the limiting resource, and what to reduce for more wavefronts."""
         return await self._ask(answers.Occupied, "occupancy", target=target, **arguments)
 
     async def explain_rule(
         self, rule: Annotated[str, Field(description="A rule's identifier or name, as findings have it.")]
     ) -> Annotated[CallToolResult, answers.RuleText]:
-        """What a rule looks for, why it matters and what to try."""
+        """Explain a rule: what it detects, why it matters and what to try."""
         return await self._ask(answers.RuleText, "explain_rule", rule=rule)
 
     @takes(GpuOptions, "arch")
@@ -191,10 +195,10 @@ NAMES = ("analyze", "compare", "advise", "rank", "occupancy", "explain_rule", "k
 
 
 class StrictServer(MCPServer[Any]):
-    """Refuses arguments that a tool does not have: the SDK drops them, and the answer is to another question."""
+    """A server that rejects unknown arguments of a tool; the SDK would silently ignore them."""
 
     async def list_tools(self) -> "list[Tool]":
-        """All tools; their schemas say that nothing else is taken."""
+        """Return all tools, with schemas that forbid additional arguments."""
         tools = await super().list_tools()
         for tool in tools:
             tool.input_schema["additionalProperties"] = False
@@ -203,10 +207,10 @@ class StrictServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: "Context[Any, Any] | None" = None
     ) -> "CallToolResult | InputRequiredResult":
-        """Ask a tool.
+        """Call a tool.
 
         Raises:
-            ToolError: it does not have one of these arguments, or fails.
+            ToolError: an argument is unknown, or the tool fails.
         """
         if name in NAMES:
             known = [*inspect.signature(getattr(Tools, name)).parameters][1:]
@@ -216,7 +220,7 @@ class StrictServer(MCPServer[Any]):
 
 
 def server(session: Session, reach: Reach) -> StrictServer:
-    """The server with all tools."""
+    """Return the server with all tools."""
     made = StrictServer("kprof", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
     tools = Tools(session, reach)
     for name in NAMES:
@@ -234,7 +238,7 @@ def serve(session: Session, reach: Reach) -> None:
 
 
 def text(answer: Any) -> str:
-    """An answer in a few lines."""
+    """Return an answer as a few lines of text."""
     match answer:
         case answers.Analyzed():
             lines: Iterable[str] = _analyzed(answer)
@@ -286,7 +290,7 @@ def _causes(causes: list[answers.CauseAnswer]) -> Iterator[str]:
         todo = sentences(told.todo)
         yield f"{told.rule} {told.severity}{where}: {costing(told.message, told.cost)}.{f' {todo}' if todo else ''}"
     if len(causes) > MOST:
-        yield f"and {len(causes) - MOST} causes more"
+        yield f"and {len(causes) - MOST} more causes"
 
 
 def _advice(answer: answers.AdviceAnswer) -> Iterator[str]:
@@ -314,4 +318,4 @@ def _compared(answer: answers.Compared) -> Iterator[str]:
         note = f", {change.note}" if change.note else ""
         yield f"{change.effect}: {change.text} {change.old} to {change.new}{note}{where}"
     if len(answer.changes) > MOST:
-        yield f"and {len(answer.changes) - MOST} changes more"
+        yield f"and {len(answer.changes) - MOST} more changes"

@@ -1,4 +1,4 @@
-"""What libraries log while they serve, as one line a record: no traceback for a message that somebody damaged."""
+"""Log library messages as one line per record, so that a damaged client message does not print a traceback."""
 
 import logging
 import sys
@@ -9,7 +9,7 @@ _LONGEST = 200
 
 
 class _OneLine(logging.Handler):
-    """Writes the message and the error's own words; what is reported at two levels is written once."""
+    """A handler that writes the message and the error's text in one line, and skips repeated reports of an error."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -19,7 +19,7 @@ class _OneLine(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record to standard error."""
         error = record.exc_info[1] if record.exc_info else None
-        # pygls says of a message that it cannot read, and then again that it cannot handle it.
+        # pygls logs twice for an unreadable message: that it cannot deserialize it and that it cannot handle it.
         again = self._unread and type(error).__name__.startswith("JsonRpc")
         if again or (error is not None and self._last in _chain(error)):
             return
@@ -36,7 +36,7 @@ class _OneLine(logging.Handler):
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The error, and those that it came from."""
+    """Return the error and its causes."""
     found: list[BaseException] = []
     while error not in found:
         found.append(error)
@@ -45,7 +45,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def log_in_one_line(*names: str) -> None:
-    """Have the loggers with these names, and those below them, write one line a record."""
+    """Make the loggers with these names, and their children, write one line per record to standard error."""
     for name in names:
         logger = logging.getLogger(name)
         logger.handlers = [_OneLine()]

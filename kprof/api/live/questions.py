@@ -1,6 +1,6 @@
-"""The questions of a session, each a function from JSON values to an answer of :mod:`kprof.api.live.answers`.
+"""The queries of a session: functions from JSON values to an answer of :mod:`kprof.api.live.answers`.
 
-They run in the session's processes and call the public API: an answer is the one that the command line gives.
+They run in the session's processes and call the public API, so the answers agree with the command line.
 """
 
 import json
@@ -19,7 +19,7 @@ Options = Mapping[str, Any]
 
 
 def _plain(found: "Result") -> dict[str, Any]:
-    """A result's document as JSON has it, with paths as they are: an editor opens the files."""
+    """Return a result's document as JSON values, with unchanged paths so that an editor can open the files."""
     from kprof.reporters.json_document import encoded
 
     document: dict[str, Any] = json.loads(encoded(found.document))
@@ -27,7 +27,7 @@ def _plain(found: "Result") -> dict[str, Any]:
 
 
 def analyze(target: str, **options: Any) -> answers.Analyzed:
-    """``kprof.analyze``, in short."""
+    """Call ``kprof.analyze`` and return a short answer."""
     from kprof.api import analyze as analyze_
     from kprof.reporters.answer import job_line
 
@@ -37,14 +37,14 @@ def analyze(target: str, **options: Any) -> answers.Analyzed:
 
 
 def report(target: str, **options: Any) -> dict[str, Any]:
-    """``kprof.analyze``, whole: the document of schema ``kprof.report/1``."""
+    """Call ``kprof.analyze`` and return the complete document (schema ``kprof.report/1``)."""
     from kprof.api import analyze as analyze_
 
     return _plain(analyze_.analyze(target, keep_programs=False, **options))
 
 
 def joined_report(target: str, **options: Any) -> dict[str, Any]:
-    """As ``report``; where what was measured is of another kernel or GPU, a note says so, and the rest is answered."""
+    """Return ``report`` with measurements; if they belong to another kernel or GPU, ignore them and add a note."""
     from kprof.errors import InputError
 
     measured = {name for name in ("counters", "trace", "thread_trace") if options.get(name)}
@@ -59,12 +59,12 @@ def joined_report(target: str, **options: Any) -> dict[str, Any]:
 
 
 def compare(target: str, old: Options, new: Options, **options: Any) -> answers.Compared:
-    """One target compiled with two sets of options, compared."""
+    """Compile a target with two sets of options and compare the results."""
     return compared(*(report(target, **{**options, **side}) for side in (old, new)))
 
 
 def compared(old: Options, new: Options) -> answers.Compared:
-    """Two documents of ``report``, compared."""
+    """Compare two documents of ``report``."""
     import msgspec
 
     from kprof.api import diff as diff_
@@ -94,7 +94,7 @@ def compared(old: Options, new: Options) -> answers.Compared:
 
 
 def advise(target: str, **options: Any) -> answers.AdviceAnswer:
-    """``kprof.advise``, in short."""
+    """Call ``kprof.advise`` and return a short answer."""
     from kprof.api import advise as advise_
     from kprof.errors import TargetError
 
@@ -135,7 +135,7 @@ _SEEN = {
 
 
 def must_see(old: Options, new: Options) -> list[str]:
-    """What differs in the compiled code, from and to; what cannot be seen there needs no benchmark."""
+    """Return the figures of the compiled code that change, to verify before benchmarking: "VGPRs: 128 to 96"."""
     return [
         f"{words}: {old[name]:g} to {new[name]:g}"
         for name, words in _SEEN.items()
@@ -144,7 +144,7 @@ def must_see(old: Options, new: Options) -> list[str]:
 
 
 def rank(target: str, **options: Any) -> answers.Ranking:
-    """``kprof.tune`` of one problem, in short."""
+    """Call ``kprof.tune`` for one problem and return a short answer."""
     from kprof.api import tune as tune_
     from kprof.errors import TargetError
 
@@ -174,7 +174,7 @@ def rank(target: str, **options: Any) -> answers.Ranking:
 
 
 def occupancy(target: str | None = None, **numbers: Any) -> answers.Occupied:
-    """``kprof.occupancy``, of a kernel or of numbers."""
+    """Call ``kprof.occupancy`` for a kernel or for given resource counts."""
     from kprof.api import occupancy as occupancy_
 
     found = occupancy_.occupancy(target, **numbers) if target else occupancy_.occupancy(**numbers)
@@ -182,7 +182,7 @@ def occupancy(target: str | None = None, **numbers: Any) -> answers.Occupied:
 
 
 def explain_rule(rule: str) -> answers.RuleText:
-    """What ``kprof explain`` prints."""
+    """Return the text that ``kprof explain`` prints for a rule."""
     from kprof.api import rules
 
     found = rules.rule(rule)
@@ -190,14 +190,14 @@ def explain_rule(rule: str) -> answers.RuleText:
 
 
 def kernels(arch: str | list[str] = DEFAULT_GPU) -> answers.KernelList:
-    """The bundled kernels for a GPU."""
+    """Return the bundled kernels, with their support on a GPU."""
     from kprof.api import kernels as bundled
 
     return answers.KernelList(json.loads(json.dumps(bundled.kernels(arch), default=str)))
 
 
 def capture(program: list[str], output: str, arch: str | list[str] = DEFAULT_GPU) -> answers.Captured:
-    """Run a program on the simulated GPU and keep what it launches."""
+    """Run a program on the simulated GPU and record the kernels it launches."""
     from kprof.api.record import record
     from kprof.options.programs import CaptureOptions
 
@@ -210,36 +210,36 @@ def capture(program: list[str], output: str, arch: str | list[str] = DEFAULT_GPU
 
 
 def knobs(target: str, **options: Any) -> dict[str, Any]:
-    """The knobs of a target with the values to choose from, its cases and the GPUs."""
+    """Return the knobs of a target with their selectable values, its cases, and the GPUs."""
     from kprof.api.live.knob_values import knob_values
 
     return asdict(knob_values(target, **options))
 
 
 def listing(target: str, stage: str, **options: Any) -> dict[str, Any]:
-    """One stage of a compile, line by line, with the source lines that it comes from."""
+    """Return one compiler stage line by line, with the source line of each line."""
     from kprof.api.live.listings import listing as listing_
 
-    # Its lines are JSON values already, and may be many: they are not copied one by one.
+    # The lines are JSON values already. asdict() would copy each of up to 60,000 lines.
     return dict(vars(listing_(target, stage, **options)))
 
 
 def difference(target: str, stage: str, **options: Any) -> dict[str, Any]:
-    """One stage of a compile with two sets of options, side by side."""
+    """Return one compiler stage under two sets of options, side by side."""
     from kprof.api.live.difference import difference as difference_
 
     return asdict(difference_(target, stage, **options))
 
 
 def wavefronts(target: str, **options: Any) -> dict[str, Any]:
-    """The modelled wavefronts of a SIMD over time."""
+    """Return the modelled wavefronts of a SIMD over time."""
     from kprof.api.live.wavefronts import wavefronts as wavefronts_
 
     return asdict(wavefronts_(target, **options))
 
 
 def landing(target: str, rule: str, **options: Any) -> dict[str, Any]:
-    """The lines of the assembly that a finding is about."""
+    """Return the assembly lines that a finding refers to."""
     return asdict(find_landing(target, rule, **options))
 
 
@@ -260,21 +260,21 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "wavefronts": wavefronts,
     "landing": landing,
 }
-"""Name to what answers it."""
+"""Functions that answer queries, by the query's name."""
 
 
 def ask(question: str, arguments: Options) -> dict[str, Any]:
-    """The answer to a question as JSON values.
+    """Answer a query and return JSON values.
 
     Raises:
-        KprofError: as the API does.
+        KprofError: the API function raises an error.
     """
     answer = QUESTIONS[question](**arguments)
     return answer if isinstance(answer, dict) else asdict(answer)
 
 
 def kernel_answer(entry: Options) -> answers.KernelAnswer:
-    """A kernel of a report, in short."""
+    """Return a short answer for a kernel of a report."""
     resources, occupied = entry["resources"], entry.get("occupancy") or {}
     return answers.KernelAnswer(
         name=entry["name"],
@@ -338,7 +338,7 @@ def _only_time(entries: Iterable[Options]) -> answers.Time | None:
 
 @dataclass(frozen=True)
 class Landing:
-    """Lines of the assembly, in order; empty where a finding is about the launch or the kernel as a whole."""
+    """Assembly line numbers, ascending; empty if a finding refers to the launch or to the whole kernel."""
 
     lines: list[int]
 
@@ -353,20 +353,20 @@ def find_landing(
     kernel: int = 0,
     **options: Any,
 ) -> Landing:
-    """The instructions that a finding is about.
+    """Return the instructions that a finding refers to.
 
     Args:
         target: as for :func:`kprof.analyze`.
-        rule: the finding's.
-        file: its location's, as the report has it.
-        line: its location's.
-        loop: label of the loop that its evidence names.
-        cause: what its evidence says that the time goes to.
+        rule: rule identifier of the finding.
+        file: source file of the finding's location, as in the report.
+        line: source line of the finding's location.
+        loop: label of the loop in the finding's evidence.
+        cause: cause of lost time in the finding's evidence.
         kernel: position among the target's kernels.
-        options: how it is compiled, as for :func:`kprof.analyze`.
+        options: compile options, as for :func:`kprof.analyze`.
 
     Raises:
-        TargetError: there is no such kernel.
+        TargetError: the kernel does not exist.
         KprofError: as :func:`kprof.analyze`.
     """
     from kprof.api.live.listings import kernel_of

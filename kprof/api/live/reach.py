@@ -1,4 +1,4 @@
-"""What an agent may have kprof read and run."""
+"""Limits on the files that an agent can make kprof read, and on the code it can make kprof run."""
 
 import os
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from kprof.targets.target import resolve
 
 @dataclass(frozen=True)
 class Reach:
-    """Folders of which files are read, and whether code of a target may run.
+    """The folders whose files may be read, and whether code of a target may run.
 
     Attributes:
-        roots: folders, resolved.
+        roots: resolved paths of the folders.
         run: whether Python files are imported, HIP sources compiled and programs started.
     """
 
@@ -21,10 +21,10 @@ class Reach:
     run: bool = False
 
     def target(self, target: str) -> str:
-        """A target as the API takes it: a bundled kernel's name as it is, a path made absolute.
+        """Return a target for the API: a bundled kernel's name unchanged, a path made absolute.
 
         Raises:
-            TargetError: the path is outside the folders, or is code that may not run.
+            TargetError: the path is outside the folders, or the target is code that must not run.
         """
         name, separator, rest = target.partition("::")
         full = f"{self.path(name)}{separator}{rest}" if _is_path(name) else target
@@ -38,14 +38,14 @@ class Reach:
         return full
 
     def path(self, text: str) -> Path:
-        """A path inside the folders, with symbolic links followed.
+        """Return the absolute path inside the folders, with symbolic links resolved.
 
         Raises:
-            TargetError: it is outside, or no path.
+            TargetError: the path is outside the folders, or is not a valid path.
         """
         if "\0" in text:
             raise TargetError("holds a null byte", path=repr(text))
-        # An unknown user's home is a name like any other.
+        # os.path.expanduser leaves the home of an unknown user unchanged, so "~x" is treated as a name.
         path = Path(os.path.expanduser(text))  # noqa: PTH111 - pathlib raises there
         try:
             path = (path if path.is_absolute() else self.roots[0] / path).resolve()
@@ -53,7 +53,7 @@ class Reach:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "is a loop of links"
             raise TargetError(reason, path=f"{text[:80]}…" if len(text) > 80 else text) from None
         if os.path.islink(path):  # noqa: PTH114 - pathlib raises for a name that is longer than any file's
-            # Newer Pythons give back a link that leads to itself.
+            # Newer Python releases return a link that points to itself instead of raising.
             raise TargetError("is a loop of links", path=text)
         if not any(path.is_relative_to(root) for root in self.roots):
             listed = ", ".join(map(str, self.roots))
@@ -71,15 +71,15 @@ def _exists(name: str) -> bool:
     try:
         return os.path.lexists(name)
     except (OSError, ValueError):
-        # Longer than a file's name can be, or with a null byte: reading it says so.
+        # The name is too long or contains a null byte; reading it reports that later.
         return False
 
 
 def folders(given: list[str]) -> tuple[Path, ...]:
-    """Folders, resolved.
+    """Return the resolved paths of folders.
 
     Raises:
-        TargetError: one is not there.
+        TargetError: a folder does not exist.
     """
     found = tuple(Path(each).resolve() for each in given)
     for path, each in zip(found, given, strict=True):

@@ -1,4 +1,4 @@
-"""Serving agents and editors: a session, what it may reach, and the server on standard input and output."""
+"""Serve agents and editors: start a session and its server on standard input and output."""
 
 from kprof.api.live.reach import Reach, folders
 from kprof.errors import KprofError
@@ -12,13 +12,13 @@ _SDK = frozenset({"mcp", "mcp_types", "pydantic"})
 
 
 def serve(options: AgentOptions) -> None:
-    """Serve until the client leaves.
+    """Serve an agent through MCP until it disconnects.
 
     Args:
-        options: what may be read and run, and how long questions may take.
+        options: folders that may be read, whether code may run, and the time limit of a query.
 
     Raises:
-        TargetError: one of the folders is not there.
+        TargetError: one of the folders does not exist.
         KprofError: the MCP SDK is not installed.
     """
     try:
@@ -31,7 +31,7 @@ def serve(options: AgentOptions) -> None:
 
     reach = Reach(folders(list(options.folder) or ["."]), run=options.allow_run)
     if not options.allow_run:
-        # Asked again wherever code would run, in this process and in those that answer questions.
+        # These switches are checked wherever code would run, in this process and in those that answer queries.
         forbid()
         distrust(reach.roots)
     with Session(jobs=options.jobs, timeout=options.timeout, warm=True) as session:
@@ -39,13 +39,13 @@ def serve(options: AgentOptions) -> None:
 
 
 def serve_editor(options: EditorOptions) -> None:
-    """Serve until the editor leaves.
+    """Serve an editor through the Language Server Protocol until it disconnects.
 
     Args:
-        options: for which GPU, and how long questions and searches may take.
+        options: the GPU, and the time limits of queries and searches.
 
     Raises:
-        HardwareError: there is no such GPU.
+        HardwareError: the GPU is unknown.
         KprofError: pygls is not installed.
     """
     from kprof.hardware.machine import load_gpu

@@ -1,4 +1,4 @@
-"""``kprof.Session``: questions to kprof answered by processes that have imported all they need."""
+"""``kprof.Session``: answers queries in worker processes that keep all imports loaded."""
 
 import contextlib
 import json
@@ -24,31 +24,32 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 KEPT = 512
-"""Answers that a session remembers."""
+"""Maximum number of cached answers."""
 
 RECYCLE = 200
-"""Questions after which a process is replaced, so that nothing that libraries leak adds up."""
+"""Number of queries after which a process is replaced, so that memory leaks of libraries do not add up."""
 
 MEMORY = 12 << 30
-"""Bytes of address space that a question may take; Triton and torch together map some 4 GB."""
+"""Default limit of a process's address space in bytes; Triton and torch together map some 4 GB."""
 
 _TELL_ADVICE = frozenset({"analyze", "report", "joined_report"})
-"""Questions whose answers tell what a search has found before."""
+"""Queries whose answers include results of earlier searches for better knobs."""
 
 
 class Question(Future[dict[str, Any]]):
-    """A question that was asked; its result are JSON values.
+    """The future of a submitted query; its result consists of JSON values.
 
-    ``cancel`` ends it at once, also while it is worked on: its process is killed and another takes its place.
+    ``cancel`` also works while the query runs: its process is killed and replaced.
 
     Attributes:
-        files: once it is answered, also by an error: the files that the answer rests on, as they were then.
+        files: after an answer or an error, the files that the answer depends on, with their size and time at that
+            moment.
     """
 
     def __init__(self, name: str, arguments: Mapping[str, Any], seconds: float) -> None:
         super().__init__()
         self.name, self.arguments, self.seconds = name, arguments, seconds
-        # Relative paths are of where the question was asked.
+        # Relative paths are resolved in the folder in which the query was submitted.
         self.folder = str(Path.cwd())
         self.files: Mapping[str, Stamp] = {}
         self._stop: PythonWorker | None = None
@@ -56,7 +57,7 @@ class Question(Future[dict[str, Any]]):
         self._guard = threading.Lock()
 
     def cancel(self) -> bool:
-        """Give it up; ``False`` when it is answered already."""
+        """Cancel the query; return ``False`` if it is answered already."""
         if super().cancel():
             return True
         with self._guard:
@@ -68,32 +69,33 @@ class Question(Future[dict[str, Any]]):
         return True
 
     def begin(self, process: PythonWorker) -> bool:
-        """Tell whose it is; ``False`` when it was given up meanwhile."""
+        """Record the process that works on the query; return ``False`` if the query was cancelled already."""
         with self._guard:
             self._stop = process
             return not self._given_up
 
     @property
     def given_up(self) -> bool:
-        """Whether the caller has stopped waiting for it."""
+        """Whether the caller has cancelled the query."""
         return self._given_up
 
 
 class Session:
-    """Processes that answer questions, several at once, until it is closed. No GPU is used.
+    """A pool of processes that answers queries in parallel until it is closed. No GPU is used.
 
-    An answer that was given is remembered as long as the files that it rests on are the same.
+    Answers are cached until a file that they depend on changes.
 
     Args:
-        jobs: processes; 0 for one a core, at most 4.
-        timeout: seconds that a question may take.
-        memory: bytes of address space that a question may take, 0 for no limit.
-        triton: release that compiles, got as ``kprof diff --triton`` gets it; ``installed`` is the running one.
-        warm: start all processes and their compilers now, and replace one before the next question comes, so that none
-            waits for imports.
+        jobs: number of processes; 0 for one per core, at most 4.
+        timeout: time limit of a query in seconds.
+        memory: limit of each process's address space in bytes; 0 for no limit.
+        triton: Triton release to compile with, installed as by ``kprof diff --triton``; ``installed`` is the current
+            one.
+        warm: start all processes and their compilers immediately, and replace a used process before the next query, so
+            that no query waits for imports.
 
     Raises:
-        KprofError: this Triton cannot be had.
+        KprofError: the Triton release cannot be installed.
 
     Example:
         >>> with kprof.Session() as session:
@@ -158,15 +160,15 @@ class Session:
         return asked
 
     def ask(self, question: str, /, *, seconds: float | None = None, **arguments: Any) -> dict[str, Any]:
-        """Ask a question and wait for its answer.
+        """Submit a query and wait for its answer.
 
         Raises:
-            KprofError: as the function of this name in the API, or it took too long, or its process died.
+            KprofError: the API function of this name fails, the query takes too long, or its process dies.
         """
         return self.submit(question, seconds=seconds, **arguments).result()
 
     def close(self) -> None:
-        """End all processes; questions without an answer are cancelled."""
+        """End all processes and cancel unanswered queries."""
         with self._guard:
             self._closed = True
         with contextlib.suppress(queue.Empty):
@@ -187,7 +189,7 @@ class Session:
         return None if found is None or stale(found[1]) else found
 
     def _work(self) -> None:
-        """One thread: it has a process while there are questions, and before them in a warm session."""
+        """Answer queries in one thread with one process, which starts with the first query or, if warm, immediately."""
         process: PythonWorker | None = self._ready(None)
         served = 0
         while (asked := self._waiting.get()) is not None:
@@ -203,7 +205,7 @@ class Session:
                 served += 1
                 process = self._answer(asked, process)
             except OSError as error:
-                # Without memory or processes for another one; the next question may have more luck.
+                # No memory or process is available now; the next query tries again.
                 process = None
                 asked.set_exception(KprofError(f"no process for {asked.name}: {error.strerror or error}"))
             with self._guard:
@@ -214,14 +216,14 @@ class Session:
             process.end()
 
     def _ready(self, process: PythonWorker | None) -> PythonWorker | None:
-        """In a warm session a new process in another's place, before it is asked; else none."""
+        """End a process; in a warm session, return a new one that is ready before the next query, else ``None``."""
         if process is not None:
             process.end()
         if not self._warm or self._closed:
             return None
         with contextlib.suppress(OSError):
             return self._started()
-        # The question will be told.
+        # The next query tries again and reports the error.
         return None
 
     def _started(self) -> PythonWorker:
@@ -233,7 +235,7 @@ class Session:
         )
 
     def _answer(self, asked: Question, process: PythonWorker) -> PythonWorker | None:
-        """Get a question answered; the process, ``None`` when it did not survive that."""
+        """Answer a query with a process; return the process, or ``None`` if it died."""
         for _ in range(2):
             if not asked.begin(process):
                 asked.set_exception(CancelledError())
@@ -260,13 +262,13 @@ class Session:
         return process
 
     def _forget_unadvised(self) -> None:
-        """A search may have found something that reports of its kernel tell from now on."""
+        """Discard cached reports after a search, because new reports include the search's results."""
         with self._guard:
             for key in [key for key in self._kept if json.loads(key)[0] in _TELL_ADVICE]:
                 del self._kept[key]
 
     def _keep(self, key: str, answer: str, files: Mapping[str, Stamp]) -> None:
-        """Remember an answer, as text: what a caller does to its own is its own affair."""
+        """Cache an answer as text, so that changes by the caller do not affect the cached answer."""
         with self._guard:
             self._kept[key] = (answer, dict(files))
             while len(self._kept) > KEPT:
@@ -281,7 +283,7 @@ def _key(asked: Question) -> str:
 
 
 def _exchange(process: PythonWorker, asked: Question) -> dict[str, Any]:
-    """Send a question and wait for the reply; of kind ``lost`` when there is none."""
+    """Send a query and wait for the reply; return a reply of kind ``lost`` if the process dies or is too slow."""
     late = threading.Timer(asked.seconds, process.kill)
     began = time.monotonic()
     late.start()

@@ -1,12 +1,12 @@
-"""Taking rights away from this process before it runs code that nobody has read. Linux only, without root.
+"""Sandbox this process before it runs untrusted code. Linux only, without root.
 
 The mechanisms are the kernel's, each documented in its manual page: ``seccomp(2)`` allows the system calls of a list
 (:mod:`~kprof.api.live.containment.calls`), ``landlock(7)`` limits the files, ``unshare(2)`` gives a process its own
 namespaces, ``capabilities(7)`` are dropped, ``setrlimit(2)`` limits memory and time, and a guard counts memory with
-files (:mod:`~kprof.api.live.containment.guarding`). None can be undone by the process or by what it starts.
+files (:mod:`~kprof.api.live.containment.guarding`). Neither the process nor its children can undo them.
 
-Landlock and seccomp are required. Namespaces are used where the kernel allows them: containers often do not. Nothing
-that a candidate is refused rests on them alone.
+Landlock and seccomp are required. Namespaces are used if the kernel allows them; containers often do not. No
+restriction depends on namespaces alone.
 """
 
 import ctypes
@@ -21,25 +21,26 @@ from kprof.api.live.containment.kernel import LinuxCalls, UncontainedError
 from kprof.children import tied_to
 
 LARGEST_FILE = 64 << 20
-"""Bytes of a file that a contained process may write."""
+"""Maximum size in bytes of a file that a sandboxed process may write."""
 
 
 def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: bool = False) -> None:
-    """Contain this process, which must have one thread. What it has open stays open.
+    """Sandbox this process, which must have a single thread. Its open files stay open.
 
-    This returns in a fork: the process that called becomes the fork's guard, and ends as the fork does. From here on
-    the fork starts no process and no program, sends signals to itself only, opens no socket, shares no memory, writes
-    below ``folder`` only, and reads what belongs to Python, its packages and the system: no home, no other process.
+    This function forks and returns in the child; the calling process becomes the child's guard, and exits as the child
+    does. From then on the child can start no process or program, send signals only to itself, open no socket, share no
+    memory, and write only below ``folder``. It can read files of Python, its packages and the system, but no home
+    folder and no other process.
 
     Args:
-        folder: the one place where it writes.
-        memory: bytes that its address space and its files may take together.
-        seconds: of processor time, after which it is killed.
-        parent: process that this one ends with.
-        network: leave the network.
+        folder: the only folder to which the process may write.
+        memory: maximum size in bytes of its address space and its files together.
+        seconds: maximum processor time, after which the process is killed.
+        parent: process ID of the parent; the sandboxed process is killed when the parent ends.
+        network: allow network access.
 
     Raises:
-        UncontainedError: the system cannot do one of these.
+        UncontainedError: the system does not support one of the mechanisms.
     """
     machine = call_filter.machine_of(platform.machine())
     if not sys.platform.startswith("linux") or machine is None:
@@ -73,7 +74,7 @@ def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: 
 
 
 def mapped_bytes() -> int:
-    """Return the bytes of this process's address space."""
+    """Return the size of this process's address space in bytes."""
     words = Path("/proc/self/statm").read_text(encoding="ascii").split()
     return int(words[0]) * os.sysconf("SC_PAGE_SIZE")
 

@@ -1,4 +1,4 @@
-"""The filter of system calls: an allow-list in the byte code of ``seccomp(2)``, eight bytes an instruction."""
+"""The system call filter: an allow-list in the byte code of ``seccomp(2)``, eight bytes per instruction."""
 
 import struct
 from dataclasses import dataclass
@@ -11,23 +11,25 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _CLONE_THREAD = 0x00010000
 _X32 = 0x40000000
 
-# Names of a process and of memory, and whether it may be traced. Not PR_SET_PDEATHSIG: it ends with its guard.
+# prctl operations that name processes and memory or control tracing. PR_SET_PDEATHSIG is excluded, because it would
+# let the process outlive its guard.
 _PRCTL = (3, 15, 16, 0x53564D41)
-# Duplicates, flags, locks and the size of a pipe. Not the owner of signals, nor a larger pipe: nobody counts it.
+# fcntl operations that duplicate descriptors, set flags and locks, and read the size of a pipe. Setting the owner of
+# signals is excluded, and enlarging a pipe, because the guard does not count a pipe's memory.
 _FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
-# Whether it is a terminal and how large, bytes to read, and flags of the descriptor.
+# ioctl operations that query a terminal and its size or the readable bytes, and that set descriptor flags.
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
 
 @dataclass(frozen=True)
 class CallNumbers:
-    """How seccomp names a machine, and which of the two numbers of a call it uses."""
+    """A machine's audit number for seccomp, and the column of its system call numbers in the tables."""
 
     audit: int
     column: int
 
     def numbers(self, calls: "dict[str, tuple[int, int | None]]") -> list[int]:
-        """Return the numbers of those calls that the machine has."""
+        """Return the numbers of the calls that this machine has."""
         return [number for pair in calls.values() if (number := pair[self.column]) is not None]
 
 
@@ -35,29 +37,29 @@ _MACHINES = {"x86_64": CallNumbers(0xC000003E, 0), "aarch64": CallNumbers(0xC000
 
 
 def machine_of(name: str) -> CallNumbers | None:
-    """Return a machine by the kernel's name of it, or None for one whose calls are not known."""
+    """Return the machine with this kernel name (``x86_64``), or None if its system calls are not known."""
     return _MACHINES.get(name)
 
 
 def install(kernel: LinuxCalls, machine: CallNumbers, process: int, *, network: bool) -> None:
-    """Allow this process the calls of the list.
+    """Restrict this process to the system calls of the allow-list.
 
     Args:
         kernel: the kernel.
-        machine: what it runs on.
-        process: number of this process, which may send signals to itself.
-        network: allow sockets.
+        machine: the machine that the kernel runs on.
+        process: ID of this process, which may send signals to itself.
+        network: whether to allow sockets.
 
     Raises:
-        UncontainedError: the kernel refuses.
+        UncontainedError: the kernel refuses the filter.
     """
     kernel.filter_calls(b"".join(code_for(machine, process, network=network)))
 
 
 def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes]:
-    """Return the instructions of the filter; jumps count from the next instruction."""
+    """Return the instructions of the filter; jump offsets are relative to the next instruction."""
     code = [_load(_ARCHITECTURE), _unless_equal(machine.audit, 1), _skip(1), _return(_KILL), _load(_NUMBER)]
-    # x86_64 has a second numbering of the same calls.
+    # Refuse the x32 numbers, a second numbering of the same calls on x86_64.
     code += [_step(0x35, 0, 1, _X32), _return(_REFUSE)]
     for number in machine.numbers({**ALLOWED, **(NETWORK if network else {})}):
         code += [_unless_equal(number, 1), _return(_ALLOW)]
@@ -70,13 +72,13 @@ def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes
 
 
 def _conditions(process: int) -> dict[str, list[bytes]]:
-    """Return the instructions for each call that depends on its arguments; all of them end the filter."""
+    """Return the instructions for each call that is allowed for some arguments; each sequence ends the filter."""
     to_itself = _if_first_is(0, (process,))
-    # Both halves of the third argument are 0 where limits are only read.
+    # Both halves of the third argument are 0 if limits are only read.
     reads = [_load(_ARGUMENTS + 16), _unless_equal(0, 3), _load(_ARGUMENTS + 20), _unless_equal(0, 1)]
     return {
         "clone": [_load(_ARGUMENTS), _step(0x45, 0, 1, _CLONE_THREAD), _return(_ALLOW), _return(_REFUSE)],
-        # Its flags are in memory, which a filter does not see. A C library uses clone instead.
+        # The flags of clone3 are in memory, which a filter cannot read. The C library then uses clone instead.
         "clone3": [_return(_NO_SUCH_CALL)],
         "kill": to_itself,
         "tgkill": to_itself,
@@ -112,5 +114,5 @@ def _skip(count: int) -> bytes:
 
 
 def _unless_equal(value: int, skipped: int) -> bytes:
-    """Return the instruction that goes on where the loaded word equals the value, else skips so many."""
+    """Return an instruction that skips the next ``skipped`` instructions unless the loaded word equals the value."""
     return _step(0x15, 0, skipped, value)

@@ -1,14 +1,15 @@
-"""Numbers of the system calls that a contained process may make, from the kernel's tables for x86_64 and aarch64.
+"""Numbers of the system calls that a sandboxed process may make, from the kernel's tables for x86_64 and aarch64.
 
-A call that is in none of these tables is refused. ``None``: the machine has no such call, because its table is younger.
+A call that is in none of these tables is refused. ``None`` means that the machine does not have the call, because its
+table is newer and omits older calls.
 """
 
 Numbers = tuple[int, int | None]
 """A call's numbers on x86_64 and on aarch64."""
 
 NEWEST = 451
-"""The last call that was in the kernel when these tables were made. A newer one is answered with "no such call", so
-that a C library uses the older call that it replaces."""
+"""Number of the newest system call in these tables. The filter answers newer calls with "no such call", so that the C
+library falls back to the older call."""
 
 ALLOWED: dict[str, Numbers] = {
     "read": (0, 63), "write": (1, 64), "readv": (19, 65), "writev": (20, 66), "pread64": (17, 67),
@@ -40,7 +41,7 @@ ALLOWED: dict[str, Numbers] = {
     "getgroups": (115, 158), "getresuid": (118, 148), "getresgid": (120, 150), "capget": (125, 90),
     "getrlimit": (97, 163),
 }  # fmt: skip
-"""Calls with which a process works on what it has: memory, threads, clocks, its signals, and files within Landlock."""
+"""Calls on the process's own resources: memory, threads, clocks, its signals, and files that Landlock allows."""
 
 NETWORK: dict[str, Numbers] = {
     "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201),
@@ -48,15 +49,15 @@ NETWORK: dict[str, Numbers] = {
     "getsockopt": (55, 209), "setsockopt": (54, 208), "sendto": (44, 206), "recvfrom": (45, 207),
     "sendmsg": (46, 211), "recvmsg": (47, 212), "sendmmsg": (307, 269), "recvmmsg": (299, 243), "shutdown": (48, 210),
 }  # fmt: skip
-"""Calls of sockets, allowed where a candidate may have the network."""
+"""Socket calls, allowed if the candidate may use the network."""
 
 PRETENDED: dict[str, Numbers] = {
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53),
 }  # fmt: skip
-"""Calls that succeed without an effect: a linker sets the mode of its output, and Landlock does not limit modes."""
+"""Calls that appear to succeed but do nothing: a linker sets its output's mode, which Landlock does not restrict."""
 
 CONDITIONAL: dict[str, Numbers] = {
     "clone": (56, 220), "clone3": (435, 435), "kill": (62, 129), "tgkill": (234, 131), "prctl": (157, 167),
     "prlimit64": (302, 261), "fcntl": (72, 25), "ioctl": (16, 29),
 }  # fmt: skip
-"""Calls that are allowed for some arguments; :mod:`kprof.api.live.containment.call_filter` says which."""
+"""Calls that are allowed for some arguments, which :mod:`kprof.api.live.containment.call_filter` lists."""

@@ -1,7 +1,8 @@
-"""The guard of a contained process: it counts memory and files together, and ends as the process does.
+"""The guard of a sandboxed process: it limits the process's memory and files together, and exits as the process does.
 
-An address space has a limit of its own. Files do not: in a temporary file system they are memory, also after they have
-lost their name. Other memory outside of an address space, such as System V's, cannot be had: its calls are refused.
+The address space is also limited by ``setrlimit``, but files are not. Files in a temporary file system take memory,
+even after they are unlinked. Calls that allocate other memory outside the address space, such as System V shared
+memory, are refused by the filter.
 """
 
 import os
@@ -16,23 +17,23 @@ from typing import NoReturn
 from kprof.api.live.containment.kernel import UncontainedError
 
 EVERY = 0.05
-"""Seconds between two counts."""
+"""Seconds between two memory checks."""
 _BLOCK = 512
 
 
 def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
-    """Wait until the child ends, and end this process in the same way. Kill the child when it takes too much memory.
+    """Wait until the child ends, and exit in the same way. Kill the child if it exceeds its memory limit.
 
     Args:
-        child: process that is guarded.
-        folder: where its files are.
-        memory: bytes that its address space and its files may take together.
-        processes: an open ``/proc`` in which the child has the number ``child``.
+        child: ID of the guarded process.
+        folder: the folder of its files.
+        memory: maximum size in bytes of its address space and its files together.
+        processes: descriptor of a ``/proc`` in which the child has the ID ``child``.
     """
     status = 1
     try:
         ended = descriptor_of(child)
-        # The answer ends where nobody has it open any more.
+        # The reader of the answer waits until all processes have closed the pipe, so close it here.
         low, high = sorted((ended, processes))
         os.closerange(0, low)
         os.closerange(low + 1, high)
@@ -50,7 +51,7 @@ def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
 
 
 def _end_by(number: int) -> None:
-    """End this process by a signal, without a core; return only where the signal is blocked."""
+    """End this process by a signal, without a core dump; return only if the signal is blocked."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if number != signal.SIGKILL:
         signal.signal(number, signal.SIG_DFL)
@@ -58,10 +59,10 @@ def _end_by(number: int) -> None:
 
 
 def descriptor_of(process: int) -> int:
-    """Return a descriptor of a process.
+    """Return a descriptor of a process (``pidfd``).
 
     Raises:
-        UncontainedError: the kernel has none, or refuses it.
+        UncontainedError: the kernel does not support process descriptors, or refuses one.
     """
     try:
         return os.pidfd_open(process)
@@ -73,18 +74,18 @@ def descriptor_of(process: int) -> int:
 
 
 def has_ended(process: int, seconds: float = 0.0) -> bool:
-    """Return whether the process of a descriptor has ended, after waiting for so many seconds at most."""
+    """Wait up to ``seconds`` for the process of a descriptor, and return whether it has ended."""
     poll = select.poll()
     poll.register(process, select.POLLIN)
     return bool(poll.poll(seconds * 1000))
 
 
 def bytes_of(child: int, folder: Path, processes: int) -> int:
-    """Return the bytes of a process's address space, of the files in a folder, and of its open files without a name."""
+    """Return the total bytes of a process's address space, the files in a folder, and its unlinked open files."""
     try:
         return _address_space(child, processes) + _files(folder) + _nameless_files(child, processes)
     except OSError:
-        # It has just ended, or is about to.
+        # The process has just ended.
         return 0
 
 
@@ -97,7 +98,7 @@ def _files(folder: Path) -> int:
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
-            # One that is gone was removed, or moved to where this walk comes later.
+            # A missing file was removed, or moved to a folder that this walk visits later.
             with suppress(OSError):
                 total += Path(path, name).lstat().st_blocks * _BLOCK
     return total

@@ -1,4 +1,4 @@
-"""Calls of the Linux kernel that Python has no function for."""
+"""System calls of Linux for which Python has no function."""
 
 import ctypes
 import os
@@ -27,7 +27,7 @@ class LinuxCalls:
         self._library = library
 
     def forbid_new_privileges(self) -> None:
-        """Let no program that this process could start have more rights than it has itself.
+        """Prevent programs started by this process from gaining more rights than it has (``no_new_privs``).
 
         Raises:
             UncontainedError: the kernel refuses.
@@ -35,16 +35,16 @@ class LinuxCalls:
         _check(self._library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no_new_privs")
 
     def unshare(self, flags: int) -> bool:
-        """Return whether this process has namespaces of its own now."""
+        """Move this process into new namespaces and return whether that succeeded."""
         return int(self._library.unshare(flags)) == 0
 
     def mount(self, source: str, target: str, kind: str, flags: int) -> bool:
-        """Mount a file system and return whether that worked."""
+        """Mount a file system and return whether that succeeded."""
         words = [word.encode() for word in (source, target, kind)]
         return int(self._library.mount(*words, ctypes.c_ulong(flags), None)) == 0
 
     def set_mount_attributes(self, target: str, *, add: int = 0, remove: int = 0, recursive: bool = False) -> bool:
-        """Change a mount, and the mounts below it if ``recursive``, and return whether that worked."""
+        """Change a mount, and the mounts below it if ``recursive``; return whether that succeeded."""
         attributes = struct.pack("4Q", add, remove, 0, 0)
         flags = _RECURSIVE if recursive else 0
         size = ctypes.c_size_t(len(attributes))
@@ -54,12 +54,12 @@ class LinuxCalls:
         """Return the version of the kernel's Landlock.
 
         Raises:
-            UncontainedError: it has none.
+            UncontainedError: the kernel has no Landlock.
         """
         return _check(self._library.syscall(_LANDLOCK[0], None, ctypes.c_size_t(0), 1), "Landlock")
 
     def landlock_rules(self, attributes: bytes) -> int:
-        """Return the descriptor of a new set of rules.
+        """Create a Landlock rule set and return its descriptor.
 
         Raises:
             UncontainedError: the kernel refuses.
@@ -68,7 +68,7 @@ class LinuxCalls:
         return _check(self._library.syscall(_LANDLOCK[0], attributes, size, 0), "Landlock")
 
     def landlock_allow(self, rules: int, rights: int, place: int) -> None:
-        """Allow something below an open file or folder.
+        """Allow rights on an open file or on everything below an open folder.
 
         Raises:
             UncontainedError: the kernel refuses.
@@ -76,7 +76,7 @@ class LinuxCalls:
         _check(self._library.syscall(_LANDLOCK[1], rules, 1, struct.pack("=Qi", rights, place), 0), "Landlock")
 
     def landlock_enforce(self, rules: int) -> None:
-        """Refuse this process everything that no rule allows.
+        """Deny this process every file access that no rule allows.
 
         Raises:
             UncontainedError: the kernel refuses.
@@ -93,7 +93,7 @@ class LinuxCalls:
         _check(self._library.capset(head, none), "capabilities")
 
     def filter_calls(self, code: bytes) -> None:
-        """Install a seccomp filter, eight bytes an instruction.
+        """Install a seccomp filter, eight bytes per instruction.
 
         Raises:
             UncontainedError: the kernel refuses.
@@ -111,7 +111,7 @@ def _check(result: int, what: str) -> int:
     """Return the result of a system call.
 
     Raises:
-        UncontainedError: it failed.
+        UncontainedError: the call failed.
     """
     if result < 0:
         reason = os.strerror(ctypes.get_errno())

@@ -1,9 +1,10 @@
-"""Files of a contained process, by Landlock: it writes below its folder, and reads Python, its packages and the system.
+"""File access of a sandboxed process: write below its folder, and read Python, its packages and the system (Landlock).
 
-By namespaces it sees no process, no mount to write to, no network and no queue of others.
+Namespaces hide other processes, writable mounts, the network and message queues from it.
 
-Of ``/proc`` it reads its own process and figures of the machine, of ``/etc`` what libraries need. The lists name files
-and not folders, because ``/etc/shadow`` is readable for root and the command lines of all processes for everybody.
+In ``/proc`` it can read its own process and figures of the machine, in ``/etc`` the files that libraries need. The
+lists name files rather than folders, because root can read ``/etc/shadow``, and everyone can read the command lines of
+all processes.
 """
 
 import os
@@ -21,13 +22,13 @@ _PRIVATE, _BIND, _IN_ALL = 1 << 18, 0x1000, 0x4000
 _NO_SET_ID, _NO_DEVICES, _NO_PROGRAMS = 2, 4, 8
 _READ_ONLY_MOUNT, _NO_SET_ID_MOUNT = 1, 2
 _READ = 0b1101
-"""Landlock's rights to execute and read files and to read folders; the other bits change something."""
+"""Landlock's rights to execute and read files and to read folders; the other bits are rights to change files."""
 _WRITE_DEVICE = 0b110 | 1 << 15
 """Rights to write and read a file, and to control a device."""
 _ON_FILES = 0b1100000000000111
-"""The rights that mean something for a file; a rule about a file may name no others."""
+"""The rights that apply to files; a rule for a file must not contain others."""
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
-"""Version of Landlock to the number of rights that it knows; 16 in later ones."""
+"""Number of rights that each version of Landlock knows; later versions know 16."""
 _NETWORK_VERSION, _SCOPES_VERSION = 4, 6
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
@@ -46,7 +47,7 @@ FOR_NETWORK = (
 
 
 def require(kernel: LinuxCalls) -> None:
-    """Require Landlock.
+    """Check that the kernel supports Landlock.
 
     Raises:
         UncontainedError: the kernel has none, or refuses it.
@@ -55,14 +56,14 @@ def require(kernel: LinuxCalls) -> None:
 
 
 def limit(kernel: LinuxCalls, folder: Path, *, network: bool) -> None:
-    """Let this process read the files of Python and the system, and write below the folder.
+    """Restrict this process to reading the files of Python and the system, and to writing below the folder.
 
     Raises:
         UncontainedError: the kernel refuses.
     """
     version = kernel.landlock_version()
     rights = (1 << _RIGHTS.get(version, 16)) - 1
-    # Of the network: TCP, refused by the filter of calls. Scoped: sockets without a name, and signals.
+    # No network rights, because the system call filter refuses sockets. Scopes: abstract sockets and signals.
     parts = [rights, *([0] if version >= _NETWORK_VERSION else []), *([3] if version >= _SCOPES_VERSION else [])]
     rules = kernel.landlock_rules(struct.pack(f"{len(parts)}Q", *parts))
     for path, allowed in (
@@ -81,14 +82,14 @@ def limit(kernel: LinuxCalls, folder: Path, *, network: bool) -> None:
 
 
 def _readable(*, network: bool) -> Iterable[str]:
-    """Places of Python, its packages and the system's libraries."""
+    """Return the paths of Python, its packages and the system's libraries."""
     prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values())
     packages = [path for path in sys.path if path and not _is_too_wide(Path(path))]
     return dict.fromkeys([*SYSTEM, *(FOR_NETWORK if network else ()), *prefixes, *packages])
 
 
 def _is_too_wide(folder: Path) -> bool:
-    """Return whether a folder holds all of a home or of temporary files: a script there puts it on Python's path."""
+    """Return whether a folder contains a home or temporary folder; scripts there put such folders on ``sys.path``."""
     import pwd
 
     try:
@@ -99,19 +100,19 @@ def _is_too_wide(folder: Path) -> bool:
 
 
 def enter(kernel: LinuxCalls, *, network: bool) -> bool:
-    """Give this process namespaces of its own and return whether it has them.
+    """Move this process into new namespaces and return whether that succeeded.
 
-    A user namespace comes first, which lets a process without rights have the others. A system that refuses it may
-    allow root the others. The next fork is the first process of the namespace of processes.
+    A user namespace is tried first, because it lets an unprivileged process create the others. A system that refuses
+    it may still allow root to create the others. The next fork is process 1 of the new process namespace.
 
     Args:
         kernel: the kernel.
-        network: stay in the network's namespace.
+        network: keep the network namespace.
     """
     user, group = os.getuid(), os.getgid()
     others = _PROCESSES | _IPC | _MOUNTS | (0 if network else _NETWORK)
     if kernel.unshare(_USER | others):
-        # Without these lines the process has the number of nobody, which is no harm.
+        # If these writes fail, the process has the user ID of nobody, which is harmless.
         for name, line in (("uid_map", f"{user} {user} 1"), ("setgroups", "deny"), ("gid_map", f"{group} {group} 1")):
             with suppress(OSError):
                 Path("/proc/self", name).write_text(line, encoding="ascii")
@@ -120,9 +121,9 @@ def enter(kernel: LinuxCalls, *, network: bool) -> bool:
 
 
 def arrange_mounts(kernel: LinuxCalls, folder: Path) -> None:
-    """Make every mount but the folder read-only, and show processes of the own namespace only.
+    """Make every mount except the folder read-only, and mount a ``/proc`` that shows only this namespace's processes.
 
-    What the kernel refuses here stays as it is: Landlock refuses the same files.
+    Failures are ignored, because Landlock protects the same files.
     """
     place = str(folder)
     kernel.mount("none", "/", "none", _PRIVATE | _IN_ALL)

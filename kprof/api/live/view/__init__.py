@@ -1,1 +1,1 @@
-"""``kprof view``: a page over a session, served to this machine's own browser only."""
+"""``kprof view``: a web page on top of a session, served only to browsers on this machine."""

@@ -1,4 +1,4 @@
-"""The addresses of ``kprof view``: the page's files, questions as JSON, and a stream of news."""
+"""The HTTP routes of ``kprof view``: the page's files, queries as JSON, and a stream of events."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -45,10 +45,10 @@ from kprof.version import __version__
 
 
 class SaidOfKernel(TypedDict):
-    """The words for one kernel: its verdict, what a search has found, and its causes.
+    """The texts for one kernel: its verdict, better knobs from a search, and its causes of lost time.
 
-    Of a cause: the positions of its findings, the one that names it first, severity, message, cost, place, and what to
-    do by its kind.
+    Each cause has the positions of its findings (the one that names the cause first), severity, message, cost, place,
+    and what to do, by kind.
     """
 
     verdict: str
@@ -57,7 +57,7 @@ class SaidOfKernel(TypedDict):
 
 
 def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
-    """The words for each kernel of a document of ``kprof analyze --json``."""
+    """Return the texts for each kernel of a document of ``kprof analyze --json``."""
     from kprof.document import KernelReport
     from kprof.reporters._kernel_words import better, verdict
     from kprof.reporters.answer import cause_text, causes_of
@@ -84,9 +84,9 @@ def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
 
 
 async def follow(questions: OpenQuestions, hub: Hub, poll: float = POLL) -> None:
-    """Tell ``changed`` with the target's position after each save of a file that its last report rests on.
+    """Send ``changed`` with a target's position whenever a file that its last report depends on is saved.
 
-    It never ends by itself.
+    This coroutine runs until it is cancelled.
     """
     while True:
         await asyncio.sleep(poll)
@@ -94,7 +94,7 @@ async def follow(questions: OpenQuestions, hub: Hub, poll: float = POLL) -> None
             if stale(files):
                 await asyncio.to_thread(settle, files)
                 if questions.files.get(target) is files:
-                    # A report that is asked for now says anew which files count.
+                    # No newer report has replaced the list of files in the meantime.
                     questions.files[target] = stamps(files)
                 questions.saves[target] += 1
                 hub.tell("changed", {"target": target, "saves": questions.saves[target]})
@@ -109,18 +109,18 @@ FILES: Mapping[str, tuple[str, str]] = {
     "/view.css": ("view.css", "text/css; charset=utf-8"),
     **{f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8") for name in SCRIPTS},
 }
-"""Address to file of the package and its type: there are no others, and no address is ever made a path."""
+"""File and content type by URL path. No other files are served, and a URL is never converted to a file path."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Served:
-    """What a server serves.
+    """The targets of a server, and their options.
 
     Attributes:
-        targets: as :func:`kprof.analyze` takes them.
-        options: of :func:`kprof.analyze`, for all of them.
+        targets: targets of :func:`kprof.analyze`.
+        options: options of :func:`kprof.analyze` for all targets.
     """
 
     targets: Sequence[str]
@@ -128,11 +128,11 @@ class Served:
 
 
 class ViewServer:
-    """The answers to the page's requests.
+    """Answers the page's requests.
 
     Args:
-        tritons: whose sessions answer questions.
-        served: what may be asked about.
+        tritons: sessions that answer queries, by Triton release.
+        served: the targets that may be queried.
     """
 
     def __init__(self, tritons: TritonSessions, served: Served) -> None:
@@ -140,7 +140,7 @@ class ViewServer:
         self._questions, self._served = OpenQuestions(tritons, self.hub), served
 
     def application(self) -> Starlette:
-        """The ASGI application, without its guard."""
+        """Return the ASGI application, without its guard."""
         pages = [Route(path, partial(_file, *_content(name), kind)) for path, (name, kind) in FILES.items()]
         questions = [
             Route("/api/report", partial(_question, Asked, self._report), methods=["POST"]),
@@ -156,7 +156,7 @@ class ViewServer:
         own = [
             Route("/api/session", self._about),
             Route("/api/stream", self._stream),
-            # Browsers ask for one.
+            # Browsers request an icon.
             Route("/favicon.ico", _nothing),
         ]
         return Starlette(routes=[*pages, *questions, *own], lifespan=self._lifespan)
@@ -172,7 +172,7 @@ class ViewServer:
                 await following
 
     async def _about(self, _: Request) -> Response:
-        """What is served, and what was asked so far."""
+        """Return the server's targets and options, and the results so far."""
         options = {name: value for name, value in self._served.options.items() if value}
         return JSONResponse({
             "kprof": __version__,
@@ -255,7 +255,7 @@ async def _nothing(_: Request) -> Response:
 
 
 async def _question(kind: type[Kind], answer: Callable[[Kind], Awaitable[Any]], request: Request) -> Response:
-    """Read a question, answer it, and give it up when the page that asked is gone."""
+    """Read and answer a query; cancel it if the page disconnects."""
     try:
         body = await _body(request)
         if body is None:
@@ -270,7 +270,7 @@ async def _question(kind: type[Kind], answer: Callable[[Kind], Awaitable[Any]], 
 
 
 async def _body(request: Request) -> bytes | None:
-    """The body; ``None`` when it is too long, of which no more is read than shows that."""
+    """Return the body, or ``None`` if it is too long; reading stops at the limit."""
     found = bytearray()
     async for part in request.stream():
         found += part
@@ -280,10 +280,10 @@ async def _body(request: Request) -> bytes | None:
 
 
 async def _unless_gone(request: Request, answer: Awaitable[T]) -> T:
-    """An answer, worked on as long as the client is connected.
+    """Wait for an answer, and cancel it if the client disconnects.
 
     Raises:
-        ClientDisconnect: it is not.
+        ClientDisconnect: the client disconnected before the answer.
     """
     working, gone = asyncio.ensure_future(answer), asyncio.ensure_future(_disconnected(request))
     try:

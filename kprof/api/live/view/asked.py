@@ -1,4 +1,4 @@
-"""What the page may ask, read strictly: an unknown field, a wrong type or too much of anything is refused."""
+"""The page's queries, decoded strictly: unknown fields, wrong types and oversized values are rejected."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
@@ -10,7 +10,7 @@ from kprof.errors import KprofError
 from kprof.options.groups import SearchOptions
 
 MOST_BYTES = 64 * 1024
-"""Of a request; those of the page have some hundred."""
+"""Maximum size of a request in bytes; requests of the page have some hundred."""
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Value = int | float | bool | Annotated[str, msgspec.Meta(max_length=200)] | None
@@ -20,17 +20,17 @@ Values = Annotated[dict[Name, Value], msgspec.Meta(max_length=100)]
 
 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A question about one configuration of one target.
+    """A query about one configuration of one target.
 
     Attributes:
-        target: position among the targets that the server was started with: no path is ever taken from a request.
-        arch: product or architecture; as the server was started when empty.
-        case: one of the kernel's named shapes; as the server was started when ``None``.
-        config, constexpr, shape: on top of what the server was started with.
+        target: position among the server's targets; a request cannot name a path.
+        arch: product or architecture; "" for the server's own.
+        case: name of one of the kernel's shapes; ``None`` for the server's own.
+        config, constexpr, shape: values that override the server's own.
         kernel: position among the target's kernels, for a listing.
-        stage: of a listing.
-        triton: release that compiles; the installed one when empty.
-        budget: seconds after which a search for better knobs begins no compile.
+        stage: compiler stage of a listing.
+        triton: Triton release to compile with; "" for the installed one.
+        budget: seconds after which a search for better knobs starts no further compile.
     """
 
     target: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
@@ -46,7 +46,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class AskedLanding(Asked, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A question about one finding of a report: its rule, its location, and the loop and cause of its evidence."""
+    """A query about one finding of a report: its rule, its location, and the loop and cause of its evidence."""
 
     rule: Annotated[str, msgspec.Meta(pattern=r"^[A-Z]{2}[0-9]{3}\Z")] = ""
     file: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
@@ -56,16 +56,16 @@ class AskedLanding(Asked, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Two questions about one target, to be compared."""
+    """A comparison of two configurations of one target."""
 
     old: Asked
     new: Asked
 
 
 class AskedOccupancy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a kernel would take: registers of a lane, bytes of LDS and wavefronts of a workgroup.
+    """A query about occupancy: registers per lane, and LDS bytes and wavefronts per workgroup.
 
-    ``curve`` is the one that it is drawn over.
+    ``curve`` is the resource that occupancy is drawn over.
     """
 
     arch: Gpu
@@ -80,10 +80,10 @@ Kind = TypeVar("Kind", Asked, AskedLanding, AskedPair, AskedOccupancy)
 
 
 def read(body: bytes, kind: type[Kind]) -> Kind:
-    """A request's body.
+    """Decode a request's body.
 
     Raises:
-        KprofError: it is no such question.
+        KprofError: the body is not a query of this kind.
     """
     try:
         return msgspec.json.decode(body, type=kind)
@@ -92,19 +92,19 @@ def read(body: bytes, kind: type[Kind]) -> Kind:
 
 
 MEASURED = ("counters", "trace", "thread_trace")
-"""Options that name measurements; they belong to a report, and the last one to a listing, too."""
+"""Options that name measurements. Reports use all of them, listings only ``thread_trace``."""
 
 
 def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of :func:`kprof.analyze` for a question, without measurements.
+    """Return the arguments of :func:`kprof.analyze` for a query, without measurements.
 
     Args:
-        asked: the question.
-        targets: of the server.
+        asked: the query.
+        targets: the server's targets.
         base: options that the server was started with.
 
     Raises:
-        KprofError: there is no such target.
+        KprofError: the target does not exist.
     """
     if asked.target >= len(targets):
         raise KprofError(f"there is no target {asked.target + 1}, there are {len(targets)}")
@@ -116,25 +116,25 @@ def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> 
         found["case"] = asked.case
     for name in ("config", "constexpr", "shape"):
         found[name] = {**(base.get(name) or {}), **getattr(asked, name)}
-    # What is not set is not sent: some targets take none of these options.
+    # Options that are not set are omitted, because some targets accept none of them.
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
 
 
 def report_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with what was measured.
+    """Return :func:`arguments` with the measurements.
 
     Raises:
-        KprofError: there is no such target.
+        KprofError: the target does not exist.
     """
     measured = {name: base[name] for name in MEASURED if base.get(name)}
     return {**arguments(asked, targets, base), **measured}
 
 
 def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for one stage of one kernel.
+    """Return the arguments of a listing: :func:`arguments` with a stage and a kernel.
 
     Raises:
-        KprofError: there is no such target or stage.
+        KprofError: the target or the stage does not exist.
     """
     if asked.stage not in STAGES:
         raise KprofError(f"no stage {asked.stage!r}", hint=f"there are {', '.join(STAGES)}")
@@ -143,29 +143,29 @@ def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, A
 
 
 def kernel_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for one kernel.
+    """Return :func:`arguments` with the position of a kernel.
 
     Raises:
-        KprofError: there is no such target.
+        KprofError: the target does not exist.
     """
     return {**arguments(asked, targets, base), "kernel": asked.kernel}
 
 
 def landing_arguments(asked: AskedLanding, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for one finding. Its file is only compared with those of the instructions.
+    """Return :func:`kernel_arguments` with a finding. Its file is never opened, only compared with instructions' files.
 
     Raises:
-        KprofError: there is no such target.
+        KprofError: the target does not exist.
     """
     names = ("rule", "file", "line", "loop", "cause")
     return {**kernel_arguments(asked, targets, base), **{name: getattr(asked, name) for name in names}}
 
 
 def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of the session's ``difference``; stage and kernel are those of the first question.
+    """Return the arguments of the session's ``difference``; stage and kernel are those of the old side.
 
     Raises:
-        KprofError: there is no such target or stage, or these are two targets.
+        KprofError: the target or the stage does not exist, or the sides have different targets.
     """
     if asked.old.stage not in STAGES:
         raise KprofError(f"no stage {asked.old.stage!r}", hint=f"there are {', '.join(STAGES)}")
@@ -173,15 +173,15 @@ def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping
 
 
 def two_targets() -> KprofError:
-    """Only configurations of one target are compared."""
+    """Return the error that configurations of two different targets cannot be compared."""
     return KprofError("two targets cannot be compared here", hint="kprof diff compares reports of any two.")
 
 
 def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of the session's ``compare``.
+    """Return the arguments of the session's ``compare``.
 
     Raises:
-        KprofError: there is no such target, or these are two.
+        KprofError: the target does not exist, or the sides have different targets.
     """
     if asked.old.target != asked.new.target:
         raise two_targets()
@@ -191,10 +191,10 @@ def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, 
 
 
 def advice_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of :func:`kprof.advise`, of a kernel with cases.
+    """Return the arguments of :func:`kprof.advise` for a kernel with cases.
 
     Raises:
-        KprofError: there is no such target, or it is launched as the command line says and has no cases.
+        KprofError: the target does not exist, or options describe its launch because it has no cases.
     """
     given = arguments(asked, targets, base)
     if stays := [name for name in ("signature", "constexpr", "grid") if name in given]:

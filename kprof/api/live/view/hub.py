@@ -1,4 +1,4 @@
-"""News for every open page: answers in the order in which they finish, and files that have changed."""
+"""Events for all open pages: finished answers in order, and changed files."""
 
 import asyncio
 import json
@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 MOST_PAGES = 16
-"""Pages that can be connected at a time."""
+"""Maximum number of connected pages."""
 KEPT = 500
-"""Answers that a page gets that is opened later."""
+"""Number of previous answers that a newly opened page receives."""
 
 _WAITING = 256
 _QUIET = 15.0
-"""Seconds without news after which a sign of life is sent, so that a page that is gone is noticed."""
+"""Seconds without events after which a keep-alive is sent, so that a closed page is noticed."""
 
 
 class Hub:
-    """Tells news to all who listen; to be used from the event loop."""
+    """Sends events to all connected pages; to be used from the event loop."""
 
     def __init__(self) -> None:
         self._listeners: set[asyncio.Queue[str | None]] = set()
@@ -26,14 +26,14 @@ class Hub:
 
     @property
     def full(self) -> bool:
-        """Whether no further page can listen."""
+        """Whether no further page can connect."""
         return len(self._listeners) >= MOST_PAGES or self._closed
 
     def tell(self, kind: str, news: Mapping[str, Any]) -> None:
-        """Tell all pages; one that has not listened for long is left behind, and has to ask again."""
+        """Send an event to all pages; disconnect pages whose queue is full, which must then reconnect."""
         if kind == "result":
             self.results.append(news)
-        # One line, whatever the texts hold.
+        # json.dumps escapes line breaks, so the data is one line.
         text = f"event: {kind}\ndata: {json.dumps(news)}\n\n"
         for listener in list(self._listeners):
             try:
@@ -42,7 +42,7 @@ class Hub:
                 self._listeners.discard(listener)
 
     async def listen(self) -> AsyncIterator[str]:
-        """News as server-sent events, until the hub is closed."""
+        """Yield events as server-sent events until the hub is closed."""
         listener: asyncio.Queue[str | None] = asyncio.Queue(_WAITING)
         self._listeners.add(listener)
         try:

@@ -1,4 +1,4 @@
-"""Questions of the pages to the session: so many at a time, and none that no page waits for."""
+"""The pages' open queries to the session: their number is limited, and abandoned queries are cancelled."""
 
 import asyncio
 import time
@@ -17,23 +17,23 @@ from kprof.errors import KprofError
 from kprof.importing.dependencies import Stamp
 
 MOST_QUESTIONS = 64
-"""Questions that wait or are worked on; with more, a page is asked to come back later."""
+"""Maximum number of open queries; further queries are rejected, and the page must try again later."""
 
 
 class TooManyQuestionsError(KprofError):
-    """As many questions as may be are waiting for an answer."""
+    """The maximum number of open queries is reached."""
 
 
 class OpenQuestions:
-    """Asks the session for the pages, and tells them what comes back.
+    """Sends the pages' queries to the sessions, and broadcasts finished reports.
 
     Args:
-        tritons: whose sessions answer.
-        hub: gets each report that is finished.
+        tritons: sessions that answer queries, by Triton release.
+        hub: hub that receives each finished report.
 
     Attributes:
-        files: target to the files that its last report rests on.
-        saves: target to how often one of them was saved since.
+        files: files that the last report of each target depends on, by the target's position.
+        saves: number of times that such a file was saved, by the target's position.
     """
 
     def __init__(self, tritons: TritonSessions, hub: Hub) -> None:
@@ -43,16 +43,16 @@ class OpenQuestions:
         self.saves: Counter[int] = Counter()
 
     async def ask(self, question: str, arguments: Mapping[str, Any], triton: str = "") -> Question:
-        """Ask, and wait until it is answered, also by an error; given up when the waiting task is cancelled.
+        """Submit a query and wait until it has an answer or an error; cancel it if the waiting task is cancelled.
 
         Args:
-            question: its name.
-            arguments: of it.
-            triton: release that compiles; the installed one when empty.
+            question: name of the query.
+            arguments: arguments of the query.
+            triton: Triton release to compile with; "" for the installed one.
 
         Raises:
-            TooManyQuestionsError: too many questions are open.
-            KprofError: there is no such Triton.
+            TooManyQuestionsError: too many queries are open.
+            KprofError: the Triton release is not available.
         """
         if len(self._open) >= MOST_QUESTIONS:
             raise TooManyQuestionsError(
@@ -63,7 +63,7 @@ class OpenQuestions:
         try:
             done = asyncio.wrap_future(asked)
             await asyncio.wait([done])
-            # Whoever asks for the result gets the exception; here it is only marked as seen.
+            # The caller gets the exception from the result; here it is only marked as retrieved.
             _ = done.cancelled() or done.exception()
         except asyncio.CancelledError:
             asked.cancel()
@@ -73,7 +73,7 @@ class OpenQuestions:
         return asked
 
     async def report(self, target: int, asked: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The document of ``kprof analyze --json``; all pages get its first figures, or why there is none.
+        """Return the document of ``kprof analyze --json``, and send its main figures or its error to all pages.
 
         Raises:
             KprofError: as :func:`kprof.analyze`.
@@ -93,7 +93,7 @@ class OpenQuestions:
         kernels = [asdict(kernel_answer(one)) for one in document["kernels"]]
         for one, entry in zip(kernels, document["kernels"], strict=True):
             one["roofline"] = (entry.get("model") or {}).get("roofline")
-            # Their texts are in the document.
+            # The document contains the texts of the causes.
             del one["causes"]
             one["findings"] = [f"{each['rule']} {each['name']}" for each in entry["findings"]]
         self._hub.tell("result", {**news, "kernels": kernels})
@@ -101,10 +101,10 @@ class OpenQuestions:
 
 
 def result(asked: Question) -> dict[str, Any]:
-    """The answer to a question that is done.
+    """Return the answer to a finished query.
 
     Raises:
-        KprofError: as the question ended.
+        KprofError: the query failed or was cancelled.
     """
     try:
         return asked.result(0)
@@ -113,5 +113,5 @@ def result(asked: Question) -> dict[str, Any]:
 
 
 def error_fields(error: KprofError) -> dict[str, str | None]:
-    """An error as JSON values."""
+    """Return an error as JSON values."""
     return {"message": error.message, "path": error.path, "place": error.place, "hint": error.hint}

@@ -1,7 +1,7 @@
-"""Serving the page: a socket on the loopback, a token that cannot be guessed, an end that leaves nothing running.
+"""Serve the page on a loopback socket, protected by a secret token, until Ctrl-C.
 
-A web page of somebody else can send requests to a loopback address, under a name that it has its own DNS resolve to
-127.0.0.1. Its requests carry that name as their Host, its own Origin, and never the token.
+A foreign web page can send requests to the loopback address through a host name that its DNS resolves to 127.0.0.1
+(DNS rebinding). Such requests carry that name as their Host, the foreign Origin, and never the token.
 """
 
 import hmac
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 TOKEN_HEADER = "x-kprof-token"  # noqa: S105 - the header's name
 API = "/api/"
-"""What stands below it needs the token; the rest is the page without any of the user's data."""
+"""Path prefix of requests that need the token; other paths serve the page, which contains no data of the user."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""No code but the page's own files, no markup from text, nothing from elsewhere, and no framing."""
+"""Content security policy: only the page's own files, no markup from text, no other origins, and no framing."""
 HEADERS: Mapping[str, str] = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -38,7 +38,7 @@ HEADERS: Mapping[str, str] = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""Of every answer."""
+"""HTTP headers of every response."""
 _NEEDED = frozenset({"starlette", "uvicorn", "anyio", "h11", "click", "idna"})
 _LOOPBACK = "127.0.0.1"
 
@@ -52,13 +52,13 @@ def serve(
     """Serve the page of some targets until Ctrl-C.
 
     Args:
-        targets: as :func:`kprof.analyze` takes them.
-        options: how they are compiled, and how they are served.
-        tell: given the address once the server listens.
+        targets: targets of :func:`kprof.analyze`.
+        options: how the targets are compiled and served.
+        tell: called with the page's URL once the server listens.
 
     Raises:
         KprofError: packages are missing, a target does not exist, or the port is taken.
-        KeyboardInterrupt: how it ends.
+        KeyboardInterrupt: the user pressed Ctrl-C.
     """
     try:
         import starlette
@@ -83,32 +83,32 @@ def serve(
 
     with _listening(options.port) as listening, TritonSessions(begin) as tritons:
         if compiling:
-            # Its processes import what they need while the browser starts.
+            # Start the session now, so that its processes import Triton while the browser starts.
             tritons.session("")
         server = ViewServer(tritons, Served(list(targets), base))
         _run(server, listening, tell)
 
 
 def _check(target: str) -> None:
-    """See that a target is there; nothing of it is run.
+    """Check that a target exists, without running its code.
 
     Raises:
-        TargetError: it is not.
+        TargetError: the target does not exist.
     """
     from kprof.targets.library import bundled, load
     from kprof.targets.target import resolve
 
     found = resolve(target)
     if not found.path.exists() and str(found.path) not in bundled():
-        # It says what there is instead.
+        # Loading raises the error that names similar kernels.
         load(found.text)
 
 
 def _base(options: ViewOptions) -> dict[str, Any]:
-    """Arguments of every question: for the GPU that was measured, where none is named.
+    """Return the arguments of every query; the default GPU is that of the measurements.
 
     Raises:
-        KprofError: measurements cannot be read, or are of another GPU.
+        KprofError: measurements cannot be read, or belong to another GPU.
     """
     from kprof.api.measurements import joining
 
@@ -116,7 +116,7 @@ def _base(options: ViewOptions) -> dict[str, Any]:
     given.pop("jobs", None)
     found = joining(options, options.arch)
     measured = found.measurement.name if found is not None else None
-    # Questions are JSON; the page's own sizes and GPU come on top.
+    # Queries must be JSON values. The page's own sizes and GPU override these arguments.
     own = {"arch": ",".join(options.arch) or measured or "", "shape": options.sizes}
     given |= {name: value for name, value in own.items() if value}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
@@ -140,12 +140,12 @@ def _run(server: "ViewServer", listening: socket.socket, tell: Callable[[str], N
 
     from kprof.api.live.one_line_log import log_in_one_line
 
-    # A request that is damaged behind its answer is an error in the server's loop.
+    # A request that breaks after its response raises an error in the server's event loop.
     log_in_one_line("asyncio", "uvicorn")
     port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
 
     class Ending(uvicorn.Server):
-        """Ends the streams of open pages, which never end by themselves, before it waits for them."""
+        """A server that closes the event streams of open pages on exit, because they never end by themselves."""
 
         def handle_exit(self, sig: int, frame: Any) -> None:
             super().handle_exit(sig, frame)
@@ -153,7 +153,7 @@ def _run(server: "ViewServer", listening: socket.socket, tell: Callable[[str], N
 
         async def startup(self, sockets: "list[socket.socket] | None" = None) -> None:
             await super().startup(sockets)
-            # Browsers do not send what is behind #, nor put it into the Referer header.
+            # Browsers send the part after # neither in requests nor in the Referer header.
             tell(f"http://{_LOOPBACK}:{port}/#{token}")
 
     config = uvicorn.Config(
@@ -174,12 +174,12 @@ def _run(server: "ViewServer", listening: socket.socket, tell: Callable[[str], N
 
 
 class Guard:
-    """Refuses what does not come from the served page, and puts :data:`HEADERS` on all that goes out.
+    """Rejects requests that do not come from the served page, and adds :data:`HEADERS` to all responses.
 
     Args:
-        app: what is guarded.
-        port: that the server listens on.
-        token: which requests below :data:`API` carry.
+        app: the guarded ASGI application.
+        port: port that the server listens on.
+        token: token that requests below :data:`API` must carry.
     """
 
     def __init__(self, app: "ASGIApp", port: int, token: str) -> None:
@@ -188,7 +188,7 @@ class Guard:
         self._origins = {b"http://" + host for host in self._hosts}
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """An ASGI application."""
+        """Handle an ASGI request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -213,7 +213,7 @@ class Guard:
         await with_headers({"type": "http.response.body", "body": body})
 
     def _refusal(self, scope: "Scope") -> tuple[int, str] | None:
-        """A status and why, or ``None`` for what may pass."""
+        """Return the HTTP status and reason of a rejected request, or ``None`` if the request is allowed."""
         given: dict[bytes, list[bytes]] = {}
         for name, value in scope["headers"]:
             given.setdefault(name.lower(), []).append(value)

@@ -1,4 +1,4 @@
-// Looking for better knobs: the search of `kprof advise`, each answer a click away.
+// Searches for better knobs like `kprof advise`; a click on an answer opens it.
 
 import { byId, duration, make } from "/dom.js";
 import { ask } from "/server.js";
@@ -6,7 +6,7 @@ import { ask } from "/server.js";
 const SECONDS = 30;
 let running = null;
 
-/** End a search that is not waited for any more, and show none. */
+/** Abort the running search and clear its results. */
 export function forget() {
   running?.abort();
   running = null;
@@ -16,7 +16,7 @@ export function forget() {
   byId("better-list").replaceChildren();
 }
 
-/** Search from a question; `open(change)` is called with the knobs of the answer that is chosen. */
+/** Search for knobs better than those of a query; `open(change)` is called with the knobs of the clicked answer. */
 export async function find(question, sheet, open) {
   forget();
   const mine = new AbortController();
@@ -40,7 +40,7 @@ export async function find(question, sheet, open) {
 
 function entry(one, sheet, open) {
   const words = Object.entries(one.change).map(([name, value]) => `${name}=${value}`).join(" ");
-  // A switch of the environment is no knob of the page.
+  // Environment switches are not knobs of the page, so such an answer cannot be opened.
   const turns = Object.keys(one.change).every((name) => sheet.knobs.some((knob) => knob.name === name));
   const name = turns ? make("button", { type: "button", onclick: () => open(one.change) }, words) : words;
   const seen = one.must_see.length ? `to be seen: ${one.must_see.join(", ")}` : "nothing but the time changes";

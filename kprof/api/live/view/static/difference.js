@@ -1,10 +1,10 @@
-// A stage of two configurations side by side.
+// Shows a compiler stage of two configurations side by side.
 
 import { make } from "/dom.js";
 
 const CODE = ["ttgir", "amdgcn"];
 
-/** Buttons for the stages; `ask(stage)` gives the rows. */
+/** Return buttons for the stages; `ask(stage)` returns the rows. */
 export function differences(stages, ask) {
   const place = make("div", {});
   const button = (stage) =>

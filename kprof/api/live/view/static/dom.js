@@ -1,8 +1,8 @@
-// Making elements. Text is always text: nothing here, or anywhere on the page, reads markup.
+// Creates DOM elements. Text is always inserted as text: no part of the page parses markup.
 
 export const byId = (id) => document.getElementById(id);
 
-/** An element with properties and children; children are elements or text. */
+/** Create an element with properties and children; children are elements or text. */
 export function make(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -15,7 +15,7 @@ export function make(tag, properties = {}, ...children) {
   return made;
 }
 
-/** The same for a drawing; all properties are attributes, but those that begin with `on`. */
+/** Create an SVG element; names that begin with `on` are event listeners, all others are attributes. */
 export function draw(tag, attributes = {}, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -28,20 +28,20 @@ export function draw(tag, attributes = {}, ...children) {
 
 const node = (child) => (child instanceof Node ? child : String(child));
 
-/** Fill a select with [value, text] and choose one by its value. */
+/** Fill a select with [value, text] pairs and select the option with the value `chosen`. */
 export function choices(select, pairs, chosen) {
   select.replaceChildren(...pairs.map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
 }
 
-/** Microseconds as people say them. */
+/** Format microseconds with a suitable unit. */
 export function duration(us) {
   if (us === null || us === undefined) return "unknown";
   const [value, unit] = us < 1000 ? [us, "µs"] : us < 1e6 ? [us / 1000, "ms"] : [us / 1e6, "s"];
   return `${value >= 100 ? value.toFixed(0) : value.toPrecision(3)} ${unit}`;
 }
 
-/** A number as it is, or that it is not known. */
+/** Format a number with at most two decimals, or "unknown". */
 export const known = (value) => (value === null || value === undefined ? "unknown" : Number(value.toFixed(2)).toString());
 
-/** The last part of a path. */
+/** Return the last part of a path. */
 export const base = (path) => path.split("/").pop();

@@ -1,10 +1,10 @@
-// What was tried as dots: the predicted time, the occupancy, and the spills as colour and size.
+// Plots tried configurations as dots: predicted time over occupancy, with spills as colour and size.
 
 import { byId, draw, duration, known } from "/dom.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [520, 300, 30, 30, 10, 14];
 
-/** Draw rows of the table; `open(row)` is called for the one that is chosen. */
+/** Draw the rows of the table as dots; `open(row)` is called for a clicked dot. */
 export function show(rows, chosen, open) {
   const known_ = rows.filter((row) => row.time?.us && row.waves_per_simd !== null && row.waves_per_simd !== undefined);
   byId("dots-part").hidden = !known_.length;
@@ -36,7 +36,7 @@ export function show(rows, chosen, open) {
   byId("dots").replaceChildren(drawn);
 }
 
-/** The least and the largest time with some room around them. */
+/** Return the range of the times, with a margin of 15 %. */
 function spread(times) {
   return [Math.min(...times) / 1.15, Math.max(...times) * 1.15];
 }

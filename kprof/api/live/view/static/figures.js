@@ -1,4 +1,4 @@
-// The first figures of a kernel, where its time goes, and its findings.
+// Shows the main figures of a kernel, its time by cause, and its findings.
 
 import { base, byId, duration, known, make } from "/dom.js";
 
@@ -10,7 +10,7 @@ const RESOURCES = {
   vgpr: "VGPRs", agpr: "AGPRs", sgpr: "SGPRs", lds: "bytes of LDS", num_warps: "wavefronts a workgroup",
   vgpr_padding: "VGPRs of padding by waves_per_eu", sgpr_padding: "SGPRs of padding by waves_per_eu",
 };
-/** Figures of a kernel's entry in the report. */
+/** Return [name, value, note] for each main figure of a kernel's entry in the report. */
 export function figures(kernel) {
   const { resources = {}, occupancy, model } = kernel;
   return [
@@ -35,7 +35,7 @@ export function draw(document_, kernel, jump) {
   findings(kernel, words.causes, jump);
 }
 
-/** What a search for better knobs has found for this kernel, with the line to paste. */
+/** Show the better knobs that an earlier search found for this kernel, with the line to paste. */
 function advised(words, best) {
   const place = byId("advised");
   place.hidden = !best;

@@ -1,10 +1,10 @@
-// The knobs of a target as selects, and what is copied out of them.
+// Shows the knobs of a target as selects, and formats them as code and as a command.
 
 import { byId, make } from "/dom.js";
 
 const text = (value) => (value === null ? "None" : value === true ? "True" : value === false ? "False" : String(value));
 
-/** Draw the knobs; `turn(knob, value)` is called for each that is turned. */
+/** Draw the knobs; `turn(knob, value)` is called when the user changes one. */
 export function draw(sheet, question, turn) {
   const list = sheet.knobs.map((knob) => {
     const now = current(knob, question);
@@ -20,7 +20,7 @@ export function draw(sheet, question, turn) {
   for (const id of ["reset", "copy"]) byId(id).hidden = !sheet.knobs.length;
 }
 
-/** A knob's value in a question. */
+/** Return a knob's value in a query. */
 export function current(knob, question) {
   const set = question[knob.option] || {};
   return knob.name in set ? set[knob.name] : knob.value;
@@ -28,7 +28,7 @@ export function current(knob, question) {
 
 const python = (value) => (typeof value === "string" ? JSON.stringify(value) : text(value));
 
-/** The configuration as code. */
+/** Return the configuration as a `triton.Config`. */
 export function tritonConfig(sheet, question) {
   const outside = ["num_warps", "num_stages"];
   const pairs = sheet.knobs.map((knob) => [knob.name, current(knob, question)]);
@@ -40,9 +40,9 @@ export function tritonConfig(sheet, question) {
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
 const set = (values) => Object.entries(values).map(([name, value]) => `${name}=${text(value)}`).join(",");
 
-/** The same question on the command line. */
+/** Return the kprof command that is equivalent to a query. */
 export function command(target, question, options) {
-  // Another Triton than the installed one is a comparison with it.
+  // `kprof analyze` has no --triton, so another release is compared with the installed one.
   const words = question.triton ? ["kprof", "diff", target, "--triton", "installed", "--triton", question.triton] : ["kprof", "analyze", "kernel", target];
   const add = (flag, value) => value && words.push(flag, value);
   add("--arch", question.arch || options.arch);

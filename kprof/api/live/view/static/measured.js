@@ -1,10 +1,10 @@
-// What was measured beside what is modelled: of the kernel, and line by line in its loops.
+// Compares measured with modelled values: for the kernel, and line by line for its loops.
 
 import { byId, known, make } from "/dom.js";
 
 const row = (cells, name = "td") => make("tr", {}, ...cells.map((cell) => (cell instanceof Node ? cell : make(name, {}, cell))));
 
-/** Draw a kernel's measurements; `jump(place)` goes to a line `file:line`. */
+/** Draw a kernel's measurements; `jump(place)` goes to the source line `file:line`. */
 export function show(kernel, notes, jump) {
   const found = kernel.measured;
   const missing = [...notes, ...kernel.notes].filter((one) => one.startsWith("not measured"));

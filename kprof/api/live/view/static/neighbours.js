@@ -1,4 +1,4 @@
-// Compiling what is one knob away. Each answer comes as news of the stream and becomes a row and a dot.
+// Compiles all configurations that differ in one knob. Each answer arrives as an event and becomes a row and a dot.
 
 import { byId } from "/dom.js";
 import { current } from "/knobs.js";
@@ -7,14 +7,14 @@ import { ask } from "/server.js";
 const AT_ONCE = 2;
 let running = null;
 
-/** Give up those that are not waited for any more. */
+/** Abort the running compiles. */
 export function forget() {
   running?.abort();
   running = null;
   byId("neighbours").disabled = false;
 }
 
-/** The questions whose knobs differ from this one's in one, by one step of its values. */
+/** Return the queries in which one knob differs from this query by one step. */
 export function around(question, sheet) {
   return sheet.knobs.flatMap((knob) => {
     const at = knob.values.findIndex((value) => value === current(knob, question));
@@ -27,7 +27,7 @@ export function around(question, sheet) {
   });
 }
 
-/** Compile them all, some at once. */
+/** Compile all neighbours, AT_ONCE at a time. */
 export async function compile(question, sheet) {
   forget();
   const mine = new AbortController();

@@ -1,4 +1,4 @@
-// What occupancy would be with other amounts of registers, LDS and wavefronts.
+// Shows the occupancy for other numbers of registers, LDS bytes and wavefronts.
 
 import { byId, draw as part, known, make } from "/dom.js";
 import { ask } from "/server.js";
@@ -13,7 +13,7 @@ let now = null;
 let turn = 0;
 let waiting = null;
 
-/** Begin with what a kernel takes; nothing is shown where that is not known. */
+/** Set the sliders to a kernel's resources; hide them if the resources are not known. */
 export function begin(kernel, gpu) {
   const { vgpr, agpr, lds_bytes: lds, num_warps, lds_limit_bytes: limit } = kernel.resources || {};
   const all = [vgpr, lds, num_warps].every(Number.isInteger);
@@ -58,7 +58,7 @@ async function draw() {
   }
 }
 
-/** Occupancy over one amount as stairs, with where the kernel is. */
+/** Draw occupancy over one resource as a step function, with a line at the kernel's own value. */
 function curve(words, points, amount, most) {
   const end = points.at(-1).last;
   const x = (value) => (WIDTH * value) / end;

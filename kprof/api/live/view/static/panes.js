@@ -1,4 +1,4 @@
-// A stage of the compile as a list of lines. Only the lines in sight are in the document: a listing may have 60,000.
+// Shows a compiler stage as a list of lines. Only visible lines are in the DOM, because a listing may have 60,000.
 
 import { base, choices, make } from "/dom.js";
 
@@ -10,8 +10,8 @@ const PAGE = 20;
 export class Pane {
   /**
    * @param root the element that becomes the pane
-   * @param stages what can be chosen
-   * @param on `stage(pane)` when another one is chosen, `place(pane, key, chain)` when a line is
+   * @param stages the selectable stages
+   * @param on callbacks: `stage(pane)` when a stage is selected, `place(pane, key, chain)` when a line is
    */
   constructor(root, stages, stage, on) {
     this.on = on;
@@ -44,7 +44,7 @@ export class Pane {
     this.files = listing.files;
     this.lines = listing.lines;
     this.notes = listing.notes;
-    // Stages that this kernel has not are there, but cannot be chosen.
+    // Stages that this kernel does not have are listed, but disabled.
     for (const option of this.select.options) option.disabled = Boolean(listing.stages && !listing.stages.includes(option.value));
     this.rows = new Map();
     let longest = 0;
@@ -56,7 +56,7 @@ export class Pane {
         this.rows.get(key).push(row);
       }
     });
-    // Rows of the listing before.
+    // Forget the rows of the previous listing.
     this.drawn.clear();
     this.most = this.lines.reduce((most, line) => Math.max(most, line[6] || 0), 0);
     this.top = this.lines.reduce((most, line) => Math.max(most, line[3] || 0, line[7] || 0), 0);
@@ -72,7 +72,7 @@ export class Pane {
     this.#draw();
   }
 
-  /** Where to begin: at the line that most of the time goes to. */
+  /** Return the scroll position of the line with the largest share of the time. */
   hottest() {
     const most = this.lines.reduce((found, line) => Math.max(found, line[3] || 0), 0);
     const row = this.lines.findIndex((line) => most > 0 && line[3] === most);
@@ -83,7 +83,7 @@ export class Pane {
     this.root.classList.toggle("stale", is);
   }
 
-  /** Light the lines of a place; those of the calls around it weaker. Scrolls to the first one unless it is in sight. */
+  /** Highlight the lines of a place, and weakly those of its callers. Scroll to the first line unless it is visible. */
   light(key, chain, scroll = true) {
     this.lit = new Set(this.rows.get(key) || []);
     this.around = new Set(this.stage === "python" ? chain.flatMap((one) => this.rows.get(one) || []) : []);
@@ -91,7 +91,7 @@ export class Pane {
     this.#draw();
   }
 
-  /** Light these lines and go to the first. */
+  /** Highlight these rows and scroll to the first. */
   mark(rows) {
     this.lit = new Set(rows);
     this.around = new Set();
@@ -100,7 +100,7 @@ export class Pane {
     this.#draw();
   }
 
-  /** Mark the line that an error stands on. */
+  /** Mark the line of an error. */
   error(path, line) {
     this.wrong = path === null ? -1 : (this.#ofPath(path, line) ?? -1);
     if (this.wrong >= 0) this.#show(this.wrong);
@@ -112,7 +112,7 @@ export class Pane {
     return file === undefined ? undefined : this.rows.get(`${file}:${line}`)?.[0];
   }
 
-  /** The row of a line of the text. */
+  /** Return the row of a line number. */
   rowOf(number) {
     return this.lines.findIndex((line) => line[0] === number);
   }
@@ -163,7 +163,7 @@ export class Pane {
     }
   }
 
-  /** Draw once before the next frame, however often it scrolls until then. */
+  /** Draw once before the next frame, even after several scroll events. */
   #soon() {
     this.waiting ??= requestAnimationFrame(() => {
       this.waiting = undefined;
@@ -171,7 +171,7 @@ export class Pane {
     });
   }
 
-  /** Draw the rows in sight; those that were in sight before stay and only change their class. */
+  /** Draw the visible rows; rows that are already drawn are kept, and only their class is updated. */
   #draw() {
     const first = Math.max(0, Math.floor(this.view.scrollTop / HEIGHT) - SPARE);
     const end = Math.min(this.lines.length, first + Math.ceil(this.view.clientHeight / HEIGHT) + 2 * SPARE);
@@ -193,7 +193,7 @@ export class Pane {
         made.push(one);
       }
     }
-    // Their places are absolute: the order in the document is none.
+    // Rows are positioned absolutely, so their order in the DOM does not matter.
     this.space.append(...made);
   }
 
@@ -223,7 +223,7 @@ export class Pane {
     return made;
   }
 
-  /** A line's share of the predicted time, and of the measured one below it. */
+  /** Draw bars for a line's share of the predicted time and, below it, of the measured time. */
   #heat(share, measured) {
     const bar = (value, name) => {
       const made = make("i", { class: name });

@@ -1,4 +1,4 @@
-// The roofline: each memory level and kind of arithmetic, this kernel at each level, and what was tried besides.
+// Draws the roofline: each memory level and kind of arithmetic, this kernel at each level, and tried configurations.
 
 import { byId, draw, duration, known, make } from "/dom.js";
 
@@ -10,7 +10,7 @@ const sum = (values) => Object.values(values).reduce((all, one) => all + one, 0)
 const power = (at) => (at >= -2 && at < 4 ? String(Number((10 ** at).toPrecision(3))) : `1e${at}`);
 const rate = (gflops) => (gflops >= 1000 ? `${known(gflops / 1000)} TFLOP/s` : `${known(gflops)} GFLOP/s`);
 
-/** GFLOP/s and, by level, FLOP a byte; null for what has no time, or computes nothing in floating point. */
+/** Return GFLOP/s and, by level, FLOP per byte; null without a time or floating-point operations. */
 function place({ roofline, us }) {
   const flops = roofline ? sum(roofline.flops) : 0;
   if (!flops || !us) return null;
@@ -18,9 +18,9 @@ function place({ roofline, us }) {
 }
 
 /**
- * Draw it.
- * @param mine `{ roofline, us }` of the kernel that is shown
- * @param others `{ roofline, us, words, near, open }` of what was tried; `near`: one knob away
+ * Draw the roofline.
+ * @param mine `{ roofline, us }` of the shown kernel
+ * @param others `{ roofline, us, words, near, open }` of tried configurations; `near`: differs in one knob
  */
 export function show(mine, others) {
   const { roofline, us } = mine;
@@ -46,7 +46,7 @@ function levels({ levels: found }, us) {
   byId("roofline-levels").replaceChildren(...rows);
 }
 
-/** Where numbers are drawn: both axes are logarithmic, and all points and ridges are inside. */
+/** Return logarithmic scales whose range contains all points and ridges. */
 function axes(roofline, places) {
   const ridges = roofline.levels.filter((one) => one.peak_gbs).flatMap((one) => Object.values(roofline.peaks_tflops).map((peak) => (1000 * peak) / one.peak_gbs));
   const xs = [...places.flatMap((one) => Object.values(one.at)), ...ridges].map(log);
@@ -94,7 +94,7 @@ function frame({ x0, x1, y0, y1, x, y }) {
   return found;
 }
 
-/** The levels as slanted lines up to the highest kind of arithmetic; those kinds as level ones. */
+/** Draw memory levels as slanted lines up to the highest arithmetic peak, and arithmetic peaks as horizontal lines. */
 function roofs({ levels: found, peaks_tflops: peaks }, { x0, x1, y0, x, y }) {
   const top = Math.max(...Object.values(peaks).map((peak) => 1000 * peak));
   const lines = [];
@@ -105,13 +105,13 @@ function roofs({ levels: found, peaks_tflops: peaks }, { x0, x1, y0, x, y }) {
     if (!peak) continue;
     const start = Math.max(10 ** x0, 10 ** y0 / peak);
     line(`${LEVELS[name]}: ${known(peak)} GB/s`, start, start * peak, top / peak, top);
-    // Along the line, where it begins.
+    // Put the label at the start of the line, parallel to it.
     const angle = (-180 / Math.PI) * Math.atan2(y(start * peak) - y(top), x(top / peak) - x(start));
     const at = `translate(${x(start) + 8} ${y(start * peak) - 14}) rotate(${angle})`;
     lines.push(draw("text", { transform: at }, LEVELS[name]));
   }
   const steepest = Math.max(...found.map((one) => one.peak_gbs || 0));
-  // Kinds of one rate share a line.
+  // Kinds of arithmetic with the same peak share a line.
   const rates = new Map();
   for (const [kind, peak] of Object.entries(peaks)) {
     const key = known(Math.round(10 * peak) / 10);

@@ -1,4 +1,4 @@
-// Asking the server, with the token of the address. It stands behind #, and is taken out of what is shown at once.
+// Sends requests to the server with the token from the URL's fragment, which is removed from the address bar.
 
 const KEY = "kprof-token";
 
@@ -13,7 +13,7 @@ function token() {
 
 const headers = { "X-Kprof-Token": token() };
 
-/** What the server could not answer: `answer` is its message with path, place and hint. */
+/** Error of a rejected or failed request: `answer` has the server's message, path, place and hint. */
 export class Refused extends Error {
   constructor(status, answer) {
     super(answer.message || `the server answers ${status}`);
@@ -34,7 +34,7 @@ export const about = () => answer("/api/session", {});
 export const ask = (what, question, signal) =>
   answer(`/api/${what}`, { method: "POST", body: JSON.stringify(question), signal });
 
-/** Call `heard(kind, news)` for all news, for ever; `lost(words)` while there is no server. */
+/** Call `heard(kind, news)` for each event, without end; call `lost(words)` while the server cannot be reached. */
 export async function listen(heard, lost) {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// The modelled wavefronts over time: what issues, what waits for what, and which unit is busy; drawn, with zoom.
+// Draws the modelled wavefronts over time, with zoom: issued instructions, waits with their cause, and busy units.
 
 import { byId, known, make } from "/dom.js";
 
@@ -10,7 +10,7 @@ const COLOURS = {
 const CLOSEST = 20;
 
 export class Timeline {
-  /** @param jump called with the line of an instruction that is chosen */
+  /** @param jump called with the assembly line of a clicked instruction */
   constructor(jump) {
     this.jump = jump;
     this.canvas = byId("timeline");
@@ -48,7 +48,7 @@ export class Timeline {
     this.#to(0, data.cycles);
   }
 
-  /** Show `factor` of what is shown, around a cycle that stays where it is. */
+  /** Scale the visible range by `factor`; the cycle `around` keeps its position on the screen. */
   zoom(factor, around = (this.range[0] + this.range[1]) / 2) {
     const [from, to] = this.range;
     this.#to(around - (around - from) * factor, around + (to - around) * factor);
@@ -119,7 +119,7 @@ export class Timeline {
 
   #lane(pen, colour, lane, top) {
     const [from, to] = this.range;
-    // What is narrower than a pixel is drawn once a pixel.
+    // Steps narrower than a pixel are drawn at most once per pixel and colour.
     const last = {};
     for (const step of lane) {
       if (step.end < from || step.start > to) continue;
@@ -140,7 +140,7 @@ export class Timeline {
     pen.globalAlpha = 1;
   }
 
-  /** What lies under a place of the canvas. */
+  /** Return the step and lane under the pointer, or null. */
   #under(event) {
     if (!this.data) return null;
     const lane = this.lanes.findIndex((_, at) => event.offsetY >= this.#y(at) && event.offsetY < this.#y(at) + ROW);
@@ -168,7 +168,7 @@ export class Timeline {
   }
 
   #wheel(event) {
-    // Without the focus the page scrolls.
+    // Without focus, the wheel scrolls the page.
     if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.canvas) return;
     event.preventDefault();
     this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.#cycle(event.offsetX));
@@ -225,7 +225,7 @@ export class Timeline {
   }
 }
 
-/** 1, 2 or 5 times a power of ten. */
+/** Round up to 1, 2 or 5 times a power of ten. */
 function nice(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
   return [1, 2, 5, 10].find((one) => one * power >= value) * power;

@@ -1,4 +1,4 @@
-// Every configuration that was asked, a row each; two of them can be pinned and are compared.
+// Shows one row per requested configuration; two pinned rows are compared.
 
 import { byId, duration, known, make } from "/dom.js";
 import * as dots from "/dots.js";
@@ -17,22 +17,22 @@ const MORE_IS_BETTER = new Set(["Waves"]);
 
 const sorted = (values) => Object.fromEntries(Object.entries(values || {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** A question, or what the server says that was asked, in the one form that all have that mean the same. */
+/** Return a query in a canonical form, so that equivalent queries are equal. */
 export function plain({ target = 0, arch = "", case: chosen = null, triton = "", config, constexpr, shape, kernel = 0 }) {
   return { target, arch, case: chosen, triton, config: sorted(config), constexpr: sorted(constexpr), shape: sorted(shape), kernel };
 }
 
-/** Whether two questions in their plain form are of the same kernel, problem and GPU: only knobs may differ. */
+/** Return whether two canonical queries have the same kernel, problem and GPU, and differ at most in knobs. */
 const sameProblem = (a, b) => ["target", "arch", "case", "kernel"].every((name) => a[name] === b[name]) && JSON.stringify(a.shape) === JSON.stringify(b.shape);
 
-/** How many knobs differ. */
+/** Return the number of knobs in which two queries differ. */
 function turned(a, b) {
   const [x, y] = [a, b].map((one) => ({ ...one.config, ...one.constexpr }));
   return Object.keys({ ...x, ...y }).filter((name) => x[name] !== y[name]).length;
 }
 
 export class Tried {
-  /** @param open called with the question of a row that is chosen */
+  /** @param open called with the query of a clicked row */
   constructor(targets, open) {
     this.targets = targets;
     this.open = open;
@@ -63,7 +63,7 @@ export class Tried {
     }
   }
 
-  /** Mark the row of the question that the page shows. */
+  /** Mark the row of the shown query. */
   mark(question) {
     this.chosen = JSON.stringify(plain(question));
     this.draw();
@@ -100,7 +100,7 @@ export class Tried {
     return JSON.stringify(row.question) === this.chosen;
   }
 
-  /** What was tried of a question's problem, without what is shown: as the roofline takes it. */
+  /** Return the other tried configurations of a query's problem, in the form that the roofline takes. */
   others(question) {
     const now = plain(question);
     return [...this.rows.values()]
