@@ -376,7 +376,7 @@ def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
         large = size == 2 and shape["M"] * shape["N"] > 4096 * 4096
     if large:
         return {"BLOCK_N": columns, **by_die}
-    small = {"BLOCK_M": 128, "BLOCK_N": 128, "GROUP_M": 8, "num_warps": 4}
+    small = {"BLOCK_M": 128, "BLOCK_N": 128, "GROUP_M": 6, "num_warps": 4}
     return {**small, **by_die, "WORKGROUPS": 2 * gpu.compute_units}
 
 
@@ -426,7 +426,7 @@ KERNEL = Kernel(
         "BLOCK_M": (32, 64, 128, 256),
         "BLOCK_N": (32, 64, 128, 256),
         "BLOCK_K": (16, 32, 64, 128),
-        "GROUP_M": (1, 2, 4, 8, 16),
+        "GROUP_M": (1, 2, 4, 6, 8, 16),
         "WORKGROUPS": (152, 256, 304, 512, 608),
         "XCDS": (1, 8),
         "num_warps": (4, 8),

@@ -1,4 +1,4 @@
-"""``kprof.measure``: a kernel on the GPU of this machine."""
+"""``kprof.measure``: check and time a kernel on the GPU of this machine."""
 
 import os
 from collections.abc import Callable
@@ -30,7 +30,7 @@ __all__ = ["Measurement", "Measurements", "measure"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measurements(Result):
-    """What was measured. Times are in milliseconds.
+    """Measured times of a kernel, in milliseconds.
 
     Attributes:
         document: the JSON document that ``kprof bench --json`` writes (``kprof.bench/1``).
@@ -43,21 +43,21 @@ class Measurements(Result):
 
     @property
     def exit_code(self) -> int:
-        """0 all right, 1 a wrong result, 2 something could not be measured."""
+        """Exit code: 0 for success, 1 for a wrong result, 2 if a measurement failed."""
         return bench.verdict(self.document)[0]
 
     @property
     def ok(self) -> bool:
-        """Whether everything that was asked for was measured and is right."""
+        """Whether every requested measurement succeeded with a correct result."""
         return self.exit_code == 0
 
     @property
     def summary(self) -> str:
-        """How much was measured, and what went wrong."""
+        """The number of measurements and failures, in one line."""
         return f"bench {self.kernel} on {self.document.device.name}: {bench.verdict(self.document)[1]}"
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a case and provider: ``ms`` and its percentiles, ``tflops``, ``gbs``, ``percent_of_limit``, errors."""
+        """One row per case and provider: ``ms`` with percentiles, ``tflops``, ``gbs``, ``percent_of_limit``, errors."""
         from kprof.api.frames import plain_frame
         from kprof.bench.document import flat
 
@@ -65,7 +65,7 @@ class Measurements(Result):
         return plain_frame(rows, rows[0] if rows else ())
 
     def draw(self, path: "Path_") -> None:
-        """Draw the rates over the cases, a line a provider, as SVG.
+        """Draw the rates over the cases as SVG, with one line per provider.
 
         Raises:
             KprofError: the file cannot be written.
@@ -82,16 +82,16 @@ def measure(
 ) -> Measurements:
     """Check and time a kernel on a real GPU, ROCm or CUDA.
 
-    Results are compared with the kernel's reference first; a wrong one is shown and not timed.
+    Results are first compared with the kernel's reference; a case with a wrong result is reported but not timed.
 
     Args:
         kernel: a bundled kernel, or a file with a ``KERNEL``.
-        options: what is run, against what, and for how long.
+        options: cases, providers to compare with, and measuring time.
         progress: called with each measurement.
 
     Raises:
         HardwareError: there is no GPU.
-        TargetError: there is no such kernel.
+        TargetError: the kernel does not exist.
         KprofError: a case, a provider or a table cannot be used, or torch is missing.
     """
     from kprof.targets import library
@@ -131,7 +131,11 @@ def measure(
 
 
 def _check_gpus(options: MeasureOptions) -> None:
-    """What several GPUs at once cannot do, said before a kernel is read or a GPU looked for."""
+    """Raise an error for options that several GPUs cannot use, before a kernel is loaded or a GPU is searched.
+
+    Raises:
+        KprofError: an option cannot be combined with several GPUs.
+    """
     if options.gpus > 1 and options.write_table is not None:
         raise KprofError("a dispatch table is for one GPU: it cannot be written from times of several at once")
     if options.gpus > 1 and "tuned" in options.provider:
@@ -140,7 +144,7 @@ def _check_gpus(options: MeasureOptions) -> None:
 
 
 def _absolute(target: str) -> str:
-    """The worker has another idea of the current folder when it changes: name files in full."""
+    """Return the target with an absolute file path, because the worker's current folder may differ."""
     path, separator, function = target.partition("::")
     return os.path.abspath(path) + separator + function if path.endswith(".py") else target  # noqa: PTH100
 
@@ -160,7 +164,7 @@ def _run(kernel: "Kernel", plan: bench.Plan, progress: Callable[[Measurement], N
 
 
 def _tuned(kernel: "Kernel", table: "Path_ | None") -> Any:
-    """Configurations of the dispatch table for the provider ``tuned``; without one the listed ones are tried."""
+    """Return a function that looks up configurations for the provider ``tuned`` in the table; ``None`` without one."""
     if table is None:
         return None
     from kprof.tuning import dispatch_table
@@ -176,7 +180,11 @@ def _tuned(kernel: "Kernel", table: "Path_ | None") -> Any:
 
 
 def _make_folder(path: str) -> None:
-    """Make the folder that is kept: files of another run would be taken for those of this one."""
+    """Create the folder for ``--keep``, which must be new or empty so that runs are not mixed up.
+
+    Raises:
+        KprofError: the folder cannot be created, or contains files.
+    """
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -188,7 +196,7 @@ def _make_folder(path: str) -> None:
 
 
 def _with_reports(report: BenchReport, folder: str) -> BenchReport:
-    """Write kprof's report beside each kernel that was kept, and the times beside all of them."""
+    """Write kprof's report next to each kept kernel, and the times into the folder."""
     from kprof.api.analyze import analyze
     from kprof.options.kernels import AnalyzeOptions
     from kprof.output.writing import write_output
@@ -209,7 +217,7 @@ def _with_reports(report: BenchReport, folder: str) -> BenchReport:
 
 
 def _table_before(path: "Path_ | None") -> "Table | None":
-    """The dispatch table that will be added to, read before anything is measured: a bad file must not cost the run."""
+    """Read the dispatch table to extend before anything is measured, so that a bad file is reported early."""
     from kprof.tuning import dispatch_table
 
     return dispatch_table.read(os.fspath(path)) if path is not None and Path(path).exists() else None

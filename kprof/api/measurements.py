@@ -1,4 +1,4 @@
-"""What the API takes of measurements, and how they become part of a kernel's report."""
+"""Read measurements and merge them into the reports of kernels."""
 
 import os
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def paths(given: Paths) -> list[str]:
-    """The single paths as text."""
+    """Return the paths as a list of strings."""
     return [os.fspath(path) for path in ([given] if isinstance(given, str | os.PathLike) else given)]
 
 
 @dataclass
 class Joining:
-    """Kernels joined to a measurement, and why some could not be.
+    """Merges measurements into kernel reports, and collects the errors of kernels without measurements.
 
     Attributes:
-        measurement: what was measured.
-        joined: kernels that were found in it.
-        problems: why the others were not.
+        measurement: the measurements.
+        joined: number of kernels that were found in the measurements.
+        problems: one error per kernel that was not found.
     """
 
     measurement: "GpuMeasurements"
@@ -39,7 +39,7 @@ class Joining:
     problems: list[KprofError] = field(default_factory=list)
 
     def add_to(self, report: "KernelReport", kernel: "LoadedKernel") -> "KernelReport":
-        """The report with what was measured of the kernel, or with a note that says why nothing is."""
+        """Return the report with the kernel's measurements, or with a note that says why there are none."""
         from kprof_analyzers.profiles.measured.join import subject_of
         from kprof_analyzers.profiles.measured.judge import judge
 
@@ -59,25 +59,25 @@ class Joining:
             raise InputError(f"this was measured on {self.measurement.name}, {report.name} is for {report.arch}")
 
     def check_some(self) -> None:
-        """Say why nothing was joined.
+        """Raise an error if no kernel was found in the measurements.
 
         Raises:
-            InputError: there were kernels, and none of them was measured.
+            InputError: none of the kernels was measured.
         """
         if self.problems and not self.joined:
             raise self.problems[0]
 
 
 def joining(options: ThreadTraceOptions, archs: Sequence[str]) -> Joining | None:
-    """Read measurements; ``None`` when no file is named.
+    """Read measurements; return ``None`` if the options name no file.
 
     Args:
-        options: what was measured.
-        archs: the architectures that are asked for.
+        options: files of the measurements.
+        archs: the requested architectures; empty for any.
 
     Raises:
-        InputError: a file cannot be read, or is of another GPU than asked for.
-        KprofError: several architectures are asked for.
+        InputError: a file cannot be read, or was measured on another GPU than requested.
+        KprofError: several architectures are requested.
     """
     if not options.counters and not options.trace and options.thread_trace is None:
         return None

@@ -1,4 +1,4 @@
-"""``kprof.occupancy``: how many wavefronts a SIMD holds, and what to give up for more."""
+"""``kprof.occupancy``: compute the wavefronts per SIMD, and what to reduce for more."""
 
 import os
 from collections.abc import Sequence
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from kprof_analyzers.occupancy.curve import Plateau
 
 CURVES = {"vgpr": "VGPRs", "lds": "bytes of LDS", "num-warps": "waves per workgroup"}
-"""Resources that a curve can run over, and what they are counted in."""
+"""Resources that an occupancy curve can be drawn over, with their units."""
 
 
 @dataclass(frozen=True)
 class KernelOccupancy:
-    """One kernel, or one set of numbers, on one architecture.
+    """Occupancy of one kernel, or of one set of numbers, on one architecture.
 
     Attributes:
-        name: the kernel's name, empty for numbers.
-        arch: ``gfx942`` and the like.
-        product: the GPU, empty when none was named.
-        demand: what a wavefront and a workgroup take: registers per lane, LDS in bytes, wavefronts.
-        occupancy: wavefronts per SIMD, what limits them, what each resource alone would allow, and the next step.
-        launch_problems: why it cannot be launched; empty when it can.
-        notes: what to know about a method that is not the hardware's.
-        curve: occupancy over one resource, when it was asked for.
+        name: the kernel's name; "" for numbers.
+        arch: architecture, such as ``gfx942``.
+        product: the GPU product; "" if none was named.
+        demand: resources used: registers per lane, LDS bytes and wavefronts per workgroup.
+        occupancy: wavefronts per SIMD, the limiting resource, the limit by each resource alone, and the next step.
+        launch_problems: reasons why the kernel cannot be launched; empty if it can.
+        notes: remarks on a computation method other than the hardware's.
+        curve: occupancy over one resource; empty unless requested.
     """
 
     name: str
@@ -54,8 +54,8 @@ class Occupancies(Result):
     """The result of :func:`occupancy`.
 
     Attributes:
-        kernels: one entry a kernel and architecture.
-        over: the resource that curves run over; ``None`` without curves.
+        kernels: one entry per kernel and architecture.
+        over: the resource that curves are drawn over; ``None`` without curves.
     """
 
     kernels: Sequence[KernelOccupancy]
@@ -64,10 +64,10 @@ class Occupancies(Result):
 
     @property
     def occupancy(self) -> Occupancy:
-        """The occupancy, where there is one kernel on one architecture.
+        """The occupancy of the only kernel on the only architecture.
 
         Raises:
-            KprofError: there are several.
+            KprofError: there are several entries.
         """
         if len(self.kernels) != 1:
             raise KprofError(f"there are {len(self.kernels)} kernels", hint="each has its own: .kernels[0].occupancy")
@@ -75,17 +75,17 @@ class Occupancies(Result):
 
     @property
     def waves_per_simd(self) -> float:
-        """Wavefronts that a SIMD holds, where there is one kernel on one architecture; see :attr:`occupancy`."""
+        """Wavefronts per SIMD of the only kernel on the only architecture; see :attr:`occupancy`."""
         return self.occupancy.waves_per_simd
 
     @property
     def limiter(self) -> str:
-        """The resource that limits them: ``vgpr``, ``lds``, ...; see :attr:`occupancy`."""
+        """The resource that limits the wavefronts: ``vgpr``, ``lds``, ...; see :attr:`occupancy`."""
         return self.occupancy.limiter
 
     @property
     def ok(self) -> bool:
-        """Whether every kernel can be launched; the command's exit code is 0 then."""
+        """Whether every kernel can be launched; the command's exit code is then 0."""
         return not any(kernel.launch_problems for kernel in self.kernels)
 
     @property
@@ -108,8 +108,8 @@ class Occupancies(Result):
         }
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per kernel and architecture: ``name``, ``arch``, ``product``, what it takes (registers per lane, LDS in
-        bytes), ``waves_per_simd``, ``workgroups_per_cu`` and ``limiter``.
+        """One row per kernel and architecture: ``name``, ``arch``, ``product``, its resources (registers per lane, LDS
+        in bytes), ``waves_per_simd``, ``workgroups_per_cu`` and ``limiter``.
         """  # noqa: D205 - one sentence
         from kprof.api.frames import KERNEL_COLUMNS, frame
         from kprof.reporters.csv_rows import OCCUPANCY_NAMES
@@ -130,7 +130,7 @@ class Occupancies(Result):
         return fragment(self.summary, table(headings, found), notes=[n for k in self.kernels for n in k.notes])
 
     def entries(self) -> "list[Entry]":
-        """What the terminal shows of each kernel."""
+        """Return the entries that the terminal shows, one per kernel."""
         from kprof.reporters.occupancy import Entry
 
         return [
@@ -151,12 +151,11 @@ class Occupancies(Result):
 
 @keywords
 def occupancy(target: "str | os.PathLike[str] | None" = None, *, options: OccupancyOptions) -> Occupancies:
-    """How many wavefronts a SIMD holds, from numbers or for a kernel, and what limits them. No GPU is used.
+    """Compute the wavefronts per SIMD and their limit, from numbers or for a kernel. No GPU is used.
 
     Args:
-        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object. Numbers that are given
-            besides replace its own.
-        options: the numbers, or how the kernel is compiled.
+        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object; ``None`` for numbers.
+        options: how the kernel is compiled, and numbers, which replace the kernel's own.
 
     Raises:
         HardwareError: an architecture is not known.
@@ -200,8 +199,8 @@ def _from_target(
     from kprof_analyzers.autotuned import standing
 
     found = []
-    # LDS and wavefronts that are given replace those of any target in _demand_of; load() would take them for compiled
-    # code only.
+    # LDS and wavefronts from the options replace those of any target in _demand_of, whereas load() would apply them to
+    # compiled code only.
     for kernel in map(standing, load(target, replace(options, lds=None, num_warps=None))):
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))
@@ -211,7 +210,7 @@ def _from_target(
 
 
 def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInput":
-    """A compiled kernel's demand, with the given numbers in place of its own."""
+    """Return a compiled kernel's demand, with the given numbers instead of its own."""
     from kprof_analyzers.occupancy import from_registers
 
     shared = kernel.metadata.get("shared", kernel.shared_bytes)
@@ -229,7 +228,7 @@ def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInp
         num_warps=numbers.get("num_warps", warps),
     )
     if {"vgpr", "agpr"} & numbers.keys():
-        # Other registers mean another compile: the padding of this one says nothing about it.
+        # Other register counts mean another compile, to which the padding of this one does not apply.
         demand = replace(demand, padded_vgpr=None, padded_sgpr=None)
     return replace(demand, **numbers)
 
@@ -257,7 +256,7 @@ def _result(name: str, product: str, demand: "OccupancyInput", options: Occupanc
 
 
 def _notes(demand: "OccupancyInput", method: str, llvm: int | None) -> list[str]:
-    """What to know about a method that is not the hardware's."""
+    """Return remarks on a computation method other than the hardware's."""
     if method == "llvm":
         from kprof_analyzers.occupancy.llvm import ROUNDING_LLVM
 
@@ -297,7 +296,7 @@ def _words(demand: "OccupancyInput") -> str:
 
 
 def _record(kernel: KernelOccupancy, over: str | None) -> dict[str, Any]:
-    """The kernel in the JSON document."""
+    """Return a kernel's entry in the JSON document."""
     demand = kernel.demand
     record = {
         **({"name": kernel.name} if kernel.name else {}),

@@ -1,4 +1,4 @@
-"""``kprof.oracle``: whether a candidate for a kernel compiles, is right, and how long it would take; no GPU is used."""
+"""``kprof.oracle``: check whether a candidate kernel compiles and is correct, and predict its time, without a GPU."""
 
 import json
 import os
@@ -28,20 +28,20 @@ def oracle(
 def oracle(
     candidate: Source | list[Source] | list[str] | list[Path], reference: str, *, options: OracleOptions
 ) -> OracleAnswer | list[OracleAnswer]:
-    """Judge candidates for a kernel. Equal questions have equal answers; the case is trusted, a candidate is not.
+    """Judge candidates for a kernel. Results are reproducible. The case is trusted, candidates are not.
 
-    A candidate is a file with the Triton function that the case launches, by its name and with its arguments, which
-    takes its place. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in it sets knobs of the case.
+    A candidate is a file with a Triton function that replaces the function that the case launches; it has the same name
+    and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case.
 
     Args:
-        candidate: its text, or its file as a ``Path``; a list of them is answered in its order.
-        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported with all rights;
-            ``NAME@CASE`` for another of its shapes than the first. Its ``checks`` and ``reference`` say what is right.
-        options: for which GPU, and what candidates may take.
+        candidate: the candidate's text, or its file as a ``Path``; a list returns answers in the same order.
+        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported without restrictions;
+            ``NAME@CASE`` selects another shape than the first. Its ``checks`` and ``reference`` define correct results.
+        options: the GPU, and the limits of candidates.
 
     Raises:
-        KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system
-            or may not run.
+        KprofError: the case or the GPU does not exist, Triton is missing, candidates cannot be sandboxed on this
+            system, or running code is forbidden.
     """
     require("the candidate", "compiled and run in the interpreter")
     texts = [_text(one) for one in (candidate if isinstance(candidate, list) else [candidate])]
@@ -60,10 +60,10 @@ def oracle(
 
 
 def gpu_of(options: OracleOptions) -> str:
-    """The GPU that candidates are judged for.
+    """Return the GPU that candidates are judged for.
 
     Raises:
-        KprofError: several are named.
+        KprofError: several GPUs are named.
     """
     return options.one_gpu("kprof oracle") or DEFAULT_GPU
 
@@ -110,11 +110,11 @@ def _text(source: Source) -> str:
 
 
 def summary_of(names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
-    """One line: how many candidates are ok, which is the fastest of them by the model, and why the first other is not.
+    """Return one line: the number of ok candidates, the fastest by prediction, and why the first failed one failed.
 
     Args:
-        names: of the candidates' files.
-        answers: what is known of them, in this order.
+        names: names of the candidates' files.
+        answers: the candidates' verdicts, in the same order.
     """
     from kprof.output.quantities import duration
 
@@ -131,6 +131,6 @@ def summary_of(names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
 
 
 def document_of(case: str, arch: str, names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
-    """Answers as ``kprof oracle`` writes them, JSON of schema ``kprof.oracle/1``; ``names`` are those of the files."""
+    """Return the answers as JSON of schema ``kprof.oracle/1``, as ``kprof oracle`` writes them; ``names`` are files."""
     listed = [{"file": name, **answer.document} for name, answer in zip(names, answers, strict=True)]
     return json.dumps({"schema": "kprof.oracle/1", "case": case, "arch": arch, "answers": listed}, indent=2)

@@ -1,7 +1,7 @@
-"""Commands with ``--triton``: each runs in a process of its own that imports that Triton.
+"""Run commands with ``--triton`` in their own process, which imports the named Triton.
 
-What a process has imported stays imported. So the command runs again, in a process whose module path begins with the
-Triton that was named: it compiles, records and judges with it as if it were the installed one.
+A process cannot replace an imported module. Therefore the command runs again in a process whose module path begins with
+the named Triton, so that it compiles, records and judges as if that were the installed one.
 """
 
 import sys
@@ -19,14 +19,14 @@ _SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION}
 
 
 def check_target(target: str, *, recompiled: bool = False) -> None:
-    """See that another Triton can compile a target.
+    """Check that another Triton can compile a target.
 
     Args:
-        target: as a command takes it.
-        recompiled: the command compiles captures again.
+        target: a target, as on the command line.
+        recompiled: whether the command can compile captures again.
 
     Raises:
-        TargetError: it is compiled already.
+        TargetError: the target is compiled already.
         KprofError: as :func:`kprof.targets.target.resolve`.
     """
     found = resolve(target)
@@ -77,12 +77,12 @@ def run_with_triton(name: str, module: str, arguments: Sequence[str], program: S
         try:
             return process.wait()
         except KeyboardInterrupt:
-            # The terminal has sent it to the other process too.
+            # The terminal also interrupts the other process, so wait until it ends.
             return process.wait()
 
 
 def begin() -> list[str]:
-    """Set what the process that :func:`run_with_triton` has started runs programs with, and return its arguments."""
+    """Set the Python that runs programs in a process started by :func:`run_with_triton`; return the arguments."""
     children.end_with_parent()
     PYTHON.set(sys.argv[1])
     return sys.argv[2:]

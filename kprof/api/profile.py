@@ -1,4 +1,4 @@
-"""``kprof.profile``: where a program's time would go on a GPU that it does not run on."""
+"""``kprof.profile``: predict where a program spends its time on a GPU, without that GPU."""
 
 import dataclasses
 import functools
@@ -37,9 +37,9 @@ class Profile(Result):
 
     Attributes:
         document: the JSON document that ``kprof profile --json`` writes. Times are microseconds.
-        calls: each launch and each call of an operator, in order.
-        kernel_pages: Triton's kernels to the files of their pages, beside the page that :func:`profile` wrote.
-        others: of several GPUs those after the first.
+        calls: all launches and operator calls, in order.
+        kernel_pages: file names of the pages of Triton kernels, next to the page that :func:`profile` wrote.
+        others: profiles of further GPUs, if several were named.
     """
 
     document: "ProfileDocument"
@@ -50,13 +50,13 @@ class Profile(Result):
 
     @property
     def summary(self) -> str:
-        """The sum with its range, and what could not be determined, in a line for each GPU."""
+        """The total time with its range and what is unknown, in one line per GPU."""
         from kprof.reporters.profile_text import verdict
 
         return "\n".join(verdict(one) for one in (self.document, *self.document.other_gpus))
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a group of calls on a ``gpu``, with ``us``, ``low_us``, ``high_us`` and their ``share``."""
+        """One row per group of calls and ``gpu``, with ``us``, ``low_us``, ``high_us`` and the ``share`` of time."""
         from kprof.api.frames import struct_frame
         from kprof_analyzers.whole_step.document import ProfiledRow
 
@@ -64,7 +64,7 @@ class Profile(Result):
         return struct_frame(ProfiledRow, [({"gpu": one.gpu}, row) for one in every for row in one.rows], ("gpu",))
 
     def to_html(self) -> str:
-        """One self-contained page: what would pay, and the calls by name, phase and module."""
+        """Return one self-contained page: possible improvements, and the calls by name, phase and module."""
         from kprof.reporters.html.profile import profile_page
         from kprof_analyzers.whole_step.table import rows_of
 
@@ -75,13 +75,12 @@ class Profile(Result):
         return profile_page(every, self.kernel_pages)
 
     def to_kineto(self) -> str:
-        """The step as a trace in Kineto's form, marked as predicted: kprof's trace commands read it.
+        """Return the step as a trace in Kineto's format, marked as predicted, for kprof's trace commands.
 
-        Where layers were repeated, its metadata say so, and each kernel that was not recorded says which repetition it
-        is of.
+        With repeated layers, the trace's metadata says so, and each kernel that was not recorded names its repetition.
 
         Raises:
-            KprofError: it was predicted for several GPUs, and a trace is of one.
+            KprofError: the profile covers several GPUs, but a trace describes one.
         """
         from kprof.hardware.machine import find_product
         from kprof_analyzers.whole_step.kineto import kineto
@@ -95,24 +94,25 @@ class Profile(Result):
 
 @keywords
 def profile(target: "str | os.PathLike[str] | Sequence[str]", *, options: ProfileOptions) -> Profile:
-    """Where the time of a program would go on a GPU that it does not run on. Needs no GPU.
+    """Predict where a program spends its time on a GPU. Needs no GPU.
 
-    Triton's kernels have the performance model's time, torch's own operators the time at the roofline over the share
-    of it that such operators reached in public traces. Host time, overlap between streams and other ranks are outside.
+    The times of Triton kernels come from the performance model. The time of a torch operator is its roofline time,
+    divided by the share of the roofline that such operators reached in public traces. Host time, overlap between
+    streams and other ranks are not modelled.
 
-    Of several GPUs the program runs once for each, since what it launches may depend on the GPU; a capture is of one
-    architecture, by default of its own GPU. Each Triton kernel has a page beside the one of ``html``, of the first
-    GPU. ``advise`` searches for kernels with 5 % of the step and more, on the first GPU; a program that ran no longer
-    than that is run again up to their launches. With ``layers`` it is run with one and with two, or for ``4,8,32`` with
-    4 and 8, and what the second has more comes on top as often as it takes.
+    With several GPUs the program runs once for each, since its launches may depend on the GPU; a capture belongs to one
+    architecture, and by default to the GPU it was recorded for. With ``html``, each Triton kernel gets its own page for
+    the first GPU. ``advise`` searches better knobs for kernels with at least 5 % of the step on the first GPU; for that
+    a program that ran no longer than ``advise`` seconds is run again. With ``layers``, the program is run with 1 and 2
+    layers (for ``4,8,32`` with 4 and 8), and the difference is extrapolated to the requested number.
 
     Args:
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
-        options: for which GPU, and what is shown of it. ``output`` gets the step as a trace in Kineto's form.
+        options: the GPUs, and the outputs. ``output`` is the file for the step as a trace in Kineto's format.
 
     Raises:
-        TargetError: the program launches nothing and calls no operator, or fails before it does.
-        KprofError: the capture cannot be read, or has no operators; the architecture has no product with peaks.
+        TargetError: the program launches no kernel and calls no operator, or fails before it does.
+        KprofError: the capture cannot be read or has no operators, or the architecture has no product with known peaks.
     """
     from msgspec.structs import replace
 
@@ -156,7 +156,11 @@ def _of_layers(program: Sequence[str], options: ProfileOptions, run: "Callable[[
 
 
 def _check_layers(target: object, *, advise: bool) -> None:
-    """Refuse what is of one run, where a model's layers follow from two."""
+    """Reject captures and searches with ``--layers``, because it needs two runs of a program.
+
+    Raises:
+        KprofError: the target is a capture, or a search is requested.
+    """
     if isinstance(target, str | os.PathLike):
         raise KprofError("a capture is of one run", hint="--layers runs a program: -- python step.py {layers}")
     if advise:
@@ -165,7 +169,7 @@ def _check_layers(target: object, *, advise: bool) -> None:
 
 @dataclass(frozen=True)
 class _Again:
-    """A program that can be run once more: ``None`` as it is in a capture, and whether it is."""
+    """A program that a search may run again: ``None`` for the program named in the capture, and whether to run it."""
 
     program: "RelaunchedProgram | None" = None
     run: bool = True
@@ -307,14 +311,14 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _unwritten(places: "Sequence[str]") -> str:
-    """What in the program hangs on values that no kernel wrote."""
+    """Return a note that names the places where the program read results that no kernel has written."""
     named = ", ".join(places[:3]) + (f" and {len(places) - 3} more places" if len(places) > 3 else "")
     what = "kernels did not run, and the program looked at what they would have written"
     return f"{what}: {named}; work whose size or turn hangs on it is not in the time"
 
 
 def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") -> list[str]:
-    """What was assumed, and what is outside, each in a sentence."""
+    """Return notes on the assumptions and limits of the prediction, one sentence each."""
     from kprof_analyzers.whole_step.efficiency import measured_elsewhere
 
     found = []
@@ -344,11 +348,11 @@ def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[s
     Args:
         capture: a recording.
         gpu: the product.
-        condition: that times are predicted for.
-        output: the step's page: ``step.html`` has ``step.softmax_kernel.html`` beside it.
+        condition: condition that times are predicted for.
+        output: path of the step's page; pages are written next to it: ``step.softmax_kernel.html`` for ``step.html``.
 
     Returns:
-        Names of kernels to the file names of their pages.
+        The file name of each kernel's page, by the kernel's name.
 
     Raises:
         KprofError: a page cannot be written.
@@ -361,7 +365,7 @@ def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[s
     try:
         found = analyze(capture, options=AnalyzeOptions(arch=[gpu], condition=condition), keep_going=True)
     except TargetError:
-        # It launched no kernel of Triton's.
+        # The program launched no Triton kernel.
         return {}
     of_name: dict[str, list[int]] = {}
     for place, kernel in enumerate(found.document.kernels):

@@ -1,4 +1,4 @@
-"""Other configurations of the Triton kernels that take most of a predicted step, each compiled."""
+"""Search for better configurations of the Triton kernels that take most of a predicted step."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Searched:
-    """What the searches found.
+    """Results of the searches.
 
     Attributes:
         changes: configurations that are predicted to be faster, each for all launches of its kernel.
-        notes: of each kernel of a large share without such a configuration, why; a sentence each.
+        notes: sentences that say why a kernel with a large share has no such configuration.
     """
 
     changes: "Sequence[ProfileChange]"
@@ -44,13 +44,14 @@ def search(
 
     Args:
         capture: the recording.
-        calls: of the step, in order.
+        calls: calls of the step, in order.
         product: the GPU.
-        seconds: for all searches, after which no compile is begun; each kernel has its share of what is left.
-        jobs: compiles at a time, 0 for one a core.
-        program: what to run again for other tiles; as the capture says when ``None``.
-        run: run the program again.
-        condition: that times are predicted for.
+        seconds: time limit of all searches together, after which no compile is started; each kernel gets a share of the
+            remaining time.
+        jobs: parallel compiles; 0 for one per core.
+        program: program to run again for other tiles; ``None`` for the program named in the capture.
+        run: whether to run the program again.
+        condition: condition that times are predicted for.
     """
     from kprof.output.writing import log
     from kprof.targets.captured import SEPARATOR
@@ -74,7 +75,7 @@ def search(
         only=list(asked),
     )
     for kernel in found:
-        # A kernel that does not compile again has only its name as target.
+        # The target of a kernel that failed to compile again is only its name.
         named = (one for one in asked.values() if one.name == kernel.name)
         one = asked.get(kernel.target.rpartition(SEPARATOR)[2]) or next(named, None)
         if one is None:
@@ -87,13 +88,13 @@ def search(
 
 
 def worth_searching(calls: "Sequence[StepCall]") -> bool:
-    """Whether a Triton kernel takes so much of the step that its configurations matter."""
+    """Return whether any Triton kernel takes enough of the step for a search to matter."""
     return bool(_asked(calls))
 
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A specialisation with all its launches together: their microseconds."""
+    """A specialisation of a kernel, with the total time in microseconds and the number of its launches."""
 
     identifier: str
     name: str

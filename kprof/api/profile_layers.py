@@ -1,4 +1,4 @@
-"""A model of many layers, profiled by running it with two smaller numbers of them."""
+"""Profile a model with many layers by running it with two smaller numbers of layers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from kprof_analyzers.whole_step.timing import StepCall
 
 PLACE = "{layers}"
-"""What stands in a program's arguments for the number of its layers."""
+"""Placeholder for the number of layers in a program's arguments."""
 
 _NAMED = 8
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Numbers of layers: of the two runs, and of the model.
+    """Numbers of layers of the two runs and of the model.
 
     Attributes:
-        few, more: that the program is run with.
-        wanted: that the model has.
+        few, more: layer counts of the two runs.
+        wanted: layer count of the model.
     """
 
     few: int
@@ -32,15 +32,15 @@ class Layers:
 
     @property
     def steps(self) -> int:
-        """How often what the second run has more than the first comes on top of the first."""
+        """How many times the difference between the runs must be added to the first run to reach the model."""
         return (self.wanted - self.few) // (self.more - self.few)
 
 
 def layers_of(text: str) -> Layers:
-    """``32``: from runs with 1 and 2 layers; ``4,8,32``: from runs with 4 and 8.
+    """Parse ``--layers``: ``32`` means runs with 1 and 2 layers, ``4,8,32`` runs with 4 and 8.
 
     Raises:
-        KprofError: these are no such numbers, or the model's cannot be reached in whole steps.
+        KprofError: the text is invalid, or the model's number cannot be reached in whole steps.
     """
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() for word in words) or len(words) not in {1, 3}:
@@ -58,9 +58,9 @@ class OneRun:
     """A program's profile with one number of layers.
 
     Attributes:
-        document: what it tells.
-        calls: each launch and each call of an operator.
-        pages: Triton's kernels to the files of their pages.
+        document: document of the profile.
+        calls: all launches and operator calls, in order.
+        pages: file names of the pages of Triton kernels.
     """
 
     document: "ProfileDocument"
@@ -69,16 +69,16 @@ class OneRun:
 
 
 def scaled(program: Sequence[str], layers: Layers, by: str, one: Callable[[list[str]], OneRun]) -> OneRun:
-    """Profile a program with few layers and with more, and continue the line through both to the model's number.
+    """Profile a program with few and with more layers, and extrapolate linearly to the model's number of layers.
 
     Args:
-        program: its command, with :data:`PLACE` in an argument.
-        layers: the numbers.
-        by: what rows are made by.
-        one: profiles a command.
+        program: command of the program, with :data:`PLACE` in an argument.
+        layers: the numbers of layers.
+        by: grouping of the calls into rows.
+        one: function that profiles a command.
 
     Raises:
-        KprofError: no argument says where the number goes.
+        KprofError: no argument contains :data:`PLACE`.
     """
     if not any(PLACE in word for word in program):
         raise KprofError(

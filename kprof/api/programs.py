@@ -1,4 +1,4 @@
-"""Running a Python program on the simulated GPU, to analyse what it launches."""
+"""Run a Python program on the simulated GPU, to analyse the kernels it launches."""
 
 import sys
 import tempfile
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
 
 PYTHON: ContextVar[str] = ContextVar("python_of_programs", default=sys.executable)
-"""The Python that runs a program of which only its file is named."""
+"""Python interpreter that runs a program named by its file."""
 
 TIME_LIMIT = 3600.0
-"""Seconds that a program may run, unless a limit is given."""
+"""Default time limit of a program in seconds."""
 
 
 @contextmanager
 def launches_of(
     targets: Sequence[TargetLike], arguments: Sequence[str], options: CompileOptions, time_limit: float | None = None
 ) -> Iterator[tuple[Sequence[TargetLike], list[KprofError]]]:
-    """Run a file as ``__main__`` and record what it launches; gives the recording as the target to analyse.
+    """Run a file as ``__main__``, record its launches, and yield the recording as the target to analyse.
 
-    The recording is removed in the end. A file that launches nothing is given back as it is. With the target comes what
-    makes it incomplete: that the program failed after some launches.
+    The recording is deleted on exit. If the file launches no kernel, the given targets are yielded instead. The second
+    value has an error if the program failed after some launches, so that the recording is incomplete.
 
     Args:
-        targets: one Python file; with ``::function`` only that function's launches are wanted.
-        arguments: the program's own.
-        options: what to analyse. Only ``archs``, with one GPU at most, ``all_configs`` and ``jobs`` are for programs.
-        time_limit: seconds that it may run.
+        targets: one Python file; ``FILE.py::function`` selects the launches of one function.
+        arguments: the program's arguments.
+        options: compile options. Programs support only ``archs`` (at most one GPU), ``all_configs`` and ``jobs``.
+        time_limit: time limit of the program in seconds.
 
     Raises:
-        TargetError: there is not one file, it does not launch the function, or fails before it launches anything.
-        KprofError: an option that recorded launches do not use.
+        TargetError: the target is not one Python file, it does not launch the function, or it fails before any launch.
+        KprofError: an option does not apply to recorded launches.
     """
     from kprof.captures.reader import read
     from kprof.recording.command import RecordOptions as Recording
@@ -58,7 +58,7 @@ def launches_of(
         arch = options.arch[0] if options.arch else DEFAULT_GPU
         settings = prepare(Recording(arch, output, jobs=options.jobs, execute=False), [file, *arguments])
         log(f"kprof: running {file} on a simulated {settings.device.name}")
-        # What it prints is no part of the analysis.
+        # Redirect the program's output to standard error, because it is not part of the analysis.
         ended = run(settings, [PYTHON.get(), file, *arguments], stdout=2, time_limit=time_limit or TIME_LIMIT)
         launched = [kernel for kernel in read(output).kernels if kernel.launches]
         names = list(dict.fromkeys(kernel.name for kernel in launched))
@@ -82,7 +82,7 @@ def launches_of(
 
 
 def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
-    """The file to run, and the function whose launches are wanted, if one is."""
+    """Return the file to run, and the name of the function whose launches are wanted, or ""."""
     (target, *others) = map(resolve, targets) if targets else [None]
     if target is None or others or target.kind is not TargetKind.SOURCE or target.path.suffix != ".py":
         hint = "FILE.py -- ARGS, or FILE.py::FUNCTION -- ARGS"
@@ -93,17 +93,21 @@ def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
 
 
 def program_command(target: TargetLike, arguments: Sequence[str]) -> tuple[list[str], str]:
-    """The command that runs ``FILE.py`` or ``FILE.py::FUNCTION``, and the function, empty without one.
+    """Return the command that runs ``FILE.py`` or ``FILE.py::FUNCTION``, and the function, or "" without one.
 
     Raises:
-        TargetError: it is not a Python file that is there.
+        TargetError: the target is not an existing Python file.
     """
     file, function = _program([target])
     return [sys.executable, file, *arguments], function
 
 
 def known_function(function: str, launched: "Sequence[CapturedKernel]", place: str) -> None:
-    """That this is the name of a function that was launched, or of one of its programs, or empty."""
+    """Check that a name is "" or names a launched function or one of its specialisations.
+
+    Raises:
+        TargetError: no such function was launched.
+    """
     if not function or any(function in (kernel.name, kernel.id) for kernel in launched):
         return
     names = list(dict.fromkeys(kernel.name for kernel in launched))
@@ -115,19 +119,19 @@ def known_function(function: str, launched: "Sequence[CapturedKernel]", place: s
 def recording(
     target: TargetLike | None, program: Sequence[str], gpu: str, *, jobs: int, options: CompileOptions
 ) -> "Iterator[tuple[str, RelaunchedProgram]]":
-    """Record a program; gives the capture, which is removed in the end, and what makes its launches again.
+    """Record a program; yield the capture, which is deleted on exit, and the program that can repeat its launches.
 
     Args:
-        target: ``None``, or the Python file that is run with ``program`` as its arguments; with ``::function`` only
-            that function's launches are wanted, or those of one of its programs, named as a capture names it.
-        program: a command, or arguments.
+        target: ``None``, or the Python file that is run with ``program`` as its arguments. ``FILE.py::function``
+            selects the launches of one function, or of one of its specialisations, named as in a capture.
+        program: a command, or the arguments of the file.
         gpu: architecture or product to record for.
-        jobs: compiles at a time.
-        options: what else was asked for: nothing of it is for programs.
+        jobs: parallel compiles.
+        options: further options; options that recorded launches do not use are rejected.
 
     Raises:
-        TargetError: it launches no Triton kernel.
-        KprofError: it cannot be run, or an option that recorded launches do not use.
+        TargetError: the program launches no Triton kernel.
+        KprofError: the program cannot be run, or an option does not apply to recorded launches.
     """
     from kprof.captures.reader import read
     from kprof.recording.command import RecordOptions as Recording

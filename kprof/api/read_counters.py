@@ -1,4 +1,4 @@
-"""``kprof.read_counters``: measurements of ROCm's profilers as pandas frames."""
+"""``kprof.read_counters``: read measurements of ROCm's profilers as pandas frames."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class Counters(Tables):
-    """The tables of some measurement files. ``kprof.inputs.rocprof.COLUMNS`` says what each column means.
+    """The tables of measurement files. ``kprof.inputs.rocprof.COLUMNS`` describes each column.
 
-    Tables, as far as the files have them: ``dispatches`` (each time that a kernel ran), ``counters`` (a row a
-    value; ``dispatch`` is a position in ``dispatches``), ``kernels`` (a row a kernel, source and agent), ``agents``,
-    ``api_calls``, ``copies``, ``samples`` and what else the tools write. Times are in ns, sizes in bytes.
+    The tables, if the files contain them, are ``dispatches`` (one row per run of a kernel), ``counters`` (one row per
+    value; ``dispatch`` is a position in ``dispatches``), ``kernels`` (one row per kernel, source and agent),
+    ``agents``, ``api_calls``, ``copies``, ``samples`` and others that the tools write. Times are in ns, sizes in bytes.
 
     Attributes:
         sources: the files, each with the tool that made it.
-        issues: what cannot be trusted, the gravest first.
-        paths: what was named.
-        data: what the tables are made of.
+        issues: issues that make values untrustworthy, most serious first.
+        paths: the paths that were read.
+        data: the data of the tables.
     """
 
     def __init__(self, data: "Data", paths: Sequence[str] = ()) -> None:
@@ -38,19 +38,19 @@ class Counters(Tables):
 
     @property
     def issues(self) -> "list[ProfileIssue]":
-        """What cannot be trusted, the gravest first."""
+        """Issues that make values untrustworthy, most serious first."""
         return self.data.issues
 
     @property
     def summary(self) -> str:
-        """How much was read, and how much of it cannot be trusted."""
+        """The amount of data and the number of issues, in one line."""
         from kprof.reporters.measurements_text import verdict
 
         return verdict(self.data)
 
     @property
     def document(self) -> dict[str, Any]:
-        """Files, kernels, sums of counters and issues, as ``kprof ingest counters --json`` writes them."""
+        """The files, kernels, sums of counters and issues, as ``kprof ingest counters --json`` writes them."""
         data = self.data
         return {
             "schema": "kprof.counters/1",
@@ -64,7 +64,7 @@ class Counters(Tables):
         }
 
     def write_tables(self, output: "Path_", *, file_format: str = "parquet") -> list[Path]:
-        """Write the tables, the files that were read and what cannot be trusted into a folder.
+        """Write the tables, the list of files and the issues into a folder.
 
         Args:
             output: the folder.
@@ -74,7 +74,7 @@ class Counters(Tables):
             The files written.
 
         Raises:
-            KprofError: the format is not known, the folder is among what was read, or it cannot be written.
+            KprofError: the format is not known, the folder is one of the inputs, or it cannot be written.
         """
         import pandas as pd
 
@@ -89,7 +89,7 @@ class Counters(Tables):
 
 
 class _Frames(Mapping[str, "pd.DataFrame"]):
-    """A database of millions of dispatches is not loaded for a table that does not need it."""
+    """A mapping that loads each table on first use, because a database may have millions of dispatches."""
 
     def __init__(self, data: "Data") -> None:
         self._data = data
@@ -110,16 +110,16 @@ class _Frames(Mapping[str, "pd.DataFrame"]):
 
 
 def read_counters(*paths: "Path_") -> Counters:
-    """Read what rocprof (v1 to v3), rocpd, Omniperf or rocprof-compute wrote. The format is found by content.
+    """Read files of rocprof (v1 to v3), rocpd, Omniperf or rocprof-compute. The format is detected from the content.
 
     Args:
-        paths: files, ``.gz`` files and folders, which are searched to the bottom.
+        paths: files, ``.gz`` files and folders, which are searched recursively.
 
     Returns:
-        Their tables: ``counters.kernels`` is a frame with a row a kernel. What no file tells is ``NA``, never 0.
+        The tables: ``counters.kernels`` is a frame with one row per kernel. Unknown values are ``NA``, never 0.
 
     Raises:
-        InputError: a file cannot be read or is of no known format, or nothing in a folder could be read.
+        InputError: a file cannot be read or its format is unknown, or no file in a folder could be read.
     """
     from kprof.inputs import rocprof
 
@@ -146,7 +146,7 @@ def _sums(data: "Data") -> list[dict[str, Any]]:
 
 
 def _plain(row: Any) -> dict[str, Any]:
-    """Python values; what is missing is left out."""
+    """Return the row as Python values, without missing values."""
     import pandas as pd
 
     kept = {str(key): value for key, value in row.items() if not pd.isna(value)}

@@ -1,4 +1,4 @@
-"""``kprof.read_mlir``: a kernel's TTIR or TTGIR without its assembly, or the dump of all passes."""
+"""``kprof.read_mlir``: read a kernel's TTIR or TTGIR without its assembly, or a dump of all passes."""
 
 import os
 from dataclasses import asdict, dataclass, fields
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntermediateCode(Result):
-    """What MLIR alone says.
+    """Analysis of MLIR modules without compiled code.
 
     Attributes:
         path: the file.
-        modules: one for a module by itself; of a dump one for each compile, as it was printed last, with its passes.
-        walks: of each module, the ways of its values through LDS.
+        modules: the module of a file, or for a dump the last module of each compile, with its passes.
+        walks: the paths of values through LDS, for each module.
     """
 
     path: str
@@ -42,13 +42,13 @@ class IntermediateCode(Result):
 
     @property
     def summary(self) -> str:
-        """How many modules, and what each takes."""
+        """The number of modules and the resources of each, in one line."""
         from kprof.reporters.mlir_text import verdict
 
         return verdict(self.modules, self.walks)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a pass that changed something, with the values after it; of a lone module its own."""
+        """One row per pass that changed a module, with the values after it; one row for a module without passes."""
         from kprof.api.frames import plain_frame
 
         rows = [{"kernel": one.kernel, **row} for one in self.modules for row in (one.passes or [one.measures])]
@@ -59,10 +59,10 @@ def read_mlir(path: "str | os.PathLike[str]") -> IntermediateCode:
     """Read a ``.ttir`` or ``.ttgir`` file, or a log that ``MLIR_ENABLE_DUMP=1`` wrote.
 
     Args:
-        path: one module, or any text with dumps of MLIR in it; other lines between the dumps are left out.
+        path: a module, or any text that contains MLIR dumps; other lines are ignored.
 
     Raises:
-        InputError: it is missing, too large, no MLIR, or a dump without a module that can be read.
+        InputError: the file is missing, too large, not MLIR, or a dump without a readable module.
     """
     from kprof.compiler.dumped import modules_of
     from kprof_analyzers.memory.lds_walk import walk_lds

@@ -1,4 +1,4 @@
-"""``kprof.read_results``: what other tools and libraries of ROCm write down."""
+"""``kprof.read_results``: read result files of other ROCm tools and libraries."""
 
 import os
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class LibraryResults(Result):
     """The rows of one file.
 
     Attributes:
-        results: who wrote the file, what it says of itself, its rows, and what was not used.
+        results: the tool that wrote the file, the file's facts and rows, and the records that were skipped.
     """
 
     results: "ToolResults"
@@ -40,13 +40,13 @@ class LibraryResults(Result):
 
     @property
     def summary(self) -> str:
-        """How many rows of what, and what was not used."""
+        """The number and kind of rows, and of skipped records, in one line."""
         from kprof.reporters.results_text import verdict
 
         return verdict(self.results)
 
     def to_frame(self) -> "pd.DataFrame":
-        """The rows as a table; names end in their unit. What a row does not have is ``NA``."""
+        """Return the rows as a table; column names end in their unit, and missing values are ``NA``."""
         from kprof.api.frames import plain_frame
 
         rows = [dict(row) for row in self.results.rows]
@@ -56,7 +56,7 @@ class LibraryResults(Result):
 def read_results(
     path: "str | os.PathLike[str]", *, code_object: "str | os.PathLike[str] | None" = None
 ) -> LibraryResults:
-    """Read what another tool or a library of ROCm wrote. The format is found by content.
+    """Read the results of another ROCm tool or library. The format is detected from the content.
 
     Args:
         path: output of hipblaslt-bench, rocblas-bench or rccl-tests, a tuning file of hipBLASLt, a table of tuned GEMMs
@@ -65,8 +65,8 @@ def read_results(
         code_object: the code object of a debug agent's report: its line table names the source line of each wavefront.
 
     Raises:
-        InputError: it is missing, too large, of no known format, or has no record that can be used; the code object
-            is not that of the report.
+        InputError: the file is missing, too large, of unknown format, or has no usable record; or the code object does
+            not belong to the report.
     """
     from kprof.inputs import results
 

@@ -1,4 +1,4 @@
-"""``kprof.read_thread_trace``: a decoded thread trace (ATT)."""
+"""``kprof.read_thread_trace``: read a decoded thread trace (ATT)."""
 
 import os
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThreadTrace(Result):
-    """Where the traced wavefronts of one dispatch spent their cycles.
+    """A thread trace: the cycles that the traced wavefronts of one dispatch spent on each instruction.
 
     Attributes:
         trace: instructions with ``hits``, ``latency`` and ``stall`` in cycles, and the wavefronts' timeline.
@@ -40,16 +40,16 @@ class ThreadTrace(Result):
 
     @property
     def summary(self) -> str:
-        """How much was issued, and how long that took."""
+        """The number of issued instructions and their cycles, in one line."""
         from kprof.reporters.thread_trace_text import verdict
 
         return verdict(self.trace)
 
     def to_frame(self, table: Literal["lines", "mnemonics"] = "lines") -> "pd.DataFrame":
-        """A row a source line or a mnemonic, the costliest first: ``latency`` in cycles, ``share`` of 1, ``hits``.
+        """One row per source line or mnemonic, highest cost first: ``latency`` in cycles, ``share`` (0 to 1), ``hits``.
 
         Raises:
-            KprofError: there is no such table.
+            KprofError: the table is unknown.
         """
         from kprof.api.frames import struct_frame
         from kprof.inputs.thread_trace import LineCost
@@ -64,11 +64,11 @@ def read_thread_trace(path: "str | os.PathLike[str]") -> ThreadTrace:
     """Read a decoded thread trace.
 
     Args:
-        path: a folder ``ui_output_agent_*_dispatch_*``, its ``code.json``, or a CSV file. Of a folder with several
-            dispatches all are listed, and the first that was traced and is no fill is read.
+        path: a folder ``ui_output_agent_*_dispatch_*``, its ``code.json``, or a CSV file. A folder may contain several
+            dispatches: all are listed, and the first traced one that is not a fill kernel is read.
 
     Raises:
-        InputError: it is missing or is none.
+        InputError: the path does not exist or is not a decoded thread trace.
     """
     from kprof.inputs import thread_trace
     from kprof.output.progress import step

@@ -1,4 +1,4 @@
-"""``kprof.read_trace``: a timeline as pandas frames."""
+"""``kprof.read_trace``: read a timeline as pandas frames."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 class Trace(Tables):
     """The linked tables of one trace.
 
-    Tables: ``kernels`` and ``transfers`` (what ran on the GPU), ``communications`` (the kernels that carry a
-    collective's name), ``launches`` (API calls), ``operators`` (CPU operators and annotations), ``frames`` (Python)
-    and ``memory`` (allocator events). Times are in ns; ``launch`` and ``operator`` are positions of rows in
-    ``launches`` and ``operators``, -1 where none is known. ``kprof.inputs.torch_profiler.tables`` lists all columns.
+    The tables are ``kernels`` and ``transfers`` (GPU activity), ``communications`` (kernels named after a collective),
+    ``launches`` (API calls), ``operators`` (CPU operators and annotations), ``frames`` (Python) and ``memory``
+    (allocator events). Times are in ns; ``launch`` and ``operator`` are row positions in ``launches`` and
+    ``operators``, or -1 if unknown. ``kprof.inputs.torch_profiler.tables`` lists all columns.
 
     Attributes:
-        info: path, vendor, ranks and how many events there were.
-        issues: what was met while reading and what was lost by it.
+        info: path, vendor, ranks and number of events.
+        issues: problems found while reading, and the data lost by each.
     """
 
     def __init__(self, linked: "LinkedTables") -> None:
@@ -35,18 +35,18 @@ class Trace(Tables):
 
 
 def read_trace(path: "Path_", *, stacks: bool = False) -> Trace:
-    """Read a timeline: of PyTorch (1.8 of 2021 to now, ROCm or CUDA), rocprofv3, rocpd, rocprof-sys or JAX.
+    """Read a timeline of PyTorch (1.8 from 2021 to current, ROCm or CUDA), rocprofv3, rocpd, rocprof-sys or JAX.
 
     Args:
-        path: a file of one of them, or a folder of Parquet tables that ``kprof ingest trace`` wrote.
+        path: a file of one of these tools, or a folder of Parquet tables that ``kprof ingest trace`` wrote.
         stacks: keep every Python frame.
 
     Returns:
-        Its tables: ``trace.kernels`` or ``trace["kernels"]`` is a frame with a row a kernel that ran.
+        The tables: ``trace.kernels`` or ``trace["kernels"]`` is a frame with one row per kernel that ran.
 
     Raises:
-        InputError: there is no such file, it is no trace or damaged, it is a folder with several traces, or a Proton
-            profile, which has no timeline.
+        InputError: the file does not exist, is damaged or is not a trace; it is a folder with several traces; or it is
+            a Proton profile, which has no timeline.
     """
     from kprof.inputs.torch_profiler.load import MODULES_ONLY
     from kprof_analyzers.profiles.timeline.files import open_trace, trace_files

@@ -1,4 +1,4 @@
-"""``kprof.read_tunableop``: the results of PyTorch's TunableOp."""
+"""``kprof.read_tunableop``: read the results of PyTorch's TunableOp."""
 
 import os
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ class TunableOp(Result):
     """The best solution of each GEMM. Times are in milliseconds.
 
     Attributes:
-        results: validators, and the solutions as the file has them.
-        gains: problems whose default time is known, with what tuning gains.
+        results: validators, and the solutions in the file.
+        gains: gain of tuning for each problem whose default time is known.
     """
 
     results: "TunableOpResults"
@@ -48,13 +48,13 @@ class TunableOp(Result):
 
     @property
     def summary(self) -> str:
-        """How many problems, and what tuning gains where that is known."""
+        """The number of problems, and the known gain of tuning, in one line."""
         from kprof.reporters.tunableop_text import verdict
 
         return verdict(self.results, self.gains)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a problem: ``problem``, ``dtype``, ``solution``, ``milliseconds``, ``tflops`` and more."""
+        """One row per problem: ``problem``, ``dtype``, ``solution``, ``milliseconds``, ``tflops`` and more."""
         from kprof.api.frames import plain_frame
 
         rows = self._solutions()
@@ -65,17 +65,17 @@ class TunableOp(Result):
 
 
 def read_tunableop(path: "Path_", *, untuned: "Path_ | None" = None) -> TunableOp:
-    """Read what PyTorch's TunableOp wrote.
+    """Read result files of PyTorch's TunableOp.
 
-    A result file has the time of the winner only. What tuning gains is therefore known for problems that the file has
-    twice, or against ``untuned``.
+    A result file contains only the time of the best solution. Therefore the gain of tuning is known only for problems
+    that occur twice in the file or that also occur in ``untuned``.
 
     Args:
         path: ``tunableop_results*.csv``, or a folder with one such file.
         untuned: a result file with the default times of the same problems.
 
     Raises:
-        InputError: a file is missing or is no such file.
+        InputError: a file is missing or is not a TunableOp result file.
     """
     from kprof.inputs import tunableop
 

@@ -1,4 +1,4 @@
-"""Running a program and recording the Triton kernels that it launches, without a GPU."""
+"""Run a program and record the Triton kernels that it launches, without a GPU."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from kprof.captures.model import Capture
     from kprof.recording.command import Ended
 
-# Below this a disk is full.
+# Free bytes below which the disk counts as full.
 _FULL = 1 << 16
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was recorded, and how the program ended.
+    """A recording, and how the program ended.
 
     Attributes:
-        capture: the kernels, with their launches.
-        ended: its exit status, and whether it was interrupted.
-        operators: whether calls of torch's operators were asked for, which count as something recorded.
+        capture: the recorded kernels, with their launches.
+        ended: exit status of the program, and whether it was interrupted.
+        operators: whether calls of torch operators were recorded too.
     """
 
     capture: "Capture"
@@ -33,12 +33,12 @@ class Recorded:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing that was asked for was recorded."""
+        """Whether neither a kernel nor, if requested, an operator call was recorded."""
         return not self.capture.kernels and not (self.operators and self.capture.torch)
 
     @property
     def complete(self) -> bool:
-        """Whether the program succeeded, something was recorded, and all that it launches compiles."""
+        """Whether the program succeeded, the recording is not empty, and all launched kernels compile."""
         launched = [kernel for kernel in self.capture.kernels if kernel.launches and not kernel.ok]
         return not (self.ended.status or launched or self.empty)
 
@@ -51,7 +51,7 @@ class Recorded:
 
     @property
     def trouble(self) -> str | None:
-        """Why the program did not end well, in words."""
+        """Reason why the program failed, or ``None``."""
         import shutil
 
         if not self.capture.complete and shutil.disk_usage(self.capture.path).free < _FULL:
@@ -65,14 +65,14 @@ class Recorded:
 
 @keywords
 def record(program: Sequence[str], *, options: CaptureOptions) -> Recorded:
-    """Run a program in a process of its own and record what it launches, in a folder: ``kprof-capture`` by default.
+    """Run a program in its own process and record its launches in a folder, by default ``kprof-capture``.
 
     Args:
-        program: what to run: ``["python", "train.py"]``.
-        options: what is recorded, and where it is written.
+        program: command to run: ``["python", "train.py"]``.
+        options: what to record, and the folder to write to.
 
     Raises:
-        KprofError: there is a capture already, the program cannot be run, or the folder cannot be written.
+        KprofError: the folder already contains a capture or cannot be written, or the program cannot be run.
     """
     from kprof.captures.reader import read
     from kprof.recording.command import RecordOptions, prepare, run

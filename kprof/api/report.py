@@ -1,4 +1,4 @@
-"""``kprof.report``: one page of everything that is known about a kernel."""
+"""``kprof.report``: write one HTML page with all results for a kernel."""
 
 from collections.abc import Sequence
 
@@ -16,18 +16,18 @@ def report(
     keep_going: bool = False,
     program: Sequence[str] | None = None,
 ) -> Analysis:
-    """Write one HTML page of everything that is known about a kernel. It needs nothing but a browser.
+    """Write one self-contained HTML page with all results for a kernel.
 
-    The page is ``output``; nothing is written where no kernel could be analysed, or without ``output``.
+    The page is written to ``output``; nothing is written without ``output`` or if no kernel could be analysed.
 
     Args:
-        targets: as for :func:`kprof.analyze`, a report that ``--json`` wrote among them.
-        options: as for :func:`kprof.analyze`, and the page.
-        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
+        targets: as for :func:`kprof.analyze`, including reports that ``--json`` wrote.
+        options: as for :func:`kprof.analyze`, with the page's file and maximum size.
+        keep_going: set the verdict to ``cannot_tell`` instead of raising if a target cannot be analysed.
         program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
 
     Raises:
-        KprofError: as :func:`kprof.analyze`, the size is no size, or the page cannot be written.
+        KprofError: as :func:`kprof.analyze`, or the size is invalid, or the page cannot be written.
     """
     size = options.max_size
     if size is not None and not 0 <= size < 1e6:

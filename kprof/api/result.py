@@ -1,4 +1,4 @@
-"""What every result of the API can do."""
+"""Base classes of the API's results."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Result(ABC):
-    """A result: a document, with the ways to look at it and to keep it."""
+    """A result of an API function: a document that can be shown, converted and saved."""
 
     kind: ClassVar[str] = ""
-    """What the document is, a key of :data:`kprof.reporters.interface.DOCUMENTS`; empty for what has no formats."""
+    """Kind of the document, a key of :data:`kprof.reporters.interface.DOCUMENTS`; "" if it has no further formats."""
 
     @property
     @abstractmethod
@@ -33,10 +33,10 @@ class Result(ABC):
 
         @property
         def document(self) -> Any:
-            """Everything, as the command writes it; a field of some results, made on demand by others."""
+            """The document that the command writes with ``--json``; a field or a computed property."""
 
     def to_json(self) -> str:
-        """The document as JSON text: what the command writes with ``--json``, paths as it has them."""
+        """Return the document as JSON text, as the command writes it with ``--json``."""
         from kprof.reporters.json_document import FORMAT, encoded
         from kprof.reporters.outputs import placed
 
@@ -44,29 +44,29 @@ class Result(ABC):
 
     @abstractmethod
     def to_frame(self) -> "pd.DataFrame":
-        """The result as a table. What is not known is ``NA``, never 0."""
+        """Return the result as a table. Unknown values are ``NA``, never 0."""
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook shows."""
         from kprof.reporters._notebook import framed
 
         return framed(self.summary, self.to_frame())
 
     def __repr__(self) -> str:
-        """The kind of result and its summary."""
+        """Return the class name and the summary."""
         return f"<{type(self).__name__}: {self.summary}>"
 
     def save(self, path: "str | os.PathLike[str]") -> Path:
-        """Write the result to a file, in the format that its name ends with.
+        """Write the result to a file, in the format of the file's suffix.
 
         Args:
-            path: the file; it appears whole or not at all.
+            path: the file, which is written atomically.
 
         Returns:
             The path.
 
         Raises:
-            KprofError: the ending is none of a known format, or the file cannot be written.
+            KprofError: the suffix is unknown, or the file cannot be written.
         """
         from kprof.output.writing import write_output
 
@@ -75,13 +75,13 @@ class Result(ABC):
         return target
 
     def formats(self) -> list[str]:
-        """Endings that :meth:`save` takes."""
+        """Return the file suffixes that :meth:`save` supports."""
         from kprof.reporters.registry import formats_of
 
         return list(dict.fromkeys([".json", *(each.extension for each in formats_of(self.kind)), ".csv"]))
 
     def _as(self, ending: str, target: Path) -> str | bytes:
-        """The content of a file with an ending."""
+        """Return the content of a file with a suffix."""
         from kprof.reporters.interface import ReportRequest
         from kprof.reporters.outputs import placed
         from kprof.reporters.registry import formats_of
@@ -97,16 +97,16 @@ class Result(ABC):
         raise KprofError(f"no format is known by the ending {ending!r}", path=str(target), hint=f"known are {known}")
 
     def details(self) -> "Mapping[int, Details]":
-        """What is known of kernels beyond the document, by position."""
+        """Return details of kernels that are not in the document, by the kernel's position."""
         return {}
 
 
 class JudgedResult(Result):
-    """A result whose document ends in a verdict."""
+    """A result whose document has a verdict."""
 
     @property
     def ok(self) -> bool:
-        """Whether the verdict is ``ok``; the command's exit code is 0 then."""
+        """Whether the verdict is ``ok``; the command's exit code is then 0."""
         return bool(self.document.verdict.status == "ok")
 
     @property
@@ -128,23 +128,23 @@ class ReportResult(JudgedResult):
 
     @property
     def kernels(self) -> list[KernelReport]:
-        """One entry a kernel, specialisation and architecture: resources, occupancy, loops, model, findings."""
+        """One report per kernel, specialisation and architecture: resources, occupancy, loops, model, findings."""
         return self.document.kernels
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings of all kernels, kernel by kernel, the gravest of each first."""
+        """Findings of all kernels, in the order of kernels; each kernel's most severe finding is first."""
         return [finding for kernel in self.document.kernels for finding in kernel.findings]
 
     def to_frame(self, table: Literal["kernels", "findings"] = "kernels") -> "pd.DataFrame":
-        """One row per kernel, or a row a finding.
+        """One row per kernel, or one row per finding.
 
         Args:
             table: ``kernels``: registers, LDS in bytes, wavefronts per SIMD, predicted times in microseconds and
-                how many findings of each severity; ``findings``: rule, severity, message, file and line.
+                numbers of findings by severity; ``findings``: rule, severity, message, file and line.
 
         Raises:
-            KprofError: there is no such table.
+            KprofError: the table is unknown.
         """
         from kprof.api.frames import findings_frame, kernels_frame
 

@@ -1,4 +1,4 @@
-"""The rules: what kprof checks, and why."""
+"""The rules that kprof checks, with their explanations."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
 
 
 def rules() -> "list[RuleHelp]":
-    """Every rule that kprof can report, those of plug-ins among them, by identifier."""
+    """Return every rule that kprof can report, including rules of plug-ins, in the order of identifiers."""
     from kprof.reporters.rule_list import all_rules
 
     return all_rules()
 
 
 def rule(name: str) -> "RuleHelp":
-    """One rule, by identifier or name: ``KP101`` or ``narrow-global-load``.
+    """Return a rule by identifier or name: ``KP101`` or ``narrow-global-load``.
 
     Raises:
-        KprofError: there is none.
+        KprofError: the rule does not exist.
     """
     found = {one.id: one for one in rules()}
     by_name = {one.name: one for one in found.values()}
@@ -30,7 +30,7 @@ def rule(name: str) -> "RuleHelp":
 
 
 def document(found: "list[RuleHelp]", *, whole: bool = False) -> dict[str, Any]:
-    """Rules as ``kprof list rules --json`` writes them, and ``kprof explain --json`` with their ``help``."""
+    """Return rules as ``kprof list rules --json`` writes them; ``whole`` adds ``help`` as ``kprof explain`` does."""
     rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
     if whole:
         rows = [{**row, "help": rule.help} for row, rule in zip(rows, found, strict=True)]
@@ -38,10 +38,10 @@ def document(found: "list[RuleHelp]", *, whole: bool = False) -> dict[str, Any]:
 
 
 def broken_plug_ins() -> list[str]:
-    """What other distributions bring and cannot be loaded, a sentence each; their rules are in no answer."""
+    """Return one sentence per plug-in analyzer that cannot be loaded and whose rules are therefore missing."""
     from kprof.analysis import Unusable, discover, providers
 
-    # Without plug-ins nothing needs to be imported.
+    # Only kprof's own analyzers are installed, so no import is needed.
     if len(providers()) == 1:
         return []
     return [str(each.failure) for each in discover() if isinstance(each, Unusable)]

@@ -1,4 +1,4 @@
-"""Pages of kernels beside the page of a run, which links to them."""
+"""Pages of kernels that the page of a run links to."""
 
 import os
 import re
@@ -23,18 +23,18 @@ def write_kernel_pages(
     output: "str | os.PathLike[str]",
     options: KernelOptions,
 ) -> tuple[dict[str, str], list[str]]:
-    """Write a page for each kernel of the targets that was measured, as :func:`kprof.report` does.
+    """Write a page for each measured kernel of the targets, as :func:`kprof.report` does.
 
-    All targets are analysed at once, so that the traces are read once for them.
+    All targets are analysed together, so that the traces are read only once.
 
     Args:
-        targets: as :func:`kprof.analyze` takes them.
-        traces: of the run.
-        output: the run's page: ``run.html`` has ``run.softmax_kernel.html`` beside it.
-        options: how the targets are compiled, the measurements among them.
+        targets: as for :func:`kprof.analyze`.
+        traces: traces of the run.
+        output: path of the run's page; pages are written next to it: ``run.softmax_kernel.html`` for ``run.html``.
+        options: how the targets are compiled, and the measurements.
 
     Returns:
-        Kernels of the traces to the file names of their pages, and which kernels have none and why.
+        The page's file name for each kernel of the traces, and notes on kernels without a page.
 
     Raises:
         KprofError: a target cannot be analysed, or none was measured.
@@ -48,7 +48,7 @@ def write_kernel_pages(
     of_name: dict[str, list[int]] = {}
     for place, kernel in enumerate(found.document.kernels):
         of_name.setdefault(kernel.name, []).append(place)
-    # A run's kernels are the largest ones; a Triton kernel may not be among them.
+    # run.kernels lists only the kernels with the largest time; Triton kernels are listed separately.
     traced = {one.name for run in traces for one in run.kernels} | {one.name for run in traces for one in run.triton}
     pages: dict[str, str] = {}
     notes: list[str] = []
@@ -66,7 +66,7 @@ def write_kernel_pages(
 
 
 def beside(page: Path, kernel: str, written: set[str]) -> Path:
-    """A page beside another, named after a kernel and like no other that is written."""
+    """Return a new path next to a page, named after a kernel and unique among the written pages."""
     stem = name = f"{page.stem}.{_NOT_IN_A_FILE_NAME.sub('_', kernel)[:80]}"
     number = 1
     while f"{name}.html" in written:

@@ -1,4 +1,4 @@
-"""``kprof.run_report``: one page of what traces and counters say of a run, without a kernel."""
+"""``kprof.run_report``: write one page about the traces and counters of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,16 +27,16 @@ _OF_A_RUN = frozenset({"arch", "trace", "counters", "output", "jobs", "scheduler
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunReport(Result):
-    """What was measured of a run.
+    """Measurements of a run.
 
     Attributes:
-        traces: each with its timeline, kernels, operators, steps and tree; empty where only counters were given.
-        runs: the same, with each view's answer over all traces; ``None`` without traces.
-        metrics: of the counters; ``None`` where none were given.
-        roofline: kernels under the roofs; ``None`` without counters, or where ``notes`` says why there is none.
+        traces: traces, each with its timeline, kernels, operators, steps and tree; empty with counters only.
+        runs: the traces with each view over all of them; ``None`` without traces.
+        metrics: metrics of the counters; ``None`` without counters.
+        roofline: kernels on the roofline; ``None`` without counters, or if it failed as ``notes`` explains.
         left_out: files of folders that could not be read.
-        notes: what is not on the page, and why.
-        kernel_pages: kernels of the traces to the files of their pages, beside the run's.
+        notes: sentences on what is missing from the page, and why.
+        kernel_pages: file names of the kernels' pages next to the run's page, by kernel.
     """
 
     traces: Sequence[TracedRun]
@@ -49,12 +49,12 @@ class RunReport(Result):
 
     @property
     def ranks(self) -> "RankReport | None":
-        """The traces' ranks compared; ``None`` without traces."""
+        """Comparison of the traces' ranks; ``None`` without traces."""
         return None if self.runs is None else self.runs.answers["ranks"].report  # type: ignore[attr-defined]  # as named
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything but the timelines."""
+        """The measurements as a document, without the timelines."""
         from kprof.reporters.html.run import SCHEMA
 
         kept = [{name: getattr(one, name) for name in _KEPT} for one in self.traces]
@@ -71,13 +71,13 @@ class RunReport(Result):
 
     @property
     def summary(self) -> str:
-        """How many traces and how much GPU time, where most of it is lost, and how many kernels have counters."""
+        """The number of traces, their GPU time and largest loss, and the number of kernels with counters."""
         from kprof.reporters.html.run import verdict
 
         return verdict(self.traces, self.metrics.kernels if self.metrics is not None else ())
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a trace and kernel, as :meth:`kprof.api.trace.top.TraceTop.to_frame`."""
+        """One row per trace and kernel, as in :meth:`kprof.api.trace.top.TraceTop.to_frame`."""
         from kprof.api.frames import struct_frame
         from kprof_analyzers.profiles.timeline.top import KernelTime
 
@@ -85,7 +85,7 @@ class RunReport(Result):
         return struct_frame(KernelTime, rows, ("path",))
 
     def to_html(self) -> str:
-        """One self-contained page: timeline, tree, operators, rooflines, steps, ranks, counters."""
+        """Return one self-contained page: timeline, tree, operators, rooflines, steps, ranks, counters."""
         from kprof.reporters.html.run import run_page
 
         runs = self.runs
@@ -100,7 +100,7 @@ class RunReport(Result):
         )
 
     def formats(self) -> list[str]:
-        """Endings that :meth:`save` takes."""
+        """Return the file suffixes that :meth:`save` supports."""
         return [".html", *super().formats()]
 
     def _as(self, ending: str, target: Path) -> str | bytes:
@@ -109,18 +109,18 @@ class RunReport(Result):
 
 @keywords
 def run_report(*, options: RunReportOptions) -> RunReport:
-    """One HTML page of what traces and counters say of a run. It needs nothing but a browser.
+    """Write one self-contained HTML page about the traces and counters of a run.
 
-    Each kernel of ``target`` gets a page of its own beside the run's, with what the traces say of it; the run's links
-    to it. ``arch`` names the product where the files do not, and the other options say how the kernels are compiled.
+    Each kernel of ``target`` gets its own page with its measurements from the traces, which the run's page links to.
+    ``arch`` names the product if the files do not. The other options say how the kernels are compiled.
 
     Args:
-        options: what was measured, and the page; nothing is written without ``output``.
+        options: the measurements, and the page's file; nothing is written without ``output``.
 
     Raises:
-        InputError: a file cannot be read, or the traces have no kernel of the targets.
-        TargetError: targets without traces, or without a file for the run's page; options without targets.
-        KprofError: nothing was given, the product is not known, or a page cannot be written.
+        InputError: a file cannot be read, or the traces contain no kernel of the targets.
+        TargetError: targets are named without traces or without a file for the run's page, or options without targets.
+        KprofError: no measurement is named, the product is not known, or a page cannot be written.
     """
     from kprof.output.writing import write_output
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of the documents."""
+"""JSON Schemas of kprof's documents."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from kprof.errors import KprofError, near_hint
 from kprof.plug_ins import load
 
 DOCUMENTS = ("report", "diff", "tune", "doctor", "bench", "profile", "server-configs")
-"""Of the core, and of what is installed with it."""
+"""Documents with a schema; ``server-configs`` is from the package for servers."""
 
 
 def schema_of(document: str) -> dict[str, Any]:
-    """The schema of one of the documents, as published in ``docs/schema``.
+    """Return the JSON Schema of a document, as published in ``docs/schema``.
 
     Raises:
-        KprofError: there is no such document, or its package is not installed.
+        KprofError: the document is unknown, or its package is not installed.
     """
     if document not in DOCUMENTS:
         raise KprofError(f"no document {document!r}", hint=near_hint(document, DOCUMENTS, "They are"))

@@ -1,4 +1,4 @@
-"""``kprof.select``: which implementation and configuration to use for a shape."""
+"""``kprof.select``: choose the implementation and configuration for a shape."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["ConsideredImplementation", "ImplementationChoice", "document", "sele
 
 
 def select_by(kernel: str, options: SelectOptions) -> ImplementationChoice:
-    """As :func:`select`, with the options of ``kprof select``.
+    """Call :func:`select` with the options of ``kprof select``.
 
     Raises:
         KprofError: as :func:`select`.
@@ -20,7 +20,7 @@ def select_by(kernel: str, options: SelectOptions) -> ImplementationChoice:
 
 
 def document(found: ImplementationChoice) -> dict[str, Any]:
-    """A selection as ``kprof select --json`` writes it."""
+    """Return a selection as ``kprof select --json`` writes it."""
     import msgspec
 
     return {"schema": "kprof.selection/1", **msgspec.to_builtins(found, enc_hook=str)}

@@ -1,4 +1,4 @@
-"""One reading of each trace for every view: what the pages of runs and ``kprof trace report`` are made of."""
+"""Read each trace once for all views, for the pages of runs and ``kprof trace report``."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,13 +32,13 @@ ROWS = 20
 
 @dataclass(frozen=True)
 class TracedRun:
-    """What one reading of a trace gives.
+    """The data that all views compute from one reading of a trace.
 
     Attributes:
-        info: of the trace.
-        parts: by the name of a view, what it says of the trace.
-        timeline: streams as spans.
-        issues: what was met while reading.
+        info: path, GPUs and ranks of the trace.
+        parts: each view's result for the trace, by the view's name.
+        timeline: the streams as spans.
+        issues: issues found while reading.
     """
 
     info: "TraceInfo"
@@ -53,22 +53,22 @@ class TracedRun:
 
     @property
     def kernels(self) -> "list[KernelTime]":
-        """Kernels by time."""
+        """Kernels, most time first."""
         return self.parts["top"].kernels  # type: ignore[no-any-return]  # as above
 
     @property
     def triton(self) -> "list[TritonKernel]":
-        """Triton kernels with their launch."""
+        """Triton kernels with their launch shapes."""
         return self.parts["top"].triton  # type: ignore[no-any-return]  # as above
 
     @property
     def operators(self) -> "OperatorTable":
-        """Operators against the GPU's limits."""
+        """Operators compared with the GPU's limits."""
         return self.parts["ops"]  # type: ignore[no-any-return]  # as above
 
     @property
     def steps(self) -> "StepTable":
-        """Steps in their order."""
+        """Steps in order of time."""
         return self.parts["steps"]  # type: ignore[no-any-return]  # as above
 
     @property
@@ -78,7 +78,7 @@ class TracedRun:
 
     @property
     def gaps(self) -> "GapReport":
-        """Idle stretches."""
+        """Idle gaps of the GPU."""
         return self.parts["gaps"].report  # type: ignore[no-any-return]  # as above
 
     @property
@@ -89,12 +89,12 @@ class TracedRun:
 
 @dataclass(frozen=True)
 class TracedRuns:
-    """All traces, each read once.
+    """All traces of a run, each read once.
 
     Attributes:
-        traces: what was found in each.
+        traces: data of each trace.
         left_out: files of folders that could not be read.
-        answers: views by name, over all traces, in the order of a page.
+        answers: views over all traces, by name, in the order of a page.
     """
 
     traces: Sequence[TracedRun]
@@ -103,7 +103,7 @@ class TracedRuns:
 
 
 def views_of_a_report() -> dict[str, type[TraceView]]:
-    """Return the views that have a place in a report, by name and in its order."""
+    """Return the views that are part of a report, by name and in the report's order."""
     found = {name: load_view("trace", name) for name in names_in("trace") if name != "report"}
     traced = {name: view for name, view in found.items() if issubclass(view, TraceView) and view.place}
     return dict(sorted(traced.items(), key=lambda item: (item[1].place, item[0])))
@@ -113,7 +113,7 @@ def read_runs(paths: Sequence[Path_], options: TraceReportOptions) -> TracedRuns
     """Read each trace once, for all views.
 
     Raises:
-        InputError: a named file is missing or cannot be read, or none in a folder can.
+        InputError: a named file is missing or cannot be read, or no file in a folder can be read.
     """
     from kprof.reporters.html.run import TRACES
     from kprof_analyzers.profiles.timeline.files import trace_files
@@ -128,11 +128,11 @@ def read_runs(paths: Sequence[Path_], options: TraceReportOptions) -> TracedRuns
 
 
 def one_run(file: "TraceFile", options: TraceReportOptions, spans: int) -> TracedRun:
-    """Read a trace and compute every part of the report, in whichever process reads it.
+    """Read a trace and compute every part of the report; may run in a worker process.
 
     Args:
         file: the trace.
-        options: of the report.
+        options: options of the report.
         spans: maximum number of spans of the timeline.
     """
     from kprof_analyzers.profiles.timeline.categories import load_categories
@@ -152,10 +152,10 @@ def one_run(file: "TraceFile", options: TraceReportOptions, spans: int) -> Trace
 
 
 def page_parts(runs: TracedRuns, place: int) -> "list[PagePart]":
-    """Return the parts of a page about one of the traces: what each view says of it."""
+    """Return the parts of a page about one of the traces, one per view."""
     found = []
     for name, answer in runs.answers.items():
-        # The tree is drawn, and ranks are compared over all traces.
+        # The page draws the tree itself, and compares ranks over all traces.
         if name not in {"tree", "ranks"}:
             own = type(answer).combined((), [runs.traces[place].parts[name]])
             found.append(part_of(name, own))
@@ -163,7 +163,7 @@ def page_parts(runs: TracedRuns, place: int) -> "list[PagePart]":
 
 
 def part_of(name: str, answer: TraceView) -> "PagePart":
-    """Return a view's answer as a part of a page."""
+    """Return a computed view as a part of a page."""
     from kprof.reporters.html.run import PagePart
 
     display = AnswerOptions(top=PAGE_ROWS, show=tuple(table.name for table in answer.tables()))

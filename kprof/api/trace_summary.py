@@ -1,4 +1,4 @@
-"""``kprof.trace_summary``: what is in traces of any size, and their tables for other programs."""
+"""``kprof.trace_summary``: summarise traces of any size, and write their tables for other programs."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,15 +25,15 @@ _SHOWN = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceSummary(TraceView):
-    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and say what is in them.
+    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and summarise them.
 
-    PyTorch's traces (1.8 of 2021 to now, ROCm and CUDA) are read in bounded memory, whatever their size.
+    PyTorch's traces (1.8 from 2021 to current, ROCm and CUDA) are read in bounded memory, regardless of their size.
 
     Attributes:
-        traces: one entry a trace: its ``info``, times by kernel, copy, operator, API call and category, and its
+        traces: one entry per trace: its ``info``, times by kernel, copy, operator, API call and category, and its
             ``devices``.
-        others: files of folders that are no traces by their names.
-        paths: what was read.
+        others: files of folders whose names are not those of traces.
+        paths: the paths that were read.
     """
 
     help = "Timelines of PyTorch, ROCm's profilers, JAX and Proton: summary, tables, other viewers' formats."
@@ -51,7 +51,7 @@ class TraceSummary(TraceView):
 
     @classmethod
     def answer(cls, paths: Sequence[Path_], options: Any, **_further: Any) -> "TraceSummary":
-        """Compute the answer file by file."""
+        """Compute the sums of each file."""
         from kprof_analyzers.profiles.timeline.files import other_files
 
         given = [Path(path) for path in paths]
@@ -60,7 +60,7 @@ class TraceSummary(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The answer as a document, without the judgement of the recording."""
+        """The document, without the assessment of the recording."""
         import msgspec
 
         traces = [
@@ -71,13 +71,13 @@ class TraceSummary(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How much was read, and what was lost."""
+        """The amount of data read, and the events and files lost, in one line."""
         from kprof.reporters.trace_summary_text import verdict
 
         return verdict(self.traces, len(self.left_out) + len(self.others))
 
     def warnings(self) -> Iterable[str]:
-        """Return which files were left out."""
+        """Yield a message for each file that was skipped."""
         yield from super().warnings()
         if self.others:
             names = ", ".join(Path(path).name for path in self.others[:_SHOWN])
@@ -97,8 +97,8 @@ class TraceSummary(TraceView):
         )
         return (ViewTable("kernels", columns, lambda one: one.kernels, NameTime),)
 
-    def lines(self, display: Any) -> list[str]:  # noqa: ARG002 - a row a trace, whatever is asked for
-        """Return a row a trace; of a single one its categories and kernels, too."""
+    def lines(self, display: Any) -> list[str]:  # noqa: ARG002 - the text does not depend on the display options
+        """Return one line per trace; for a single trace also its categories and kernels."""
         from kprof.reporters.trace_summary_text import lines
 
         return lines(self.traces)
@@ -112,14 +112,14 @@ class TraceSummary(TraceView):
         jobs: int = 1,
         scheduler: str | None = None,
     ) -> Iterator[str]:
-        """Write the linked tables of each trace; a sentence on each that was written, or could not be.
+        """Write the linked tables of each trace, and yield one sentence per written or failed trace.
 
         Args:
-            output: folder for one trace; of several each gets a folder of its own in it.
-            file_format: ``parquet``, which is accepted wherever a trace is, ``csv`` or ``json``.
+            output: folder for the tables; with several traces, each gets its own subfolder.
+            file_format: ``parquet``, which kprof reads like a trace, ``csv`` or ``json``.
             stacks: keep every Python frame.
-            jobs: processes, 0 for one a core.
-            scheduler: a Dask scheduler instead.
+            jobs: number of processes; 0 for one per core.
+            scheduler: address of a Dask scheduler to use instead of local processes.
 
         Raises:
             KprofError: the format is not known, the output folder is inside an input folder, or nothing was written.
@@ -192,7 +192,7 @@ trace_summary = function_of(TraceSummary, "trace_summary")
 
 
 def _folders(paths: Sequence[str], target: Path) -> list[Path]:
-    """One file: the output itself. Several: a folder each, named after the file, numbered where names repeat."""
+    """Return the output folder of each file: ``target`` for one file, else subfolders with unique names of files."""
     if len(paths) == 1:
         return [target]
     used: dict[str, int] = {}

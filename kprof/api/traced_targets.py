@@ -1,4 +1,4 @@
-"""Kernels of targets in traces: what the model says of their launches, and what a search of their knobs finds."""
+"""Predict the launches of targets' kernels in traces, and search for better knobs."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -27,21 +27,21 @@ _OF_A_SEARCH = ("space", "budget")
 
 @dataclass(frozen=True)
 class TracedTargets:
-    """Kernels whose launches are looked for, and how they are compiled and searched.
+    """The kernels whose launches are searched in traces, and how they are compiled and tuned.
 
     Attributes:
-        targets: as :func:`kprof.analyze` takes them.
-        options: as the command has them.
+        targets: targets, as for :func:`kprof.analyze`.
+        options: options of the command.
     """
 
     targets: Sequence[TargetLike]
     options: OperatorOptions
 
     def check(self) -> None:
-        """Refuse options for targets without one, and those of a search without a search.
+        """Check that options for targets come with a target, and options for searches with a search.
 
         Raises:
-            TargetError: there is such an option.
+            TargetError: an option has no effect.
         """
         given = self.options.given()
         used = [name for name in _OF_TARGETS if name in given]
@@ -55,15 +55,15 @@ class TracedTargets:
     def launches(
         self, traces: "Sequence[LaunchShapes]", arch: str | None, progress: "Callable[[Progress], None] | None"
     ) -> "list[TargetLaunch]":
-        """Launches of the targets' kernels, those with a prediction first, by time lost.
+        """Return the launches of the targets' kernels, launches with a prediction first, by time lost.
 
         Args:
-            traces: what was measured.
-            arch: the product, where the traces do not name it.
+            traces: launches in the traces.
+            arch: the product, if the traces do not name it.
             progress: called with the state of each search.
 
         Raises:
-            InputError: the traces do not name one GPU, or have no kernel of a target.
+            InputError: the traces do not name exactly one GPU, or contain no kernel of a target.
             KprofError: a target cannot be compiled or searched.
         """
         from kprof_analyzers.profiles.measured.launches import join_launches
@@ -109,7 +109,7 @@ class TracedTargets:
         if of.tuned_as is None:
             why = "its source or a capture is needed to compile it with other knobs"
             return msgspec.structs.replace(one, not_tuned=why)
-        # A kernel object need not be hashable.
+        # Use id() as the key, because a kernel object need not be hashable.
         searched = id(of.tuned_as)
         if searched not in searches:
             searches[searched] = self._search(of.tuned_as, gpu, progress)
@@ -121,7 +121,7 @@ class TracedTargets:
     def _search(
         self, target: TargetLike, gpu: str, progress: "Callable[[Progress], None] | None"
     ) -> "TuneReport | str":
-        """What was found, or why nothing was: of a kernel of a capture, which may hold many."""
+        """Return the result of a search; for a kernel of a capture, return the error text if the search fails."""
         from kprof.api.tune import tune
 
         search: dict[str, Any] = {"space": self.options.space, "budget": self.options.budget}
@@ -141,12 +141,12 @@ class TracedTargets:
 
 
 def best_of(one: "TargetLaunch", report: "TuneReport", *, as_is: bool) -> "TargetLaunch":
-    """A launch with the best configuration of its search.
+    """Return a launch with the best configuration of its search.
 
     Args:
         one: the launch.
-        report: of a search for its problem alone.
-        as_is: the launch has the kernel's own configuration.
+        report: result of a search for only this launch's problem.
+        as_is: whether the launch has the kernel's own configuration.
     """
     import msgspec
 
@@ -181,7 +181,7 @@ def _parts(*sides: "Ranked | None") -> str:
 
 
 def _kernels(target: TargetLike) -> Iterator[tuple[TargetLike, TargetLike | None]]:
-    """What is analysed on its own, and what a search takes for it."""
+    """Yield pairs of a target to analyse and the target to search for it, which is None if it cannot be tuned."""
     found = resolve(target)
     if found.kind is not TargetKind.CAPTURE:
         yield target, target if found.kind in _SOURCES else None
@@ -197,10 +197,10 @@ def _kernels(target: TargetLike) -> Iterator[tuple[TargetLike, TargetLike | None
 
 
 def _gpu(traces: "Sequence[LaunchShapes]", arch: str | None) -> str:
-    """The product that was measured.
+    """Return the product that the traces were measured on.
 
     Raises:
-        InputError: it is not known, or there are several.
+        InputError: the product is not known, or there are several.
     """
     from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of
 

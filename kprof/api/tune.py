@@ -1,4 +1,4 @@
-"""``kprof.tune``: a kernel's configurations, ranked by predicted time."""
+"""``kprof.tune``: rank a kernel's configurations by predicted time."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Search:
-    """What :meth:`Tuned.write` needs of a search besides its document."""
+    """The data of a search that :meth:`Tuned.write` needs in addition to the document."""
 
     subject: "TuningSubject"
     found: "SearchResult"
@@ -39,12 +39,12 @@ class _Search:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuned(JudgedResult):
-    """Configurations, the fastest by prediction first.
+    """Ranked configurations, fastest prediction first.
 
     Attributes:
-        document: the JSON document that ``kprof tune --json`` writes (``kprof.tune/1``). Times are in microseconds and
-            predicted; ``measured_ms`` is there where ``verify`` measured.
-        answer: of a recorded kernel, where its configuration stands and what to write there.
+        document: the JSON document that ``kprof tune --json`` writes (``kprof.tune/1``). Times are predicted, in
+            microseconds; ``measured_ms`` is set for configurations that ``verify`` measured.
+        answer: for a recorded kernel, the place of its configuration in the source, and the new text for it.
     """
 
     document: TuneReport
@@ -54,14 +54,14 @@ class Tuned(JudgedResult):
 
     @property
     def problems(self) -> list[TunedProblem]:
-        """The problems, each with its ranking, its short list and the kernel's own configuration."""
+        """The problems, each with its ranking, short list and the kernel's own configuration."""
         return self.document.problems
 
     @property
     def best(self) -> Ranked | None:
-        """The first configuration of the only problem, ``None`` where none could be predicted.
+        """The first configuration of the only problem; ``None`` if no configuration could be predicted.
 
-        ``best.config`` are its knobs.
+        Its knobs are ``best.config``.
 
         Raises:
             KprofError: there are several problems.
@@ -74,7 +74,7 @@ class Tuned(JudgedResult):
 
     @property
     def interrupted(self) -> bool:
-        """Whether the search was stopped by Ctrl-C; the same call goes on from there."""
+        """Whether Ctrl-C stopped the search; the same call continues it."""
         return self.document.search.ended == "interrupted"
 
     @property
@@ -85,7 +85,7 @@ class Tuned(JudgedResult):
         return verdict(self.document)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a problem and configuration in the order of the ranking: ``problem``, ``rank`` from 1, times in
+        """One row per problem and configuration in the order of the ranking: ``problem``, ``rank`` from 1, times in
         microseconds, ``bound``, registers, LDS in bytes, ``measured_ms``, and a column for each knob.
         """  # noqa: D205 - one sentence
         from kprof.api.frames import ranking_frame
@@ -98,10 +98,10 @@ class Tuned(JudgedResult):
         return tuning(self.summary, self.document)
 
     def write(self) -> list[str]:
-        """Write ``result.json`` and the files of each format into ``output``; what there is to say about them.
+        """Write ``result.json`` and the files of each format into ``output``; return notes on the files.
 
         Raises:
-            KprofError: a format needs what the kernel does not have, or a file cannot be written.
+            KprofError: a format does not support the kernel, or a file cannot be written.
         """
         from kprof.output.writing import write_output
 
@@ -115,7 +115,7 @@ class Tuned(JudgedResult):
         )
 
     def _write_times(self, folder: str) -> list[str]:
-        """What to time, as a file to be filled in; one that is there already is left, since times may stand in it."""
+        """Write a list of configurations to time, unless the file exists, because it may contain measured times."""
         from kprof.output.writing import write_output
         from kprof.tuning.measured_times import NAME, times_csv
 
@@ -136,21 +136,21 @@ def tune(
     progress: "Callable[[Progress], None] | None" = None,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> Tuned:
-    """Rank a kernel's configurations by predicted time, without a GPU: all are compiled, and a model predicts.
+    """Rank a kernel's configurations by predicted time. All are compiled, and no GPU is used.
 
-    Ctrl-C ends the search with what is known so far; the same call goes on from there.
+    Ctrl-C ends the search with the results so far; the same call continues it.
 
     Args:
         kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel`, a
-            ``@triton.jit`` function, or ``"capture::kernel"``. With ``program`` a Python file to run, with
-            ``::function`` that function's launch, or ``None``.
-        options: problems, space and search, and what :meth:`Tuned.write` writes.
-        program: a program to record and whose launch is tuned: its command, or with a file as the kernel its arguments.
+            ``@triton.jit`` function, or ``"capture::kernel"``. With ``program``, a Python file to run,
+            ``"file.py::function"`` to tune that function's launch, or ``None``.
+        options: problems, space and search, and the files that :meth:`Tuned.write` writes.
+        program: a program to record, whose launch is tuned: its command, or only its arguments if ``kernel`` is a file.
         progress: called with the state of the search.
-        tell: called with a line on each measurement, and with what is run.
+        tell: called with a line on each measurement and each program that is run.
 
     Raises:
-        TargetError: there is no such kernel, case, knob or size.
+        TargetError: the kernel, case, knob or size does not exist.
         CompileError: Triton is missing.
         HardwareError: the architecture is not known, or there is no GPU to verify on.
         KprofError: a space, a grid, a format or a file of times cannot be used.
@@ -177,7 +177,7 @@ def tune(
 def _recorded(
     wanted: request.TuningRequest, kernel: TargetLike | None, program: Sequence[str] | None
 ) -> Iterator[request.TuningRequest]:
-    """What is searched; of a program's launch, while its recording lasts."""
+    """Yield the request to search; for a program, record it first and keep the recording until the search ends."""
     if program is None:
         yield wanted
         return
@@ -191,7 +191,7 @@ def _recorded(
 
 
 def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
-    """Of a recorded kernel, what to write where."""
+    """Return the source change that sets the best configuration of a recorded kernel; ``None`` for other kernels."""
     from kprof.tuning.recorded.answer import answer
     from kprof.tuning.recorded.subject import RecordedSubject
 
@@ -201,7 +201,7 @@ def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
 
 
 def _device(kernel: TargetLike | None, *, verify: bool, program: Sequence[str] | None) -> "Device | None":
-    """The GPU to verify on; found before anything is compiled."""
+    """Return the GPU to verify on, which is checked before anything is compiled; ``None`` without ``--verify``."""
     if verify and program is not None:
         raise TargetError(
             "--verify cannot measure the kernels that a program launches",
@@ -228,7 +228,7 @@ def _measured(
     top: int,
     tell: Callable[[str], None],
 ) -> str | None:
-    """Measure the short list; the GPU's name, ``None`` where nothing was measured."""
+    """Measure the short list and return the GPU's name; return ``None`` if nothing was measured."""
     from kprof.tuning import verify
 
     if device is None or found.ended == "interrupted":

@@ -1,4 +1,4 @@
-"""``kprof.validate``: how far the performance model is off, compared with measurements."""
+"""``kprof.validate``: compare the performance model with measurements."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,10 @@ _COLUMNS = ("kernel", "arch", "part", "quantity", "unit", "measured", "modelled"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation(Result):
-    """Kernels as measured and as modelled.
+    """Comparison of the measured and modelled values of kernels.
 
     Attributes:
-        analysis: the kernels; those that were not measured have no ``measured`` and a note.
+        analysis: the kernels; kernels without measurements have no ``measured``, but a note.
     """
 
     analysis: Analysis
@@ -36,13 +36,13 @@ class Validation(Result):
 
     @property
     def kernels(self) -> "Sequence[tuple[str, str, Measured]]":
-        """Name, architecture and comparison of each kernel that was measured."""
+        """Name, architecture and comparison of each measured kernel."""
         found = self.analysis.kernels
         return [(one.name, one.arch, one.measured) for one in found if one.measured is not UNSET]
 
     @property
     def standing(self) -> Verdict:
-        """``refuted`` when one kernel's time lies outside its range, ``confirmed`` when each lies within."""
+        """``refuted`` if a kernel's time is outside its range, ``confirmed`` if all are within, or ``cannot tell``."""
         standings = [time_standing(measured) for _, _, measured in self.kernels]
         if "refuted" in standings:
             return "refuted"
@@ -62,14 +62,14 @@ class Validation(Result):
 
     @property
     def summary(self) -> str:
-        """How far the model's time is off, in one line."""
+        """The error of the model's time, in one line."""
         from kprof.reporters.validation_text import verdict
 
         return verdict(self.kernels, self.standing)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per kernel and quantity, and a row a traced loop and source line: ``measured``, ``modelled``, their
-        ``ratio``, and for what has a range its ``standing``.
+        """One row per kernel and quantity, and per traced loop and source line: ``measured``, ``modelled``, their
+        ``ratio``, and for a quantity with a range its ``standing``.
         """  # noqa: D205 - one sentence
         from kprof.api.frames import plain_frame
 
@@ -90,15 +90,15 @@ class Validation(Result):
 
 
 def time_standing(measured: Measured) -> Verdict:
-    """Whether a kernel's measured time lies within the model's range."""
+    """Return the verdict on a kernel's time: ``confirmed`` if the measured time is within the model's range."""
     return next((one.standing for one in measured.comparisons if one.id == "time_us"), "cannot tell")
 
 
 def _refuse(folder: str, options: ValidateOptions) -> None:
-    """Refuse options of a compile for what was compiled, launched and timed already.
+    """Reject compile options for kernels that were compiled, launched and timed already.
 
     Raises:
-        TargetError: one is set.
+        TargetError: a compile option is set.
     """
     named = [*(["--arch"] if options.arch else []), *(FLAGS[name] for name in given(options))]
     if named:
@@ -115,12 +115,12 @@ def _path(target: TargetLike) -> str:
 
 @keywords
 def validate(*targets: TargetLike, options: ValidateOptions, program: Sequence[str] | None = None) -> Validation:
-    """Hold what the model says of kernels against measurements of them.
+    """Compare the performance model's predictions for kernels with measurements.
 
     Args:
         targets: as for :func:`kprof.analyze`; or folders of ``kprof bench --keep``, which have the measured times.
-        options: as for :func:`kprof.analyze`; ``counters``, ``trace`` or ``thread_trace`` among them. Of a folder of
-            ``kprof bench --keep`` only ``kernel``.
+        options: as for :func:`kprof.analyze`, including ``counters``, ``trace`` or ``thread_trace``. Folders of
+            ``kprof bench --keep`` support only ``kernel``.
         program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Views: questions to what was measured. Each file of ``kprof/api/trace`` and ``kprof/api/counters`` is one.
+"""Base classes of views, which analyse measurements. Each file in ``kprof/api/trace`` and ``counters`` is a view.
 
-A view is one class: its name is the file's, its docstring the documentation, and its attributes are the options, the
-computation, the tables and the verdict. The command, the function in :mod:`kprof`, data frames, text, JSON and HTML
-follow from them.
+A view is one class, named after its file. Its docstring is the documentation, and its attributes define the options,
+the computation, the tables and the verdict. The command, the function in :mod:`kprof`, data frames, text, JSON and HTML
+are derived from the class.
 """
 
 import math
@@ -43,18 +43,18 @@ R = TypeVar("R")
 
 PICTURES = (".svg", ".png")
 GROUPS = {"trace": "trace", "counters": "counter"}
-"""Folders of views, which are groups of commands, to the beginning of their functions' names."""
+"""Name prefix of the view functions in each folder of views; a folder is also a group of commands."""
 
 
 class TraceAdvice(NamedTuple):
-    """What to do next.
+    """Advice on what to do next.
 
     Attributes:
-        saves_ns: nanoseconds that it could save at most; 0 where that is not known.
-        text: what to do, as it is typed where that can be typed.
-        why: what that does or tells.
-        whole_ns: the time that it would be saved from; 0 where that is not known.
-        condition: when it would save that much: "if each GEMM reached its limit".
+        saves_ns: maximum saving in ns; 0 if not known.
+        text: what to do, if possible as code or a command to type.
+        why: effect of the advice, or the question that the command answers.
+        whole_ns: total time in ns that the saving is a part of; 0 if not known.
+        condition: condition of the maximum saving: "if each GEMM reached its limit".
     """
 
     saves_ns: float
@@ -65,12 +65,12 @@ class TraceAdvice(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What to do, with the reason and the condition in brackets."""
+        """The advice as a sentence, with the reason and the condition in brackets."""
         return _with_remarks(self.text, self.why, self.condition)
 
     @property
     def step(self) -> str:
-        """The sentence with what it could bring."""
+        """The sentence with the possible gain."""
         whole = f" of {milliseconds(self.whole_ns)}" if self.whole_ns else ""
         most = f"gain not known, at most {milliseconds(self.saves_ns)}{whole} ms" if self.saves_ns else "gain not known"
         return _with_remarks(self.text, self.why, ", ".join(filter(None, (most, self.condition))))
@@ -83,17 +83,17 @@ def _with_remarks(text: str, *remarks: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class View(Result):
-    """A question to recordings, and its answer.
+    """A view: an analysis of recordings, and its result.
 
     Attributes:
         help: one line for the list of commands.
-        options: what the function takes.
-        display: what the command takes besides.
-        given: names of the recordings that are asked about; empty where any number is.
-        about: help of an argument.
-        limited: maximum numbers of rows are a matter of the computation: the function takes ``rows``.
-        has_picture: the answer has a picture, :meth:`svg`.
-        further: arguments of the function alone, with type, default and description.
+        options: options of the function.
+        display: further options of the command.
+        given: names and descriptions of a fixed set of recordings; empty if the view takes any number of them.
+        about: help text of the recordings' argument.
+        limited: whether the computation limits the number of rows, so that the function has an argument ``rows``.
+        has_picture: whether the view has a picture, :meth:`svg`.
+        further: arguments that only the function has, with type, default and description.
     """
 
     help: ClassVar[str]
@@ -108,33 +108,33 @@ class View(Result):
     @classmethod
     @abstractmethod
     def answer(cls: type[V], paths: Sequence[Path_], options: Any, **further: Any) -> V:
-        """Compute the answer for some recordings."""
+        """Compute the view of some recordings."""
 
     @classmethod
-    def from_command(cls, paths: Sequence[str], options: Any, display: Any, *, quiet: bool) -> Self:  # noqa: ARG003 - for those that show progress
-        """Compute the answer for a command; views with further arguments override it."""
+    def from_command(cls, paths: Sequence[str], options: Any, display: Any, *, quiet: bool) -> Self:  # noqa: ARG003 - used by views that show progress
+        """Compute the view for a command; views with further arguments override this method."""
         return cls.answer(paths, options, **({"rows": display.top} if cls.limited else {}))
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer."""
+        """Return the tables of this view."""
         return ()
 
     @property
     def parts(self) -> Sequence[tuple[str, Any]]:
-        """What was found in each recording, with its name."""
+        """The result for each recording, with the recording's name."""
         return [("", self)]
 
-    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - most say which recording it is
-        """Return the columns before a table's own in a data frame."""
+    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - overrides return the recording
+        """Return the extra leading columns of a data frame, such as the path of the recording."""
         return {}
 
     def grids(self, part: Any, display: Any) -> list[Grid]:
-        """Return the tables of one recording as they are shown."""
+        """Return the tables of one recording, as shown."""
         return [table.grid(part, display.top) for table in chosen(self.tables(), display.show)]
 
     def lines(self, display: Any) -> list[str]:
-        """Return the text for people."""
+        """Return the lines of the text report."""
         shown: list[str] = []
         for name, part in self.parts:
             shown += [one_line(name)] if len(self.parts) > 1 else []
@@ -144,35 +144,35 @@ class View(Result):
                 shown += [*lines, ""] if lines else []
         return shown or ["nothing to show", ""]
 
-    def is_bare(self, display: Any) -> bool:  # noqa: ARG002 - most have a verdict
-        """Whether the text is for another program, without the verdict."""
+    def is_bare(self, display: Any) -> bool:  # noqa: ARG002 - most views have a verdict
+        """Return whether the text is for another program, so that the verdict is omitted."""
         return False
 
     @property
     @abstractmethod
     def issues(self) -> "Sequence[Doubt]":
-        """What cannot be trusted in the recordings."""
+        """Issues of the recordings that make values untrustworthy."""
 
     def warnings(self) -> Iterable[str]:
-        """Return messages about what was read, to be shown before the answer."""
+        """Return messages about the input, to be shown before the result."""
         return ()
 
     def remarks(self) -> Iterable[str]:
-        """Return remarks, to be shown after the answer."""
+        """Return remarks, to be shown after the result."""
         return ()
 
-    def verdict_of(self, display: Any) -> tuple[int, str]:  # noqa: ARG002 - of comparisons
-        """Return the exit code that limits in the options lead to, and why nothing can be told for code 2."""
+    def verdict_of(self, display: Any) -> tuple[int, str]:  # noqa: ARG002 - used by comparisons
+        """Return the exit code for limits such as ``--fail-over``, and for code 2 the reason why it is undetermined."""
         return 0, ""
 
     def to_frame(self, table: str = "") -> "pd.DataFrame":
-        """Return a table as a data frame, a row for each of its rows. What is not known is ``NA``, never 0.
+        """Return a table as a data frame. Unknown values are ``NA``, never 0.
 
         Args:
-            table: its name; the first one by default.
+            table: name of the table; by default the first.
 
         Raises:
-            KprofError: there is no such table.
+            KprofError: the table is unknown.
         """
         from kprof.api.frames import plain_frame
 
@@ -185,7 +185,7 @@ class View(Result):
         return plain_frame(rows, [*leading, *found.field_names])
 
     def to_html(self) -> str:
-        """Return one self-contained page with the tables of the answer."""
+        """Return one self-contained page with all tables of this view."""
         from kprof.reporters.grids import PAGE_ROWS
         from kprof.reporters.html.grids import page
 
@@ -195,7 +195,7 @@ class View(Result):
         return page(self.summary, schema, [*self.warnings(), *self.remarks()], sections, self.pictures())
 
     def pictures(self) -> list[str]:
-        """Return pictures as SVG for the page."""
+        """Return the pictures for the page, as SVG."""
         return [self.svg()] if self.has_picture else []
 
     def svg(self) -> str:
@@ -203,15 +203,15 @@ class View(Result):
         raise NotImplementedError
 
     def formats(self) -> list[str]:
-        """Endings that :meth:`save` takes."""
+        """Return the file suffixes that :meth:`save` supports."""
         return [".html", *super().formats(), *(PICTURES if self.has_picture else ())]
 
     @classmethod
     def check_output(cls, path: str) -> None:
-        """Refuse a file that cannot be written, before anything is read; ``-`` prints the picture, else the page.
+        """Check the suffix of an output file before anything is read. ``-`` prints the picture, or else the page.
 
         Raises:
-            KprofError: its ending is of no format that the answer has.
+            KprofError: the view has no format with this suffix.
         """
         endings = [".html", ".json", ".csv", *(PICTURES if cls.has_picture else ())]
         if path != "-" and Path(path).suffix.lower() not in endings:
@@ -219,7 +219,7 @@ class View(Result):
             raise KprofError(f"the answer is written as {known}, got {path!r}", hint="--json - prints it as JSON")
 
     def write(self, display: Any) -> None:
-        """Write the file that a command was asked for: a picture, a page or a table."""
+        """Write a command's output file: a picture, a page or a table."""
         self.save(display.output)
 
     def _as(self, ending: str, target: Path) -> str | bytes:
@@ -241,10 +241,10 @@ def _picture(ending: str, svg: Callable[[], str]) -> str | bytes:
 
 
 def draw(path: Path_, svg: Callable[[], str]) -> None:
-    """Write a picture as SVG or PNG, by the name's ending; ``-`` is standard output.
+    """Write a picture as SVG or PNG, depending on the suffix; ``-`` is standard output.
 
     Raises:
-        KprofError: PNG without a converter, another ending, or a path that cannot be written.
+        KprofError: the suffix is unknown, the PNG converter is missing, or the file cannot be written.
     """
     from kprof.output.writing import write_output
 
@@ -257,11 +257,11 @@ def draw(path: Path_, svg: Callable[[], str]) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceView(View):
-    """A question to timelines. Times are in ns.
+    """A view of timelines. Times are in ns.
 
     Attributes:
         left_out: files of folders that could not be read, each with its ``path`` and the ``reason``.
-        traces: what was found in each trace.
+        traces: the result for each trace.
     """
 
     left_out: "Sequence[LeftOut]"
@@ -271,20 +271,20 @@ class TraceView(View):
         "Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote."
     )
     needs_details: ClassVar[bool] = False
-    """Whether operators' shapes and collectives are needed."""
+    """Whether the view needs the shapes of operators, and collectives."""
     shortest_frame_us: ClassVar[float] = math.inf
-    """Duration from which Python frames are needed; those of modules always are."""
+    """Minimum duration in µs of the Python frames that the view needs; frames of modules are always read."""
     place: ClassVar[int] = 90
-    """Where the view stands in ``kprof trace report``; 0: nowhere."""
+    """Sort key of the view in ``kprof trace report``; 0 if the view is not part of it."""
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, **further: Any) -> Any:
-        """Compute the answer for one trace. It runs in whichever process reads the trace."""
+        """Compute the result for one trace; may run in a worker process."""
         raise NotImplementedError
 
     @classmethod
     def of_file(cls, file: "TraceFile", options: Any, **further: Any) -> Any:
-        """Compute the answer for one file; for views that need not read the whole of it."""
+        """Compute the result for one file; views that need only a part of the file override this method."""
         from kprof_analyzers.profiles.timeline.files import open_trace
 
         return cls.of_trace(
@@ -293,51 +293,51 @@ class TraceView(View):
 
     @classmethod
     def answer(cls, paths: Sequence[Path_], options: Any, **further: Any) -> Self:
-        """Compute the answer file by file; further arguments are those of :meth:`of_file`."""
+        """Compute the view of all files; further arguments are passed to :meth:`of_file`."""
         found, left_out = per_file(of_one, paths, options, view=cls, options=options, **further)
         return cls.combined(left_out, found)
 
     @classmethod
     def combined(cls, left_out: "Sequence[LeftOut]", found: Sequence[Any]) -> Self:
-        """Return the answer for what was found in each file."""
+        """Combine the results of all files into the view."""
         return cls(left_out, found)
 
     @staticmethod
     def path_of(part: Any) -> str:
-        """Return the path of the trace that a part of the answer is of."""
+        """Return the path of the trace of one result."""
         path: str = part.info.path
         return path
 
     @property
     def parts(self) -> Sequence[tuple[str, Any]]:
-        """What was found in each trace, with its name."""
+        """The result for each trace, with the trace's name."""
         from kprof.reporters._trace_format import label
 
         return [(label(self.path_of(part), 90), part) for part in self.traces]
 
     def leading(self, part: Any) -> Mapping[str, Any]:
-        """Return the columns before a table's own in a data frame: the ``path``."""
+        """Return the extra leading columns of a data frame: the ``path``."""
         return {"path": self.path_of(part)}
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The answer as a document, without the judgement of the recording."""
+        """The document, without the assessment of the recording."""
         return {"schema": f"kprof.trace.{name_of(type(self))}/1", "traces": self.traces}
 
     @property
     @abstractmethod
     def conclusion(self) -> str:
-        """The answer in one line, as if the recording were complete."""
+        """The result in one line, without mention of incomplete data."""
 
     @property
     def incomplete(self) -> str:
-        """What the recording lacks, what is therefore unknown and the fix; "" for a complete recording."""
+        """Data that the recording lacks, unknown results and the fix, as a sentence; "" for a complete recording."""
         from kprof.inputs.completeness import headline
 
         return headline(self.issues)
 
     def verdict_of(self, display: Any) -> tuple[int, str]:
-        """Return 2 where not even the kernels' times are known, as of a file that is cut off; the summary says why."""
+        """Return exit code 2 if even the kernels' times are incomplete (truncated file); the summary says why."""
         from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
 
         return (2, "") if cannot_tell(self.issues, (KERNEL_TIMES,)) else super().verdict_of(display)
@@ -349,26 +349,26 @@ class TraceView(View):
 
     @property
     def summary(self) -> str:
-        """The answer in one line with what to do next, behind what the recording lacks."""
+        """The result and what to do next, in one line, preceded by the data that the recording lacks."""
         from kprof.inputs.completeness import with_headline
 
         return one_line(with_headline(self.advised, self.issues))
 
     @property
     def advised(self) -> str:
-        """The conclusion, with the advice that could save most."""
+        """The conclusion, with the advice that could save the most."""
         best = None if self.incomplete else self.first_advice
         return self.conclusion if best is None else with_next(self.conclusion, best.step)
 
     @property
     def first_advice(self) -> TraceAdvice | None:
-        """The advice that could save most; where no saving is known, the first one."""
+        """The advice that could save the most; the first advice if no saving is known."""
         found = [each for part in self.traces for each in self.advice(part)]
         return max(found, key=lambda each: each.saves_ns, default=None)
 
     @property
     def basis(self) -> str:
-        """How the times are known: ``measured``, or ``predicted`` where kprof wrote the trace."""
+        """Origin of the times: ``measured``, or ``predicted`` for traces that kprof wrote."""
         from kprof.inputs.predicted_traces import is_predicted
 
         paths = [self.path_of(part) for part in self.traces]
@@ -377,28 +377,28 @@ class TraceView(View):
 
     @property
     def issues(self) -> "list[TraceIssue]":
-        """What was met while reading, trace by trace; ``lost`` is how many events are missing by it."""
+        """Issues found while reading, in the order of traces; ``lost`` is the number of missing events."""
         return [issue for part in self.traces for issue in part.issues]
 
     def warnings(self) -> Iterable[str]:
-        """Return which files were left out."""
+        """Yield a message for each file that was skipped."""
         for one in self.left_out:
             yield f"kprof: left out: {one.path}: {one.reason}"
 
     def remarks(self) -> Iterable[str]:
-        """Return what was met while reading, the most serious first."""
+        """Yield the issues found while reading, most lost events first."""
         for issue in sorted(self.issues, key=lambda one: -one.lost):
             missing = f" - {issue.lost:,} event{'s' if issue.lost > 1 else ''} missing" if issue.lost else ""
             yield f"remark: {issue}{missing}"
 
     @classmethod
-    def advice(cls, part: Any) -> Iterable[TraceAdvice]:  # noqa: ARG003 - most have none
-        """Return what to do next for one trace, for ``kprof trace report``."""
+    def advice(cls, part: Any) -> Iterable[TraceAdvice]:  # noqa: ARG003 - most views have no advice
+        """Return advice on what to do next for one trace."""
         return ()
 
 
 def of_one(file: "TraceFile", view: type[TraceView], options: Any, **further: Any) -> Any:
-    """Compute a view's answer for one file, in whichever process reads it."""
+    """Compute a view's result for one file; may run in a worker process."""
     return view.of_file(file, options, **further)
 
 
@@ -408,13 +408,13 @@ def per_file(
     """Return a step's result for each file, and the files of folders that could not be read.
 
     Args:
-        step: a module's function of a file.
+        step: module-level function that processes a file.
         paths: files and folders.
-        reading: who reads them, and what is repaired in each.
-        further: arguments of the step.
+        reading: processes that read the files, and repairs to apply to each file.
+        further: further arguments of the step.
 
     Raises:
-        InputError: no file at all could be read, or one that was named, not found in a folder.
+        InputError: a file that was named directly could not be read, or no file at all could be read.
     """
     from kprof.errors import InputError
     from kprof_analyzers.profiles.timeline.files import Failed, LeftOut, each_file, trace_files
@@ -436,38 +436,39 @@ def per_file(
 
 
 def name_of(view: type[View]) -> str:
-    """Return the name of a view: its file's."""
+    """Return the name of a view, which is the name of its file."""
     return view.__module__.rpartition(".")[2]
 
 
 def names_in(folder: str) -> list[str]:
-    """Return the names of the views in a folder of ``kprof/api``, sorted; nothing is imported."""
+    """Return the sorted names of the views in a folder of ``kprof/api``, without importing them."""
     files = Path(__file__).with_name(folder).glob("[!_]*.py")
     return sorted(file.stem for file in files)
 
 
 def load_view(folder: str, name: str) -> type[View]:
-    """Import a view."""
+    """Import and return a view."""
     module = import_module(f"kprof.api.{folder}.{name}")
     view: type[View] = getattr(module, f"{GROUPS[folder]}_{name}").view
     return view
 
 
 def documentation(view: type[View]) -> tuple[str, str]:
-    """Return what a view's docstring says to everyone, and its examples of the command."""
+    """Return a view's docstring without its attributes, split into the text and the examples of the command."""
     text = cleandoc(view.__doc__ or "").partition("\n\nAttributes:")[0]
     words, _, example = text.partition("\n\nExample:")
     return words, f"Example:{example}" if example else ""
 
 
 def function_of(view: type[V], name: str = "") -> Callable[..., V]:
-    """Return the public function of a view: ``kprof.trace_top``.
+    """Create the public function of a view, such as ``kprof.trace_top``.
 
-    It takes recordings and the view's options by their names, or inside kprof a group of them as ``options``.
+    The function takes recordings and the view's options as keywords; kprof itself may pass a group of options as
+    ``options``.
 
     Args:
         view: the view.
-        name: of the function; by default its folder's with the view's.
+        name: name of the function; by default the prefix of its folder and the view's name.
     """
     names = list(view.given)
     annotation = "str | os.PathLike[str]"
@@ -508,6 +509,6 @@ def _docstring(view: type[View]) -> str:
     about = [f"{name}: {text}" for name, text in view.given.items()] or [f"paths: {view.about}"]
     about += ["rows: maximum number of rows to compute; 0: all."] if view.limited else []
     about += [f"{name}: {text}" for name, (_, _, text) in view.further.items()]
-    lines = [words, "", "Args:", *(f"    {line}" for line in about), "    options: of the view.", "", "Raises:"]
-    lines += ["    InputError: a named recording is missing or cannot be read, or none in a folder can."]
+    lines = [words, "", "Args:", *(f"    {line}" for line in about), "    options: options of the view.", "", "Raises:"]
+    lines += ["    InputError: a named recording is missing or unreadable, or a folder has no readable one."]
     return "\n".join([*lines, "    KprofError: an option cannot be used."])

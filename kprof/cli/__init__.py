@@ -1,1 +1,1 @@
-"""The command line. Each module here that is neither ``app`` nor private is one command."""
+"""The command line. Each public module here, except ``app``, is one command."""

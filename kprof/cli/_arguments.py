@@ -1,16 +1,16 @@
-"""Arguments that several commands have, and what completes their values."""
+"""Arguments that several commands share, and the completion of their values."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
 
-# Parameters of commands that name a target, as cases belong to one.
+# Names of command parameters that name a target; the cases to complete depend on the target.
 _TARGETS = ("targets", "target", "kernel", "kernels")
 
 
 def targets(incomplete: str) -> list[tuple[str, str]]:
-    """Bundled kernels, and parts of the one that is typed already."""
+    """Complete bundled kernels, and after ``::`` their parts."""
     from kprof.api import completion
 
     found = completion.kernels()
@@ -18,28 +18,28 @@ def targets(incomplete: str) -> list[tuple[str, str]]:
 
 
 def architectures(incomplete: str) -> list[tuple[str, str]]:
-    """Architectures and products, also behind a comma."""
+    """Complete architectures and products, also after a comma."""
     from kprof.api import completion
 
     return _after_comma(completion.architectures(), incomplete)
 
 
 def cases(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Named shapes of the bundled kernels that are typed already."""
+    """Complete case names of the bundled kernels on the command line."""
     from kprof.api import completion
 
     return [case for target in _typed(ctx) for case in completion.cases(target) if case.startswith(incomplete)]
 
 
 def rules(incomplete: str) -> list[tuple[str, str]]:
-    """Identifiers of rules, also behind a comma."""
+    """Complete identifiers of rules, also after a comma."""
     from kprof.api import completion
 
     return _after_comma(completion.rules(), incomplete)
 
 
 def _typed(ctx: typer.Context) -> Iterable[str]:
-    # Before an option that has no value yet click leaves arguments where they are: they are in ctx.args then.
+    # While an option still lacks its value, click does not assign arguments to parameters and leaves them in ctx.args.
     yield from ctx.args
     for name in _TARGETS:
         given: Any = ctx.params.get(name)

@@ -1,4 +1,4 @@
-"""Groups of commands: what a mistyped command gets, and folders whose modules are the commands."""
+"""Groups of commands: suggestions for mistyped commands, and folders whose modules are the commands."""
 
 from importlib import import_module
 from typing import Any
@@ -10,14 +10,14 @@ from typer.main import get_command as to_click
 from kprof.errors import near
 from kprof.plug_ins import installed, load
 
-# Newer typers carry a click of their own: its types are therefore written as Any here.
+# Newer typer releases contain their own copy of click, so click's types are written as Any here.
 
 
 class SuggestingGroup(TyperGroup):
-    """A group that says what was meant: a near command, or the only one where that was left out."""
+    """A group that suggests a similar command, or its only command if the user left it out."""
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
-        """As usual, with near matches for a mistyped command."""
+        """Resolve a command; for an unknown command, fail with similar names."""
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             known = self.list_commands(ctx)
             loaded: dict[str, Any] = getattr(self, "commands", {})
@@ -27,10 +27,10 @@ class SuggestingGroup(TyperGroup):
 
 
 class SingleCommand(TyperCommand):
-    """A command that says in one sentence what it does not take: another target, or a program after ``--``."""
+    """A command that rejects extra arguments and programs after ``--`` with a one-sentence message."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """As usual, but for what the message says of arguments that are left over."""
+        """Parse the arguments; if some are left over, fail with a clear message."""
         has_program, passed_on = "--" in args, ctx.allow_extra_args
         ctx.allow_extra_args = True
         rest: list[str] = super().parse_args(ctx, args)
@@ -44,15 +44,15 @@ class SingleCommand(TyperCommand):
 
 
 class Folder(SuggestingGroup):
-    """A group whose commands are the modules of a package, imported when they are asked for.
+    """A group whose commands are the modules of a package, each imported on first use.
 
     A module has ``HELP``, one line, and ``command`` (a function) or ``app`` (a :class:`typer.Typer` with
     sub-commands).
 
     Attributes:
-        package: its dotted name; a subclass sets it.
-        plugged_in: group of entry points that adds commands of other packages; none where it is empty.
-        left_out: modules that are no commands, besides those that begin with an underscore.
+        package: dotted name of the package; a subclass sets it.
+        plugged_in: entry point group with commands of other packages; "" for none.
+        left_out: public modules that are not commands.
     """
 
     package: str
@@ -60,7 +60,7 @@ class Folder(SuggestingGroup):
     left_out: frozenset[str] = frozenset()
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - the base class's
-        """Module names with hyphens and those of installed packages, sorted."""
+        """Return the sorted names of the modules, with hyphens, and of commands from installed packages."""
         return sorted({*self._own_commands(), *(installed(self.plugged_in) if self.plugged_in else ())})
 
     def _own_commands(self) -> set[str]:
@@ -70,29 +70,29 @@ class Folder(SuggestingGroup):
         return {n.replace("_", "-") for n in names if n not in self.left_out and not n.startswith("_")}
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ARG002 - as above
-        """Import one command; ``None`` when there is none of that name."""
+        """Import a command; return ``None`` if there is no command of that name."""
         if cmd_name in self._own_commands():
             return as_click(import_module(f"{self.package}.{cmd_name.replace('-', '_')}"), cmd_name)
-        # Searching what is installed takes long: only a command that is not here pays for it.
+        # Searching installed packages is slow, so it is only done for commands that are not in this package.
         module = load(self.plugged_in, cmd_name) if self.plugged_in else None
         return None if module is None else as_click(module, cmd_name)
 
 
 def group(folder: type[TyperGroup] = SuggestingGroup) -> typer.Typer:
-    """A Typer for sub-commands, set up as all of kprof's are."""
+    """Return a Typer for sub-commands with kprof's settings."""
     return typer.Typer(cls=folder, add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
 
 def folder(package: str, kind: type[Folder] = Folder, **attributes: Any) -> typer.Typer:
-    """A Typer whose sub-commands are the modules of a package; its help is the package's ``HELP``.
+    """Return a Typer whose sub-commands are the modules of a package; its help is the package's ``HELP``.
 
     Args:
-        package: its dotted name.
-        kind: how the commands are found.
-        attributes: of that kind, besides the package.
+        package: dotted name of the package.
+        kind: class that finds the commands.
+        attributes: further attributes of that class.
     """
     made = group(type("Commands", (kind,), {"package": package, **attributes}))
-    # Without a callback typer makes no group of it.
+    # Typer only creates a group if there is a callback.
     made.callback()(lambda: None)
     return made
 

@@ -1,4 +1,4 @@
-"""What the program does where nothing else does: broken output, and errors of its own."""
+"""Handling of broken output streams and of kprof's own errors, at the outermost level of the program."""
 
 import contextlib
 import errno
@@ -7,25 +7,25 @@ import sys
 from collections.abc import Iterator
 
 EXIT_BROKEN_PIPE = 141
-"""As a shell reports a tool that SIGPIPE ended: with ``set -o pipefail`` an answer nobody read is no success."""
+"""Exit code when the reader of the output left, as a shell reports SIGPIPE; so ``set -o pipefail`` sees a failure."""
 EXIT_OWN_ERROR = 70
-"""sysexits.h: an internal software error."""
+"""Exit code of an internal error, as EX_SOFTWARE in sysexits.h."""
 
 
 class Reader(BaseException):
-    """The reader of standard output went away. Not an OSError: click would exit with 1, which means a regression."""
+    """The reader of standard output left. Not an OSError, because click would exit with 1, which means a regression."""
 
 
 def open_streams() -> None:
-    """Make the standard streams usable, however the program was started.
+    """Make the standard streams usable, regardless of how the program was started.
 
-    A closed one is the null device: else the next file that is opened would get its number, and what is printed.
-    Characters that the encoding lacks, and file names that are not UTF-8, are written as escapes.
+    A closed stream is replaced by the null device; otherwise the next opened file would get its descriptor and receive
+    the output. Characters that the encoding lacks, and file names that are not UTF-8, are written as escapes.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             _to_null(number)
-            # Open as long as the program runs.
+            # The file stays open until the program ends.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -44,7 +44,7 @@ def _to_null(number: int) -> None:
 
 @contextlib.contextmanager
 def told_apart() -> Iterator[None]:
-    """Around a command: a pipe whose reader left is :class:`Reader`."""
+    """Convert errors of a pipe whose reader left, raised in this context, to :class:`Reader`."""
     try:
         yield
     except BrokenPipeError:
@@ -54,7 +54,7 @@ def told_apart() -> Iterator[None]:
             raise Reader from None
         raise
     except Exception as group:
-        # Servers run tasks side by side: what ends them comes as a group, whose name older Pythons do not know.
+        # Servers run tasks in parallel, so their errors arrive as an ExceptionGroup, which Python 3.10 does not have.
         leaves = list(_leaves(group))
         if leaves and all(isinstance(one, OSError) and one.errno == errno.EPIPE for one in leaves):
             raise Reader from None
@@ -62,24 +62,24 @@ def told_apart() -> Iterator[None]:
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors of a group of errors, of groups in it too; nothing for an error that is no group."""
+    """Yield the errors in an exception group and its nested groups; nothing for any other error."""
     for one in getattr(error, "exceptions", ()):
         inner = list(_leaves(one))
         yield from inner or [one]
 
 
 def flush() -> None:
-    """Write what is printed and still held, while its failure can still be reported.
+    """Flush standard output while a failure can still be reported.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the output cannot be written.
     """
     if not sys.stdout.closed:
         sys.stdout.flush()
 
 
 def drop_output() -> None:
-    """Send to nowhere what cannot be written: the interpreter would complain about it at its end."""
+    """Discard output that cannot be written; otherwise the interpreter would report an error at exit."""
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
@@ -87,10 +87,10 @@ def drop_output() -> None:
 
 
 def report(error: BaseException) -> str:
-    """One sentence about an error of kprof itself, which names the file that holds the rest."""
+    """Write a crash report and return one sentence about the internal error with the report's path."""
     import traceback
 
-    # The innermost frames; what led there stands in the file.
+    # The message names only the innermost frame; the report has the whole traceback.
     last = traceback.extract_tb(error.__traceback__)[-1:]
     where = f" at {os.path.basename(last[0].filename)}:{last[0].lineno}" if last else ""  # noqa: PTH119 - as in app
     what = f"an error of kprof itself ({type(error).__name__}{where})"
@@ -102,7 +102,7 @@ def report(error: BaseException) -> str:
 
 
 def _written(error: BaseException) -> str:
-    """Write the report, for the user's eyes only, and return its path."""
+    """Write the crash report to a file that only the user can read, and return its path."""
     import tempfile
     import traceback
 
@@ -120,7 +120,7 @@ def _written(error: BaseException) -> str:
 
 
 def _about() -> list[str]:
-    """Return lines with the command line, the system, and the versions of kprof, Python and the packages it uses."""
+    """Return lines with the command line, the system, and the versions of kprof, Python and used packages."""
     import platform
     import shlex
     from importlib.metadata import PackageNotFoundError, version

@@ -1,4 +1,4 @@
-"""The options of a command, from the groups that declare them and the formats that can show its document."""
+"""Create a command's options from the groups that declare them and the formats that support its document."""
 
 import functools
 import inspect
@@ -21,14 +21,14 @@ _FORMAT = "shown_format"
 
 
 def takes_options(kind: str = "", *, compiles: bool = False) -> Callable[[Command], Command]:
-    """Give a command the options that its parameters stand for.
+    """Return a decorator that replaces a command's group parameters by the options they declare.
 
-    A parameter of a group of options becomes those options, and is given the group. ``outputs`` becomes
-    the options of every format that can show the command's document, ``--quiet``, ``--verbose`` and ``--no-color``.
+    A parameter whose type is a group of options is shown as those options, and receives the group. ``outputs`` is shown
+    as the options of every format that supports the command's document, ``--quiet``, ``--verbose`` and ``--no-color``.
 
     Args:
-        kind: what the document is, see :attr:`kprof.reporters.interface.Format.documents`; none when empty.
-        compiles: the command takes ``--triton``, which runs it again in a process that imports that Triton.
+        kind: kind of the document, see :attr:`kprof.reporters.interface.Format.documents`; "" for no document.
+        compiles: whether the command accepts ``--triton``, which runs it again in a process that imports that Triton.
     """
 
     def decorate(command: Command) -> Command:
@@ -62,9 +62,9 @@ def takes_options(kind: str = "", *, compiles: bool = False) -> Callable[[Comman
 
 
 def _group(group: type[Options], given: dict[str, Any]) -> Options:
-    """The group, of what was given on the command line, which is taken out."""
+    """Create the group from the command line's values, and remove them from ``given``."""
     values = {each.name: given.pop(each.name) for each in declared(group)}
-    # Of an option with a way of writing, nothing is nothing given.
+    # For an option with its own kind of value, None and [] mean that it was not given.
     unwritten = {each.name for each in declared(group) if each.option.kind is not None}
     return group(**{name: value for name, value in values.items() if name not in unwritten or value not in (None, [])})
 
@@ -105,7 +105,7 @@ def _output_parameters(kind: str) -> Sequence[inspect.Parameter]:
 
 
 def _words() -> str:
-    """What ``--format`` takes, the same on every command."""
+    """Return the help text of ``--format``, which is the same for every command."""
     return (
         f"Print on standard output, where it can be shown so: {', '.join([TEXT, *(each.name for each in formats())])}."
     )
@@ -125,7 +125,7 @@ def _format_parameters(each: Format) -> list[inspect.Parameter]:
 
 
 def _outputs(kind: str, given: dict[str, Any]) -> Outputs:
-    """What the options of formats and of the display say; they are taken out."""
+    """Create the outputs from the format and display options, and remove these from ``given``."""
     paths: dict[str, str] = {}
     flags: dict[str, frozenset[str]] = {}
     for each in formats_of(kind) if kind else ():

@@ -13,15 +13,15 @@ from kprof.options.groups import TritonOptions
 _RECOMPILES = ("advise", "tune")
 """Commands that compile captures again."""
 _RUNS_PROGRAMS = "capture"
-"""The command whose arguments are a program, with dashes before it or without."""
+"""The command whose arguments are a program, with or without ``--`` before it."""
 
 
 def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
-    """End this command with what the same one says in a process that imports the Triton that is named, if one is.
+    """If a Triton is named, run the command in a process that imports it, and exit with its exit code.
 
     Raises:
-        KprofError: several are named, a target is compiled already or missing, or the Triton cannot be had.
-        typer.Exit: it ran.
+        KprofError: several Tritons are named, one cannot be installed, or a target is missing or compiled already.
+        typer.Exit: the command ran in the other process.
     """
     command = sys.argv[1]
     name = options.one_triton(f"kprof {command}")
@@ -36,7 +36,7 @@ def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
     named, arguments = program_of(list(given.get("targets") or given.get("program") or one))
     program = after if arguments is None else None
     if command == _RUNS_PROGRAMS and after is None:
-        # A program may follow its options without the dashes.
+        # A program may follow the options without ``--``.
         program, words = named, words[: len(words) - len(named)]
     if program is None:
         for target in named:
@@ -48,13 +48,13 @@ def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
 
 
 def _halves(words: list[str]) -> tuple[list[str], list[str] | None]:
-    """The words before ``--`` and those after it; ``None`` without it."""
+    """Return the words before and after ``--``; the second is ``None`` without ``--``."""
     end = words.index("--") if "--" in words else len(words)
     return words[:end], words[end + 1 :] if end < len(words) else None
 
 
 def _without_triton(words: list[str]) -> list[str]:
-    """A command line without ``--triton`` and its value."""
+    """Return a command line without ``--triton`` and its value."""
     kept, rest = [], iter(words)
     for word in rest:
         if word in {"--triton", "-t"}:
@@ -65,7 +65,7 @@ def _without_triton(words: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run the command in the process that imports the Triton."""
+    """Run the command in the process that imports the named Triton."""
     from kprof.api.other_triton import begin
 
     sys.argv = ["kprof", *begin()]

@@ -1,16 +1,16 @@
-"""Plug-ins that cannot be loaded, where a command's own answer does not name them."""
+"""Report plug-ins that cannot be loaded, for commands whose own output does not name them."""
 
 from kprof.output.writing import log
 
 
 def tell_broken(code: int = 0) -> int:
-    """Name them on standard error.
+    """Print a message for each plug-in that cannot be loaded on standard error.
 
     Args:
-        code: the exit code without them.
+        code: the command's exit code without broken plug-ins.
 
     Returns:
-        The exit code: 2, cannot tell, where all was fine but for them.
+        ``code``, or 2 (cannot tell) if the code is 0 and a plug-in is broken.
     """
     from kprof.api.rules import broken_plug_ins
 

@@ -1,4 +1,4 @@
-"""A Python program on a command line: what stands after ``--``."""
+"""Parse a program and its arguments after ``--`` on the command line."""
 
 import sys
 
@@ -6,25 +6,25 @@ from kprof.errors import TargetError
 
 
 def program_of(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """The targets, and the arguments of the program that they are run as: those after ``--``, ``None`` without it."""
+    """Split arguments into the targets and the program's arguments after ``--``, which are ``None`` without ``--``."""
     if "--" not in sys.argv:
         return arguments, None
     count = len(sys.argv) - sys.argv.index("--") - 1
     if count >= len(arguments):
-        # Before it there are options only: it ends them, as for any command.
+        # Only options precede ``--``, so it just ends the options, as for any command.
         return arguments, None
     return arguments[: len(arguments) - count], arguments[len(arguments) - count :]
 
 
 def one_target(arguments: list[str]) -> tuple[str | None, list[str] | None]:
-    """The only target, and the program that it is run as: its arguments, or without a target its command.
+    """Return the only target and the program's arguments, or None and a program's command.
 
     Raises:
-        TargetError: there are several targets, or none.
+        TargetError: several targets are named, or neither a target nor a program.
     """
     named, program = program_of(arguments)
     if "--" in sys.argv and program is None and len(named) > 1:
-        # Nothing but options before it: a command line.
+        # Only options precede ``--``, so the words are a program's command.
         named, program = [], named
     if len(named) > 1 or (program is None and not named):
         raise TargetError("one kernel, capture or program at a time")

@@ -1,4 +1,4 @@
-"""The commands of views: each file of a folder of ``kprof/api`` is one, with no line of the command line's own."""
+"""Create commands from views: each view in a folder of ``kprof/api`` becomes a command without further code."""
 
 import functools
 import inspect
@@ -20,17 +20,17 @@ class ViewFolder(Folder):
     """A group whose commands are the modules of a package and the views of a folder.
 
     Attributes:
-        views: the folder of ``kprof/api``.
+        views: name of the folder in ``kprof/api``.
     """
 
     views: str
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        """Names of modules and views, sorted."""
+        """Return the sorted names of modules and views."""
         return sorted({*super().list_commands(ctx), *names_in(self.views)})
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-        """Import one command; ``None`` when there is none of that name."""
+        """Import a command; return ``None`` if there is no command of that name."""
         if cmd_name not in names_in(self.views):
             return super().get_command(ctx, cmd_name)
         view = load_view(self.views, cmd_name)
@@ -38,7 +38,7 @@ class ViewFolder(Folder):
 
 
 def command_of(view: type[View]) -> Callable[..., None]:
-    """Return the command of a view, as typer reads it."""
+    """Return the command function of a view, with the signature that typer reads."""
 
     def command(options: Any, display: Any, outputs: Outputs, **given: Any) -> None:
         paths = [given[name] for name in view.given] or given["paths"]
@@ -59,10 +59,10 @@ def command_of(view: type[View]) -> Callable[..., None]:
 
 
 def show(found: View, display: Any, outputs: Outputs) -> None:
-    """Show an answer, what was met while reading, and the verdict; write the document and the file asked for.
+    """Print a view's warnings, tables, remarks and verdict, and write the requested files.
 
     Raises:
-        typer.Exit: a limit in the options is exceeded, or nothing can be told about it.
+        typer.Exit: a limit in the options is exceeded, or cannot be checked.
     """
     for words in found.warnings():
         log(words)

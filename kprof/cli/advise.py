@@ -1,4 +1,4 @@
-"""``kprof advise``: try other knobs by recompiling, and say what they change."""
+"""``kprof advise``: try other knobs by recompiling, and show what they change."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,12 +34,12 @@ def command(
 ) -> None:
     """Try other knobs by recompiling, and show what they change.
 
-    With --counters or --trace the findings are first compared with what was measured.
+    With --counters or --trace the findings are first compared with the measurements.
 
-    Spills, registers, occupancy and instructions are verified by compiling. Time is predicted: nothing is measured.
+    Spills, registers, occupancy and instructions are verified by compiling. Time is predicted, not measured.
 
-    Of a capture, or of a program after --, tiles are tried by running the program up to the launch, which it then makes
-    with other values; the answer is what to write where the configuration came from.
+    For a capture, or a program after --, other tiles are tried by running the program up to the launch and repeating
+    the launch with other values. The result names the source line that sets the configuration, and its new text.
 
     Example:  kprof advise flash_attention --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64 --arch MI300X
     """

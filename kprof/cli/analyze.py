@@ -1,4 +1,4 @@
-"""``kprof analyze``: what a GPU will do with a kernel."""
+"""``kprof analyze``: analyse how a kernel will run on an AMD GPU."""
 
 import sys
 import time
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kprof.api.analyze import Analysis
     from kprof.api.live.watch import Update
 
-HELP = "Compile or read a kernel and show what holds it back."
+HELP = "Compile or read a kernel and show what limits its performance."
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 
@@ -42,22 +42,22 @@ app = group(AnalyzeGroup)
 
 @app.callback()
 def _group() -> None:
-    """Compile or read a kernel and show what holds it back. kprof analyze TARGET is short for kernel TARGET."""
+    """Compile or read a kernel and show what limits it. kprof analyze TARGET is short for kernel TARGET."""
 
 
 @app.command()
 @takes_options("report", compiles=True)
 def kernel(targets: TargetsArgument, options: AnalyzeCommandOptions, outputs: Outputs) -> None:
-    """Show what an AMD GPU will do with a kernel and what holds it back. No GPU is used.
+    """Show how a kernel will run on an AMD GPU and what limits its performance. No GPU is used.
 
     FILE.py::FUNCTION imports the file; every other target is only read. FILE.py -- ARGS runs the file with ARGS on the
-    simulated GPU and shows what it launches; FILE.py::FUNCTION -- ARGS takes that function's launches.
+    simulated GPU and shows the kernels it launches; FILE.py::FUNCTION -- ARGS shows only that function's launches.
 
-    With --watch it is analysed again whenever its file or one that it imports is saved, until Ctrl-C; each screen ends
-    with what changed in the compiled code.
+    With --watch the target is analysed again whenever its file or one that it imports is saved, until Ctrl-C; each
+    screen ends with the changes in the compiled code.
 
-    kprof explain KP301 says what a finding means and what to try, kprof advise tries it, kprof report TARGET
-    -o page.html writes everything on one page.
+    kprof explain KP301 explains a finding and what to try, kprof advise tries it, and kprof report TARGET -o page.html
+    writes all results to one page.
 
     Example:  kprof analyze kernel my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """
@@ -65,11 +65,11 @@ def kernel(targets: TargetsArgument, options: AnalyzeCommandOptions, outputs: Ou
 
 
 def run(targets: list[str], options: AnalyzeCommandOptions, outputs: Outputs) -> None:
-    """Run the command: with the targets as they follow it, and the options that were given.
+    """Run the command.
 
     Raises:
-        KprofError: as :func:`kprof.analyze`; an option that a target cannot use.
-        typer.Exit: always: how it ended.
+        KprofError: as :func:`kprof.analyze`, or an option does not apply to a target.
+        typer.Exit: always, with the command's exit code.
     """
     from kprof.api.analyze import analyze
 
@@ -92,10 +92,10 @@ def run(targets: list[str], options: AnalyzeCommandOptions, outputs: Outputs) ->
 
 
 def _of_watch(options: AnalyzeCommandOptions, outputs: Outputs) -> WatchOptions:
-    """The options of ``--watch``.
+    """Return the options of ``--watch``.
 
     Raises:
-        TargetError: one was given that it has no use for.
+        TargetError: an option is set that cannot be combined with ``--watch``.
     """
     usable = {each.name: each.flag for each in declared(WatchOptions)}
     left = [each.flag for each in declared(type(options)) if each.name in options.given().keys() - {"watch", *usable}]
@@ -114,7 +114,7 @@ def _watch(target: str, options: WatchOptions, outputs: Outputs) -> None:
         for update in watch(target, options):
             _show_update(update, outputs)
     except KeyboardInterrupt:
-        # Ctrl-C is the way to end it, so it is no failure.
+        # Ctrl-C is the normal way to end --watch, so the exit code is 0.
         raise typer.Exit(0) from None
 
 

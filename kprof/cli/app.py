@@ -32,7 +32,7 @@ from kprof.output.sink import clean_streams
 from kprof.version import __version__
 
 _UNKNOWN = object()
-# What of a path typer can be told to look at.
+# Checks of a path that typer performs itself if they are set.
 _CHECKS = ("exists", "writable", "resolve_path", "allow_dash", "path_type")
 
 EXIT_CANNOT_TELL = 2
@@ -40,7 +40,7 @@ EXIT_INTERRUPTED = 130
 
 
 class _Interrupted(BaseException):
-    """Ctrl-C on its way out: typer would take KeyboardInterrupt, each version with another exit code and word."""
+    """Replaces KeyboardInterrupt, which each typer version would handle with another exit code and message."""
 
 
 SECTIONS = {
@@ -50,9 +50,9 @@ SECTIONS = {
     "Measurements": ("trace", "counters", "ingest", "bench"),
     "Reference": ("doctor", "explain", "list", "serve"),
 }
-"""Headings of the list of commands, in the order in which somebody new needs them."""
+"""Headings of the list of commands, with their commands, in the order in which a new user needs them."""
 RARE = ("cache", "draw", "oracle", "schema", "validate")
-"""Commands that the list names in one line; ``demo`` stands above it."""
+"""Commands that the list of commands names in one line; ``demo`` is named in the text above the list."""
 MOVED = {
     "arch": "list gpus",
     "cfg": "draw flow",
@@ -64,7 +64,7 @@ MOVED = {
     "rules": "list rules, or kprof explain RULE",
     "watch": "analyze TARGET --watch",
 }
-"""Former names, and what they are now."""
+"""Current command for each former name."""
 
 
 class CommandFolder(Folder):
@@ -75,13 +75,13 @@ class CommandFolder(Folder):
     left_out = frozenset({"app"})
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
-        """As usual; a former name says what it is now."""
+        """Resolve a command; for a former name, fail with the current command."""
         if args and (now := MOVED.get(args[0])):
             ctx.fail(f"{args[0]} is now: kprof {now}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
-        """The list of commands, with each module's line read from its text: importing them all would take long."""
+        """Write the list of commands; each ``HELP`` line is read from the source, because importing all is slow."""
         there = self.list_commands(ctx)
         added = [name for name in there if not any(name in names for names in (*SECTIONS.values(), RARE, ("demo",)))]
         width = max(map(len, there))
@@ -93,7 +93,7 @@ class CommandFolder(Folder):
         formatter.write(f"\nRarely needed: {', '.join(name for name in RARE if name in there)}.\n")
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """As usual, but Ctrl-C and a reader that left are reported by :func:`main`."""
+        """Run the command; Ctrl-C and broken pipes are passed on to :func:`main`."""
         try:
             with told_apart():
                 return super().invoke(ctx)
@@ -116,7 +116,7 @@ def _help_line(name: str) -> str:
 
 
 def _plugged_in_file(name: str) -> str:
-    """The file of another package's command; only the packages above it are imported."""
+    """Return the file of another package's command; only its parent packages are imported."""
     from importlib.util import find_spec
 
     from kprof.plug_ins import entries
@@ -159,20 +159,20 @@ def _root(
 
 @contextlib.contextmanager
 def _shown() -> Iterator[None]:
-    """Show on a terminal how far compiles and long steps are; until the first output, that the command runs."""
+    """Show the progress of compiles and long steps on a terminal, and until the first output a line for the command."""
     if not sys.stderr.isatty():
         yield
         return
     from kprof.output.progress import until_output, watching
     from kprof.output.waiting import Waiting
 
-    # The silence began with the program: the imports until here are most of its processor time.
+    # The wait began at the program's start; the imports until now took most of its processor time.
     with watching(Waiting(begun=time.monotonic() - time.process_time())), until_output(" ".join(["kprof", *_named()])):
         yield
 
 
 def _named() -> list[str]:
-    """Return the command's name as it was typed: one word, or two of a group."""
+    """Return the command's name as typed: one word, or two words for a group."""
     words = list(itertools.takewhile(lambda word: not word.startswith("-"), sys.argv[1:3]))
     return words if words[:1] and words[0] in {"trace", "counters", "ingest", "list", "draw"} else words[:1]
 
@@ -184,13 +184,13 @@ def main() -> None:
         with clean_streams():
             sys.exit(_ran())
     except OSError as error:
-        # What the message itself could not be written to.
+        # Even the error message could not be written.
         drop_output()
         sys.exit(EXIT_BROKEN_PIPE if isinstance(error, BrokenPipeError) else EXIT_CANNOT_TELL)
 
 
 def _ran() -> int | str | None:
-    """Run the command and say what went wrong; the exit code."""
+    """Run the command, print a message if it fails, and return the exit code."""
     try:
         with told_apart():
             take_plain_values()
@@ -207,7 +207,7 @@ def _ran() -> int | str | None:
 
 
 def _reported(error: BaseException) -> int:
-    """The exit code for what ended a command, with a message where one is due."""
+    """Print a message for the error that ended a command, if needed, and return the exit code."""
     if isinstance(error, Reader):
         drop_output()
         return EXIT_BROKEN_PIPE
@@ -216,7 +216,7 @@ def _reported(error: BaseException) -> int:
     elif isinstance(error, KprofError):
         message, code = str(error), EXIT_CANNOT_TELL
     elif isinstance(error, OSError) and (error.filename is not None or error.errno is not None):
-        # A disk that is full: what could not be written cannot be written at the end either.
+        # The output could not be written, for example to a full disk, so the flush at exit would fail too.
         if error.filename is None:
             drop_output()
         message, code = f"{error.filename or 'output'}: {error.strerror or error}", EXIT_CANNOT_TELL
@@ -230,10 +230,10 @@ def _reported(error: BaseException) -> int:
 
 
 def take_plain_values() -> None:
-    """Let typer ask pydantic only for what is not plain. Does nothing where typer has no such conversion.
+    """Make typer use pydantic only for values that are not plain. Does nothing if typer does not use pydantic.
 
-    From 0.29 on typer converts every value with pydantic, which takes a fifth of a second to import: as long as
-    everything else of a short command. Text, and numbers within their limits, are what they will be without it.
+    Since 0.29 typer converts every value with pydantic, whose import takes 0.2 s: as long as the rest of a short
+    command. Text, and numbers within their limits, need no conversion by pydantic.
     """
     from typer import core
 
@@ -256,10 +256,10 @@ class _PlainFirst:
         self._parameter, self._ask = parameter, ask
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value that the command gets.
+        """Return the value to pass to the command.
 
         Raises:
-            typer.BadParameter: it cannot be converted.
+            typer.BadParameter: the value cannot be converted.
         """
         described = self._parameter.type_descriptor
         info = described.parameter_info
@@ -274,18 +274,18 @@ class _PlainFirst:
 
 
 def _is_checked(info: Any) -> bool:
-    """Whether typer has to look at the file itself."""
+    """Return whether typer must check the file itself."""
     usual = getattr(info, "file_okay", True) and getattr(info, "dir_okay", True)
     return not usual or any(getattr(info, name, None) for name in _CHECKS)
 
 
 def _is_refused(path: str) -> bool:
-    """Whether typer may refuse a path that it does not look at: one that is there and cannot be read."""
+    """Return whether typer may reject a path even without checks: it has a null byte, or exists but is unreadable."""
     return "\0" in path or (os.path.lexists(path) and not os.access(path, os.R_OK))
 
 
 def _plain(kind: Any, value: Any, *, several: bool, info: Any) -> Any:
-    """The value, or ``_UNKNOWN`` where it is not one of those that are known to stay as they are."""
+    """Return the converted plain value, or ``_UNKNOWN`` if typer's own conversion is needed."""
     if value is None:
         return () if several else None
     if kind in {list[str], list[int], list[float], list[Path]} and isinstance(value, tuple | list):

@@ -1,4 +1,4 @@
-"""``kprof bench``: run a kernel on the GPU of this machine."""
+"""``kprof bench``: check and time a kernel on the GPU of this machine."""
 
 from typing import TYPE_CHECKING
 
@@ -22,11 +22,11 @@ HELP = "Check and time a kernel on a real GPU, against torch and other libraries
 def command(kernel: KernelArgument, options: BenchOptions, outputs: Outputs) -> None:
     """Check and time a kernel on a real GPU, ROCm or CUDA.
 
-    Results are compared with the kernel's reference first; a wrong one is shown and not timed.
+    Results are first compared with the kernel's reference; a case with a wrong result is reported but not timed.
 
-    --case also takes the first part of several names (llama405b), or all. -o draws the rates over the cases, as SVG.
+    --case also accepts the first part of several names (llama405b), or all. -o draws the rates over the cases, as SVG.
 
-    Exit codes: 0 all right, 1 a wrong result, 2 something could not be measured, or there is no GPU.
+    Exit codes: 0 success, 1 a wrong result, 2 a measurement failed or there is no GPU.
 
     Example:  kprof bench rmsnorm_residual_fp8 --case llama405b --provider triton,tuned,torch
     """

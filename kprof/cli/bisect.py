@@ -1,4 +1,4 @@
-"""``kprof bisect``: in which release of Triton a kernel got worse, through which part of it, and what cures it."""
+"""``kprof bisect``: find the Triton release in which a kernel got worse, the cause, and a fix."""
 
 import sys
 from typing import Annotated
@@ -23,7 +23,7 @@ TargetsArgument = Annotated[
     ),
 ]
 
-HELP = "Take an upgrade of Triton apart: where a kernel got worse, why, and what cures it."
+HELP = "Find the Triton release in which a kernel got worse, why, and what fixes it."
 
 
 @takes_options("diff")
@@ -32,23 +32,23 @@ def command(
     outputs: Outputs,
     targets: TargetsArgument = None,
 ) -> None:
-    """Take an upgrade of Triton apart: where a kernel got worse, why, and what cures it. No GPU is used.
+    """Find the Triton release in which a kernel got worse, why, and what fixes it. No GPU is used.
 
-    The target is compiled with both releases and the minor ones between them. At the step at which most got worse,
-    environment switches are turned over one by one, the LLVM IR of the older release goes through the LLVM of the newer
-    one, and other knobs are tried. Each cause and each cure was compiled.
+    The target is compiled with both releases and the minor releases between them. At the step with the largest
+    regression, environment switches are changed one by one, the older release's LLVM IR is compiled by the newer
+    release's LLVM, and other knobs are tried. Each reported cause and fix was compiled.
 
     kprof bisect gemm --good 3.6.0 --bad 3.9.0 --arch gfx950
 
     kprof bisect --good 3.6.0 --arch MI300X -- python program.py
 
-    Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
+    Exit codes: 0 nothing got worse, 1 something got worse, 2 cannot tell.
     """
     from kprof.api.diff import bisect
 
     named, program = program_of(targets or [])
     if program is None and "--" in sys.argv:
-        # Only options stand before it: a command line.
+        # Only options precede ``--``, so the words are a program's command.
         named, program = [], named
     if program is None and len(named) != 1:
         raise KprofError(f"one target is taken apart, got {len(named)}", hint="kprof bisect KERNEL --good 3.6.0")

@@ -1,4 +1,4 @@
-"""``kprof cache``: what is kept from one run to the next, and removing it."""
+"""``kprof cache``: show or clear the data that kprof keeps between runs."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from kprof.reporters.outputs import Outputs
 if TYPE_CHECKING:
     from kprof.api.cache import Cached
 
-HELP = "Show what kprof keeps from one run to the next, or remove it."
+HELP = "Show the data that kprof keeps between runs, or remove it."
 
 app = group()
 
@@ -19,7 +19,7 @@ app = group()
 @app.command("info")
 @takes_options("cache")
 def info(outputs: Outputs) -> None:
-    """Where the cache is, how large it is and may become, and what is in it."""
+    """Show the location, size, size limits and contents of the cache."""
     from kprof.api.cache import cached
 
     found = cached()
@@ -42,7 +42,7 @@ def _show(found: "Cached", outputs: Outputs) -> None:
 @app.command("clear")
 @takes_options("cache")
 def clear(options: ClearOptions, outputs: Outputs) -> None:
-    """Remove what kprof can make again. There is never a need to: what is out of date is not found."""
+    """Remove cache entries that kprof can recreate. This is never necessary, because outdated entries are not used."""
     from kprof.api import cache
 
     files, size = cache.clear(everything=options.all)

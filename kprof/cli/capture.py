@@ -13,9 +13,9 @@ from kprof.reporters.outputs import Outputs
 if TYPE_CHECKING:
     from kprof.api.record import Recorded
 
-# What follows the program's name is the program's, with "--" or without.
+# All words after the program's name belong to the program, with or without "--".
 CONTEXT_SETTINGS = {"allow_interspersed_args": False}
-HELP = "Run a PyTorch and Triton program and record what it launches, without a GPU."
+HELP = "Run a PyTorch and Triton program and record the kernels it launches, without a GPU."
 
 _FAILED = 2
 _INTERRUPTED = 130
@@ -29,13 +29,13 @@ def command(
 ) -> None:
     """Run a program and record the Triton kernels that it launches. Needs no GPU.
 
-    The program sees a simulated GPU. Its kernels are compiled and not run: what they would write stays zero. On a
-    machine with a ROCm GPU they run, and what really runs is recorded.
+    The program sees a simulated GPU. Its kernels are compiled but not run, so their outputs stay zero. On a machine
+    with a ROCm GPU the kernels run, and the real launches are recorded.
 
-    -o names the folder to write, kprof-capture if it is left out. Then:  kprof analyze kernel FOLDER
+    -o names the folder to write, by default kprof-capture. Then:  kprof analyze kernel FOLDER
 
-    Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile; with --strict also when
-    an operator was answered without running.
+    Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile; with --strict also if
+    the result of an operator was made up without running it.
     """
     from kprof.api.record import record
 
@@ -47,7 +47,7 @@ def command(
 
 
 def _width() -> int:
-    """Columns of the terminal; 110 in a pipe. Not asked of rich, whose import takes longer than the summary."""
+    """Return the terminal's width, or 110 in a pipe, without rich, whose import takes longer than the summary."""
     import shutil
     import sys
 

@@ -1,4 +1,4 @@
-"""``kprof check``: the gate for continuous integration."""
+"""``kprof check``: compare kernels with budgets and a baseline in continuous integration."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,12 +23,12 @@ def command(
     outputs: Outputs,
     config_file: Annotated[
         Path | None,
-        typer.Option("--config-file", help="kprof.toml or pyproject.toml; by default looked for here and above."),
+        typer.Option("--config-file", help="kprof.toml or pyproject.toml; by default searched here and in parent folders."),
     ] = None,
 ) -> None:
     """Compile the kernels that [tool.kprof] names and compare them with budgets and a baseline. No GPU is used.
 
-    Exit codes: 0 nothing is worse, 1 a regression, 2 cannot tell.
+    Exit codes: 0 nothing got worse, 1 a regression, 2 cannot tell.
 
     Example:  kprof check --init, once; then kprof check in every pull request
     """

@@ -1,4 +1,4 @@
-"""``kprof demo``: an attention kernel that spills registers on an MI300X, why, and what fixes it."""
+"""``kprof demo``: analyse an attention kernel that spills registers on an MI300X, and its fix."""
 
 from kprof.cli import analyze
 from kprof.cli._options import takes_options
@@ -16,12 +16,12 @@ _COMMAND = f"kprof analyze kernel {_TARGET} --arch gfx942 --case d256_s4096 --co
 
 @takes_options("report")
 def command(outputs: Outputs) -> None:
-    """See kprof at work: attention with heads of 256 that spills registers on an MI300X, why, and what fixes it.
+    """Show kprof on an example: attention with head size 256 that spills registers on an MI300X, why, and the fix.
 
-    It compiles the kernel and its fixes, without a GPU, and shows what the command that it names shows.
+    The demo compiles the kernel and its fixes, without a GPU, and shows the output of the command that it prints first.
     """
     if not outputs.to_stdout:
         log(f"$ {_COMMAND}")
-    # The line above ends the progress line that is shown from the program's start; the compile shows one again.
+    # Printing the command ended the progress line, so show one again for the compile.
     with until_output(f"compiling {_TARGET}"):
         analyze.run([_TARGET], _OPTIONS, outputs)

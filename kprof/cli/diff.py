@@ -1,4 +1,4 @@
-"""``kprof diff``: what changed between two compiles, and why it got worse."""
+"""``kprof diff``: compare two compiles, and explain regressions."""
 
 import sys
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from kprof.reporters.outputs import Outputs
 if TYPE_CHECKING:
     from kprof.api.diff import Comparison
 
-HELP = "Compare two compiles, or one kernel under several Tritons, and explain what got worse."
+HELP = "Compare two compiles, or one kernel under several Tritons, and explain regressions."
 
 EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 """Exit codes by verdict."""
@@ -29,8 +29,8 @@ TargetsArgument = Annotated[
     typer.Argument(
         metavar="TARGET",
         help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
-        "or .co file, a kernel. Or one kernel, or capture, with --triton; or --triton ... -- PROGRAM, "
-        "or --triton ... FILE.py::FUNCTION -- ARGS. With --since any Python files and folders.",
+        "or .co file, a kernel. Or one kernel or capture with --triton; or --triton ... -- PROGRAM, "
+        "or --triton ... FILE.py::FUNCTION -- ARGS. With --since, any Python files and folders.",
         autocompletion=targets,
     ),
 ]
@@ -44,11 +44,11 @@ def command(
     list_tests: Annotated[
         bool,
         typer.Option(
-            "--list-tests", help="With --since: print the tests of kernels that may have changed, and no more."
+            "--list-tests", help="With --since: print only the tests of kernels that may have changed."
         ),
     ] = False,
 ) -> None:
-    """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
+    """Compare two compiles, or one kernel under several Tritons, and explain regressions. No GPU is used.
 
     kprof diff old.json new.json
 
@@ -60,13 +60,13 @@ def command(
 
     kprof diff --since main
 
-    Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
+    Exit codes: 0 nothing got worse, 1 something got worse, 2 cannot tell.
     """
     from kprof.api.diff import diff
 
     named, program = program_of(targets or [])
     if program is None and "--" in sys.argv:
-        # Only options stand before it: a command line.
+        # Only options precede ``--``, so the words are a program's command.
         named, program = [], named
     if list_tests and not options.since:
         raise KprofError("--list-tests is for --since", hint="kprof diff --since main --list-tests")
@@ -92,12 +92,12 @@ def command(
 
 
 def waiting(status: StatusLine) -> Callable[[str], None]:
-    """Downloads and waits are reported in a log, too, where no status line can be drawn."""
+    """Return the function that reports downloads and waits: the status line on a terminal, else the log."""
     return status.draw if status.terminal else log
 
 
 def show(found: "Comparison", outputs: Outputs) -> None:
-    """Print the comparison; its verdict alone with ``--quiet``."""
+    """Print the comparison, or with ``--quiet`` only its verdict."""
     from kprof.reporters.diff_text import DiffTextReporter
 
     reporter = DiffTextReporter(terminal(no_color=outputs.no_color), outputs.verbose)

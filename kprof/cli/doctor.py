@@ -1,4 +1,4 @@
-"""``kprof doctor``: is this machine set up to compile, run and time kernels."""
+"""``kprof doctor``: check whether this machine is set up to compile, run and time kernels."""
 
 import shutil
 import sys
@@ -13,7 +13,7 @@ from kprof.output.colour import coloured
 from kprof.output.writing import print_styled
 from kprof.reporters.outputs import Outputs
 
-# What follows the program's name is the program's, with "--" or without.
+# All words after the program's name belong to the program, with or without "--".
 CONTEXT_SETTINGS = {"allow_interspersed_args": False}
 HELP = "Check whether this machine is set up for kernel work."
 
@@ -26,19 +26,19 @@ def command(
         list[str] | None, typer.Argument(metavar="PROGRAM", help="A command line to judge: -- vllm serve MODEL")
     ] = None,
 ) -> None:
-    """Check whether this machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
+    """Check whether this machine is set up for kernel work as AMD's guides recommend. Nothing is changed or run.
 
-    Without a GPU it says what works without one.
+    On a machine without a GPU, the commands that work without one are listed.
 
-    Variables, kernel parameters and libraries are compared with AMD's guides. What differs is shown, with --workload
-    also what that workload wants and is not set; -v shows what is right, too.
+    Variables, kernel parameters and libraries are compared with AMD's guides, and differences are shown. --workload
+    also shows settings that the workload needs; -v also shows settings that are correct.
 
-    After -- comes the command line of vllm, sglang, torchrun or mpirun, with its variables before it. Its variables and
-    arguments are compared with the guides, and it is not run. A line that AMD's guides would change is no failure.
+    After --, give the command line of vllm, sglang, torchrun or mpirun, preceded by its variables. Variables and
+    arguments are compared with the guides, but the command is not run. A recommended change there is not a failure.
 
     Example:  kprof doctor --workload vllm -- VLLM_ROCM_USE_AITER=1 vllm serve MODEL --tensor-parallel-size 8
 
-    Exit codes: 0 fine, 1 something would make measurements wrong.
+    Exit codes: 0 fine, 1 a setting would make measurements wrong.
     """
     from kprof.api.diagnose import diagnose
     from kprof.reporters.doctor_text import DoctorTextReporter

@@ -1,4 +1,4 @@
-"""``kprof explain``: what a rule looks for, why it matters, and what to try."""
+"""``kprof explain``: explain a rule: what it detects, why it matters, and what to try."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from kprof.cli._options import takes_options
 from kprof.cli._plug_ins import tell_broken
 from kprof.reporters.outputs import Outputs
 
-HELP = "Explain a rule: what it looks for, why it matters, and what to try."
+HELP = "Explain a rule: what it detects, why it matters, and what to try."
 
 
 @takes_options("rule")
@@ -17,7 +17,7 @@ def command(
     rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 or narrow-global-load.", autocompletion=rules)],
     outputs: Outputs,
 ) -> None:
-    """Explain a rule: what it looks for, why it matters, and what to try. kprof list rules has all of them.
+    """Explain a rule: what it detects, why it matters, and what to try. kprof list rules lists all rules.
 
     Example:  kprof explain KP301
     """

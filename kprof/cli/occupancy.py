@@ -1,4 +1,4 @@
-"""``kprof occupancy``: how many wavefronts a SIMD holds, and what to give up for more."""
+"""``kprof occupancy``: compute the wavefronts per SIMD, and what to reduce for more."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ from kprof.reporters.outputs import Outputs
 if TYPE_CHECKING:
     from kprof.api.occupancy import Occupancies
 
-HELP = "Wavefronts per SIMD, what limits them, and what to give up for more."
+HELP = "Wavefronts per SIMD, what limits them, and what to reduce for more."
 
 CANNOT_LAUNCH = 1
 
@@ -32,11 +32,11 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Wavefronts per SIMD from numbers or for a kernel, what limits them, and what to give up for more.
+    """Compute the wavefronts per SIMD from numbers or for a kernel, their limit, and what to reduce for more.
 
     kprof occupancy --arch gfx942,gfx950 --vgpr 128 --lds 32K --num-warps 4
 
-    Exits with 1 when the kernel cannot be launched at all.
+    Exits with 1 if the kernel cannot be launched at all.
     """
     from kprof.api.occupancy import occupancy
 

@@ -1,4 +1,4 @@
-"""``kprof oracle``: candidates for a kernel judged without a GPU, as JSON."""
+"""``kprof oracle``: judge candidates for a kernel without a GPU, as JSON."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from kprof.options.programs import OracleCommandOptions
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
 
-HELP = "Judge candidates for a kernel: compiled, right, predicted time; as JSON, for agents and searches."
+HELP = "Judge candidates for a kernel: do they compile, are they correct, how fast; as JSON, for agents and searches."
 
 
 @takes_options(compiles=True)
@@ -20,14 +20,14 @@ def command(
     options: OracleCommandOptions,
     outputs: Outputs,
 ) -> None:
-    """Judge candidates, which take the place of a kernel's Triton function, without a GPU.
+    """Judge candidates, which replace a kernel's Triton function, without a GPU.
 
-    JSON on standard output; on standard error a line for people.
+    The result is JSON on standard output, and a one-line summary on standard error.
 
-    Each is compiled, run in Triton's interpreter on the checks of the case, and compared with its reference. It runs in
-    a process that has a folder of its own, no network, and no other files to write.
+    Each candidate is compiled, run in Triton's interpreter on the checks of the case, and compared with the reference.
+    It runs in a sandboxed process without network, which can write only to its own folder.
 
-    Exit codes: 0 all are ok, 1 one is not, 2 cannot tell.
+    Exit codes: 0 all candidates are ok, 1 a candidate is not ok, 2 cannot tell.
 
     Example:  kprof oracle try1.py try2.py --reference softmax --arch MI300X
     """

@@ -1,4 +1,4 @@
-"""``kprof profile``: where a program's time would go on a GPU that it does not run on."""
+"""``kprof profile``: predict where a program spends its time on a GPU, without that GPU."""
 
 import functools
 from typing import Annotated
@@ -12,7 +12,7 @@ from kprof.reporters.outputs import Outputs
 
 CONTEXT_SETTINGS = {"allow_interspersed_args": True}
 _INCOMPLETE = 2
-HELP = "Predict where a program's time goes, step by step, on a GPU that it does not run on."
+HELP = "Predict where a program spends its time on a GPU, without that GPU."
 
 
 @takes_options("profile", compiles=True)
@@ -23,17 +23,17 @@ def command(
     options: ProfileOptions,
     outputs: Outputs,
 ) -> None:
-    """Predict where a program's GPU time goes: Triton's kernels by the model, torch's operators by their work.
+    """Predict where a program's GPU time goes: Triton kernels by the model, torch operators by their work.
 
-    Nothing is measured, and no GPU is needed. What cannot be predicted is listed with its calls and no time. Host
-    time, overlap and other ranks are outside.
+    Nothing is measured, and no GPU is needed. Kernels and operators that cannot be predicted are listed without a
+    time. Host time, overlap and other ranks are not modelled.
 
-    Exit codes: 0 predicted, 2 nothing could be, a Triton kernel has no time (the sum is then a lower bound), or the
-    program failed before it did anything.
+    Exit codes: 0 predicted; 2 nothing could be predicted, a Triton kernel has no time (the sum is then a lower bound),
+    or the program failed before its first launch.
 
-    -o writes the step as a trace in Kineto's form. Beside the page of --html each Triton kernel has its own.
+    -o writes the step as a trace in Kineto's format. With --html, each Triton kernel gets its own page next to PATH.
 
-    For several GPUs the program runs once for each, and their times stand side by side.
+    With several GPUs the program runs once for each, and their times are shown side by side.
 
     Example:  kprof profile --arch MI300X,MI355X -- python step.py
     """

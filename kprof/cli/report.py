@@ -1,4 +1,4 @@
-"""``kprof report``: one page of everything that is known about a kernel, or of what was measured of a run."""
+"""``kprof report``: write one HTML page with all results for a kernel, or all measurements of a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ from kprof.output.quantities import decimal_bytes
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
 
-HELP = "Write one HTML page of everything that is known about a kernel, or about a run."
+HELP = "Write one HTML page with all results for a kernel, or for a measured run."
 
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
@@ -28,13 +28,13 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="TARGET",
-            help="As for kprof analyze kernel, or a report that it wrote with --json. Without one the page is of "
-            "the run that --trace and --counters are of.",
+            help="As for kprof analyze kernel, or a report that it wrote with --json. Without a target, the page shows "
+            "the run that --trace and --counters measured.",
             autocompletion=targets,
         ),
     ] = None,
 ) -> None:
-    """Write one HTML page of everything that is known about a kernel. It needs nothing but a browser.
+    """Write one self-contained HTML page with all results for a kernel, or for a measured run.
 
     kprof report flash_attention --arch MI300X -o page.html
 
@@ -65,7 +65,7 @@ def command(
 
 
 def _run(options: ReportPageOptions, output: str, outputs: Outputs) -> None:
-    """A page without a kernel: of traces and counters."""
+    """Write the page of a run, from traces and counters."""
     from kprof.api.run_report import run_report
 
     if options.max_size is not None:

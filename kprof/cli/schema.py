@@ -1,4 +1,4 @@
-"""``kprof schema``: the JSON Schema of the documents."""
+"""``kprof schema``: print the JSON Schema of a document."""
 
 from typing import Annotated
 
@@ -25,6 +25,6 @@ def command(
 
     from kprof.api.schema import schema_of
 
-    # A schema is shown whole or not at all.
+    # --quiet and --verbose do not apply to a schema.
     del outputs
     write_output(options.output or "-", json.dumps(schema_of(document), indent=2))

@@ -1,20 +1,20 @@
-"""``kprof select``: which implementation and configuration to use for a shape."""
+"""``kprof select``: choose the implementation and configuration for a shape."""
 
 from kprof.cli._arguments import KernelArgument
 from kprof.cli._options import takes_options
 from kprof.options.programs import SelectOptions
 from kprof.reporters.outputs import Conclusion, Outputs
 
-HELP = "Say which implementation and configuration to use for a shape."
+HELP = "Choose the implementation and configuration for a shape."
 
 
 @takes_options("select", compiles=True)
 def command(kernel: KernelArgument, options: SelectOptions, outputs: Outputs) -> None:
-    """Say which implementation and configuration to use for a shape, and where each one's time comes from.
+    """Choose the implementation and configuration for a shape, and show the source of each implementation's time.
 
-    A table that kprof bench or kprof tune wrote decides, where it covers the shape; else times that others published;
-    else the model: the bundled kernels are compiled. Without Triton, or with --no-predict, it is the nearest shape of
-    the table of its times that comes with kprof. Parameters that are not given are those of the kernel's default case.
+    The time comes from a table that kprof bench or kprof tune wrote, if it covers the shape; else from published times;
+    else from the model, which compiles the bundled kernels. Without Triton, or with --no-predict, kprof uses the
+    nearest shape in its own table of predicted times. Omitted sizes are those of the kernel's default case.
 
     Example:  kprof select mlstm_chunkwise --shape S=4096,DQK=64,DV=64 --arch MI300X
     """

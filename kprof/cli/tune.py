@@ -35,13 +35,14 @@ def command(
 ) -> None:
     """Rank a kernel's configurations by predicted time, without a GPU.
 
-    Every configuration is compiled; a model predicts its time from the program and the launch. Ctrl-C shows what is
-    known so far; the same command goes on from there.
+    Every configuration is compiled; a model predicts its time from the compiled code and the launch. Ctrl-C shows the
+    results so far; the same command continues the search.
 
-    -o names a folder, which gets the result, the search's journal and what --write names.
+    -o names a folder for the result, the search's journal and the files of --write.
 
-    Of a capture's kernel, or of a launch of the program before --, tiles are tried by running the program up to the
-    launch, which it then makes with other values; the answer is what to write where the configuration came from.
+    For a kernel of a capture or of a program, other tiles are tried by running the program up to the launch and
+    repeating the launch with other values. The result names the source line that sets the configuration, and its new
+    text.
 
     Exit codes: 0 a ranking for every problem, 2 cannot tell, 130 stopped by Ctrl-C.
 
@@ -57,7 +58,7 @@ def command(
 
 
 def _show(found: "Tuned", outputs: Outputs) -> int:
-    # First what the search was for: a full disk must not take it away.
+    # Print the result before writing files, so that a full disk cannot lose it.
     from kprof.reporters.tune_text import show, to_paste
 
     paste = to_paste(found.document)

@@ -1,4 +1,4 @@
-"""``kprof validate``: how far the performance model is off, compared with measurements."""
+"""``kprof validate``: compare the performance model with measurements."""
 
 import typer
 
@@ -16,12 +16,12 @@ _EXIT = {"confirmed": 0, "refuted": 1, "cannot tell": 2}
 
 @takes_options("validation", compiles=True)
 def command(targets: TargetsArgument, options: ValidateOptions, outputs: Outputs) -> None:
-    """How far the model is off, and in which loop: measured and modelled side by side.
+    """Compare measured and modelled values side by side: the error of the model in total and in each loop.
 
-    Exit code 0 when each time lies within the model's range, 1 when one lies outside, 2 when it cannot be determined:
-    another build or another launch was measured, or only a thread trace is there.
+    Exit codes: 0 each time is within the model's range, 1 a time is outside of it, 2 cannot tell, because another build
+    or launch was measured, or because there is only a thread trace.
 
-    TARGET may be a folder of kprof bench --keep: it has the measured times, and the kernels with their launches.
+    TARGET may be a folder of kprof bench --keep, which contains the measured times and the kernels with their launches.
 
     Example:  kprof validate gemm --shape M=4096,N=4096,K=4096 --counters results/
 

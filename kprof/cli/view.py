@@ -1,4 +1,4 @@
-"""``kprof view``: a page that compiles and answers while a knob is turned."""
+"""``kprof view``: serve a page that recompiles a kernel when a knob is changed."""
 
 import sys
 
@@ -10,15 +10,15 @@ from kprof.cli._programs import program_of
 from kprof.options.kernels import ViewOptions
 from kprof.reporters.outputs import Outputs
 
-HELP = "A page in your browser: turn a kernel's knobs, see figures, source and instructions follow."
+HELP = "A page in your browser: change a kernel's knobs, and see figures, source and instructions change."
 
 
 @takes_options(compiles=True)
 def command(targets: TargetsArgument, options: ViewOptions, outputs: Outputs) -> None:
     """Serve a page of kernels to this machine's browser, until Ctrl-C. No GPU is used.
 
-    Each knob is a choice of its values; panes show Python, TTIR, TTGIR, LLVM IR and assembly side by side and follow
-    when a file is saved. Only this machine can reach it, and only with the token in the address that is printed.
+    Each knob is a list of its values; panes show Python, TTIR, TTGIR, LLVM IR and assembly side by side, and are
+    updated when a file is saved. Only this machine can reach the page, and only with the token in the printed address.
 
     Example:  kprof view my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """
@@ -46,5 +46,5 @@ def command(targets: TargetsArgument, options: ViewOptions, outputs: Outputs) ->
     try:
         serve(targets, options, tell=tell)
     except KeyboardInterrupt:
-        # How it is ended.
+        # Ctrl-C is the normal way to end the server.
         raise typer.Exit(0) from None

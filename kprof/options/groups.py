@@ -1,4 +1,4 @@
-"""Options that several commands have, in groups of those that go together."""
+"""Options that several commands share, in groups of related options."""
 
 import math
 import sys
@@ -26,7 +26,7 @@ from kprof.options.option import Option, Options, group
 
 @group(frozen=True, kw_only=True)
 class DisplayOptions(Options):
-    """How an answer is shown; every command has these."""
+    """Options of every command: how its result is shown."""
 
     quiet: Annotated[bool, Option("Only the verdict.", "-q")] = False
     verbose: Annotated[int, Option("More detail; -vv for all of it.", "-v", counted=True)] = 0
@@ -35,7 +35,7 @@ class DisplayOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class GpuOptions(Options):
-    """For which GPU."""
+    """The GPUs to analyse for."""
 
     arch: Annotated[
         Sequence[str],
@@ -49,10 +49,10 @@ class GpuOptions(Options):
     ] = ()
 
     def one_gpu(self, command: str) -> str:
-        """The only GPU that is named, empty where none is.
+        """Return the only named GPU, or "" if none is named.
 
         Raises:
-            KprofError: several are.
+            KprofError: several GPUs are named.
         """
         if len(self.arch) > 1:
             raise KprofError(f"{command} takes one architecture at a time", hint=f"--arch {self.arch[0]}")
@@ -61,7 +61,7 @@ class GpuOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class ConditionOptions(Options):
-    """Under which condition a predicted time would be measured."""
+    """The measuring condition that times are predicted for."""
 
     condition: Annotated[
         str,
@@ -76,7 +76,7 @@ class ConditionOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class OutputOptions(Options):
-    """Where a result is written."""
+    """The file or folder that the result is written to."""
 
     output: Annotated[
         str | None, Option("File or folder to write; as a file, - is standard output.", "-o", "PATH", PATH)
@@ -85,7 +85,7 @@ class OutputOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class RowOptions(Options):
-    """How much of a table is shown."""
+    """The number of table rows to show."""
 
     top: Annotated[int, Option("Rows to show; 0: all.", "-n", "N", least=0)] = 20
 
@@ -97,14 +97,14 @@ class RowOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class WorkerOptions(Options):
-    """How much of the machine is used."""
+    """The number of worker processes."""
 
     jobs: Annotated[int, Option("Worker processes; 0: one for each core.", "-j", "N", least=0)] = 0
 
 
 @group(frozen=True, kw_only=True)
 class ClusterOptions(Options):
-    """Who does the work."""
+    """A Dask cluster that does the work."""
 
     scheduler: Annotated[
         str | None, Option("Dask scheduler whose workers do the work: tcp://host:8786.", metavar="URL")
@@ -113,7 +113,7 @@ class ClusterOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class TimeoutOptions(Options):
-    """When something is given up."""
+    """The time limit of a single step."""
 
     timeout: Annotated[
         float, Option("Seconds that one compile, measurement or question may take.", metavar="SECONDS", least=0.1)
@@ -122,7 +122,7 @@ class TimeoutOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class ProgramOptions(Options):
-    """How long a program is run."""
+    """The time limit of a program."""
 
     time_limit: Annotated[
         float | None,
@@ -132,7 +132,7 @@ class ProgramOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class TritonOptions(Options):
-    """The Triton that compiles."""
+    """The Triton release to compile with."""
 
     triton: Annotated[
         Sequence[str],
@@ -146,10 +146,10 @@ class TritonOptions(Options):
     ] = ()
 
     def one_triton(self, command: str) -> str:
-        """The only Triton that is named, empty where none is.
+        """Return the only named Triton, or "" if none is named.
 
         Raises:
-            KprofError: several are.
+            KprofError: several Tritons are named.
         """
         if len(self.triton) > 1:
             raise KprofError(f"{command} takes one Triton at a time", hint="kprof diff compares several.")
@@ -158,7 +158,7 @@ class TritonOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class FailOptions(Options):
-    """What makes the exit status 1."""
+    """The severity that makes the exit code 1."""
 
     fail_on: Annotated[
         str | None,
@@ -173,7 +173,7 @@ class FailOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class GrowthOptions(Options):
-    """What makes the exit status 1 where two runs are compared."""
+    """The growth of time that makes the exit code of a comparison 1."""
 
     fail_over: Annotated[
         float | None, Option("Exit with 1 when the GPU's time grew by more than this many percent.", metavar="PERCENT")
@@ -182,7 +182,7 @@ class GrowthOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class KnobOptions(GpuOptions):
-    """Which of a kernel's compiles is meant."""
+    """The GPU, knobs, shape and launch that select one compile of a kernel."""
 
     config: Annotated[
         Mapping[str, Any],
@@ -213,10 +213,10 @@ class KnobOptions(GpuOptions):
 
     @property
     def sizes(self) -> Mapping[str, Any]:
-        """The sizes of the only problem.
+        """Sizes of the only problem.
 
         Raises:
-            KprofError: there are several.
+            KprofError: ``shape`` names several problems.
         """
         if len(self.shape) > 1:
             raise KprofError("--shape names several problems, and one is taken", hint="--shape M=4096,N=4096")
@@ -225,10 +225,10 @@ class KnobOptions(GpuOptions):
 
 @group(frozen=True, kw_only=True)
 class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
-    """How source targets are compiled. Targets that are compiled already only use ``arch``.
+    """Compile options of source targets. For precompiled targets only ``arch`` applies.
 
     Attributes:
-        use_cache: serve repeated compiles from kprof's cache.
+        use_cache: whether repeated compiles are served from kprof's cache.
     """
 
     all_configs: Annotated[
@@ -261,7 +261,7 @@ class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
 
 @group(frozen=True, kw_only=True)
 class WorkgroupOptions(Options):
-    """LDS and wavefronts of a workgroup, which a launch sets and compiled code may not state."""
+    """LDS and wavefronts per workgroup, which the launch sets and compiled code may not contain."""
 
     lds: Annotated[int | None, Option("LDS of a workgroup: bytes, or 32K.", metavar="BYTES", kind=BYTES)] = None
     num_warps: Annotated[
@@ -271,7 +271,7 @@ class WorkgroupOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class MeasuredOptions(Options):
-    """What was measured of a kernel or a run."""
+    """Files with measurements of a kernel or a run."""
 
     counters: Annotated[
         Sequence[str],
@@ -285,7 +285,7 @@ class MeasuredOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class ThreadTraceOptions(MeasuredOptions):
-    """The same, and what was traced."""
+    """Files with measurements, including a thread trace."""
 
     thread_trace: Annotated[
         str | None, Option("A decoded thread trace (ATT) of the kernel.", metavar="FOLDER", kind=PATH)
@@ -294,7 +294,7 @@ class ThreadTraceOptions(MeasuredOptions):
 
 @group(frozen=True, kw_only=True)
 class ChosenKernelOptions(Options):
-    """Which kernel of a target is meant."""
+    """The kernel to select in a target with several."""
 
     kernel: Annotated[
         str | None,
@@ -305,7 +305,7 @@ class ChosenKernelOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class ByOptions(Options):
-    """What one row, or one node of a tree, stands for."""
+    """The grouping of rows, or of nodes in a tree."""
 
     by: Annotated[
         str,
@@ -319,7 +319,7 @@ class ByOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class LinkedTargetOptions(Options):
-    """Kernels beside what was measured."""
+    """Targets whose kernels occur in measurements."""
 
     target: Annotated[
         Sequence[str],
@@ -334,7 +334,7 @@ class LinkedTargetOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class BudgetOptions(Options):
-    """How long is searched."""
+    """The time limit of a search."""
 
     budget: Annotated[
         float, Option("Seconds after which no compile is begun; 0: no limit.", metavar="SECONDS", least=0)
@@ -342,13 +342,13 @@ class BudgetOptions(Options):
 
     @property
     def seconds(self) -> float:
-        """The budget, infinite where there is no limit."""
+        """Time limit in seconds; infinite without a limit."""
         return self.budget or math.inf
 
 
 @group(frozen=True, kw_only=True)
 class RunOptions(Options):
-    """Whether what was recorded runs again."""
+    """Whether a search may run a recorded program again."""
 
     run: Annotated[
         bool, Option("Run a capture's program again, up to the launch, for other tiles; else compiler options only.")
@@ -357,12 +357,12 @@ class RunOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class SearchOptions(BudgetOptions, RunOptions):
-    """How configurations are searched."""
+    """Limits of a search for configurations."""
 
 
 @group(frozen=True, kw_only=True)
 class SpaceOptions(Options):
-    """What is searched."""
+    """The search space."""
 
     space: Annotated[
         str | None,
@@ -372,14 +372,14 @@ class SpaceOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class VerifyOptions(Options):
-    """Whether what is predicted is measured, too."""
+    """Whether predictions are verified on a GPU."""
 
     verify: Annotated[bool, Option("Also measure the short list on this machine's GPU.")] = False
 
 
 @group(frozen=True, kw_only=True)
 class DeviceNameOptions(Options):
-    """What files call the GPU."""
+    """The GPU's name in file names."""
 
     device_name: Annotated[
         str | None, Option("The device in file names, where it is not the product's usual one.", metavar="NAME")
@@ -388,7 +388,7 @@ class DeviceNameOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class TableOptions(Options):
-    """Where configurations are looked up."""
+    """The dispatch table to look up configurations in."""
 
     table: Annotated[
         str | None,
@@ -398,14 +398,14 @@ class TableOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class SeedOptions(Options):
-    """How inputs are made."""
+    """The random seed of inputs."""
 
     seed: Annotated[int, Option("Seed of the inputs.", metavar="N", least=0)] = 0
 
 
 @group(frozen=True, kw_only=True)
 class CureOptions(Options):
-    """Whether better knobs are searched besides."""
+    """Whether better knobs are searched too."""
 
     advise: Annotated[
         float, Option("Seconds to search, by recompiling, for better knobs; 0: none.", metavar="SECONDS", least=0)
@@ -414,6 +414,6 @@ class CureOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class StrictOptions(Options):
-    """What is an error."""
+    """Whether incomplete input is an error."""
 
     strict: Annotated[bool, Option("Fail when anything is missing, unreadable or only assumed.")] = False

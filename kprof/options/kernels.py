@@ -1,4 +1,4 @@
-"""Options of commands that compile or read kernels and show what they are."""
+"""Options of commands that compile or read kernels and analyse them."""
 
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
@@ -21,7 +21,7 @@ from kprof.options.option import Option, group
 
 @group(frozen=True, kw_only=True)
 class KernelOptions(CompileOptions, WorkgroupOptions, ThreadTraceOptions, ChosenKernelOptions, ProgramOptions):
-    """A kernel or several, compiled or read, and joined to what was measured of them."""
+    """Options for kernels that are compiled or read, and compared with measurements."""
 
     try_cures: Annotated[
         bool,
@@ -79,14 +79,14 @@ class ReportOptions(KernelOptions, OutputOptions):
 
 @group(frozen=True, kw_only=True)
 class RunReportOptions(KernelOptions, LinkedTargetOptions, OutputOptions, ClusterOptions):
-    """Options of ``kprof.run_report``: of traces and counters, and how the kernels in them are compiled."""
+    """Options of ``kprof.run_report``: traces and counters, and how the kernels in them are compiled."""
 
     without: ClassVar[frozenset[str]] = frozenset({"thread_trace", "time_limit"})
 
 
 @group(frozen=True, kw_only=True)
 class ReportPageOptions(ReportOptions, RunReportOptions):
-    """Options of ``kprof report``: of the page of kernels, or of the page of a run."""
+    """Options of ``kprof report``, for the page of kernels and for the page of a run."""
 
     without: ClassVar[frozenset[str]] = frozenset({"scheduler"})
 

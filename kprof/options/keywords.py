@@ -1,4 +1,4 @@
-"""Functions that take a group of options: callers give each option by its name."""
+"""Let callers pass the options of a group as keyword arguments."""
 
 import functools
 import inspect
@@ -15,10 +15,10 @@ _PLACE = re.compile(r"^( *)options: .*\n(?:\1 +.*\n)*", re.MULTILINE)
 
 
 def keywords(function: Function) -> Function:
-    """Let callers give the options of a function as keyword arguments, each by its name.
+    """Decorate a function so that callers can pass its options as keyword arguments.
 
-    The function has a parameter ``options`` of a group. Inside kprof that parameter is given as it is.
-    ``kprof/__init__.pyi`` tells type checkers and editors the keyword arguments.
+    The function has a parameter ``options``, which is a group; code inside kprof may also pass the group itself.
+    ``kprof/__init__.pyi`` lists the keyword arguments for type checkers and editors.
     """
     group = options_of(function)
     names = {each.name for each in declared(group)}
@@ -39,7 +39,7 @@ def keywords(function: Function) -> Function:
 
 
 def options_of(function: Callable[..., Any]) -> type[Options]:
-    """The group of a function's parameter ``options``."""
+    """Return the group of a function's parameter ``options``."""
     group = inspect.signature(inspect.unwrap(function)).parameters["options"].annotation
     assert is_group(group), function.__name__
     return group  # type: ignore[no-any-return]  # an annotation, asked for just now

@@ -1,4 +1,4 @@
-"""The ways in which values are written: one reader for the command line, Python, ``kprof.toml`` and agents."""
+"""Kinds of option values, each with one reader for the command line, Python, ``kprof.toml`` and agents."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from kprof.options.option import Kind
 
 
 def _texts(given: Any) -> list[str]:
-    """What was given as a sequence of text; paths are text, too."""
+    """Return a value as a list of strings; paths become strings."""
     if given is None:
         return []
     return [os.fspath(each) for each in ([given] if isinstance(given, str | os.PathLike) else given)]
@@ -41,7 +41,7 @@ def _switches(given: Any, flag: str) -> dict[str, str]:
 
 
 def _problems(given: Any, flag: str) -> tuple[Mapping[str, Any], ...]:
-    """One problem for each mapping, and for each text: in it they may also be separated by semicolons."""
+    """Return one problem per mapping and per text; a text may contain several problems separated by semicolons."""
     if given is None or isinstance(given, Mapping):
         return (dict(given),) if given else ()
     problems: list[Mapping[str, Any]] = []
@@ -57,7 +57,7 @@ def _supplied(given: Any, _flag: str) -> dict[str, int | Sequence[int]]:
 
 
 def _renamed(given: Any, flag: str) -> dict[str, str | None]:
-    """``KNOB=NAME``; to ``None`` for one that is left out."""
+    """Parse ``KNOB=NAME,...``; the name of ``KNOB=`` is ``None``, which omits the knob."""
     if isinstance(given, Mapping):
         return dict(given)
     result: dict[str, str | None] = {}
@@ -110,7 +110,7 @@ _UNITS = {"": 1, "B": 1, "K": 1 << 10, "KB": 1 << 10, "KIB": 1 << 10, "M": 1 << 
 
 
 def _bytes(given: Any, flag: str) -> int | None:
-    """``32768``, ``32K``, ``32KiB``."""
+    """Parse a number of bytes: ``32768``, ``32K`` or ``32KiB``."""
     if given is None or isinstance(given, int):
         return given
     plain = given.strip().upper().replace(",", "").replace("_", "")
@@ -122,7 +122,7 @@ def _bytes(given: Any, flag: str) -> int | None:
 
 
 def _grid(given: Any, flag: str) -> tuple[int | str, ...]:
-    """Axes as numbers, or as formulas of sizes and knobs; which names there are is known later."""
+    """Parse the axes of a grid: numbers, or formulas of sizes and knobs, whose names are checked later."""
     if given is None:
         return ()
     axes = _axes(given) if isinstance(given, str) else [given] if isinstance(given, int) else list(given)
@@ -136,7 +136,7 @@ def _grid(given: Any, flag: str) -> tuple[int | str, ...]:
 
 
 def _axes(text: str) -> list[str]:
-    """The parts between semicolons; between commas, too, where these are outside of brackets: ``64,32``."""
+    """Split a grid at semicolons, and at commas outside brackets: ``64,32``."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")

@@ -1,4 +1,4 @@
-"""Options of commands that read what was measured: timelines, hardware counters, results of other tools."""
+"""Options of commands that read measurements: timelines, hardware counters, results of other tools."""
 
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
@@ -26,7 +26,7 @@ LEVELS = ("modules", "operators", "both")
 
 @group(frozen=True, kw_only=True)
 class TraceOptions(WorkerOptions, ClusterOptions):
-    """How timelines are read."""
+    """Options for reading timelines."""
 
     exclude_warm_up: Annotated[
         bool, Option("Leave out what was launched before the recording began; it counts otherwise.")
@@ -35,7 +35,7 @@ class TraceOptions(WorkerOptions, ClusterOptions):
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """Names of the repairs that are asked for, of :data:`kprof.inputs.completeness.REPAIRS`."""
+        """Names of the requested repairs, from :data:`kprof.inputs.completeness.REPAIRS`."""
         names = ("exclude_warm_up", "cap_durations")
         return tuple(name.replace("_", "-") for name in names if getattr(self, name))
 
@@ -120,7 +120,7 @@ class CounterRunOptions(CounterOptions):
 
 @group(frozen=True, kw_only=True)
 class AnswerOptions(RowOptions, OutputOptions):
-    """How the command of a view shows its answer."""
+    """Options for how the command of a view shows its result."""
 
     show: Annotated[
         Sequence[str],
@@ -130,7 +130,7 @@ class AnswerOptions(RowOptions, OutputOptions):
 
 @group(frozen=True, kw_only=True)
 class BreakdownAnswerOptions(AnswerOptions):
-    """How ``kprof trace breakdown`` shows its answer."""
+    """Options for how ``kprof trace breakdown`` shows its result."""
 
     bars: Annotated[bool, Option("Draw bars in the picture, for one trace too.")] = False
     over_time: Annotated[bool, Option("Draw utilisation over time in the picture.")] = False
@@ -138,7 +138,7 @@ class BreakdownAnswerOptions(AnswerOptions):
 
 @group(frozen=True, kw_only=True)
 class TreeAnswerOptions(AnswerOptions):
-    """How ``kprof trace tree`` shows its answer."""
+    """Options for how ``kprof trace tree`` shows its result."""
 
     without: ClassVar[frozenset[str]] = frozenset({"top"})
 
@@ -150,24 +150,24 @@ class TreeAnswerOptions(AnswerOptions):
 
 @group(frozen=True, kw_only=True)
 class OperatorAnswerOptions(AnswerOptions, LinkedTargetOptions):
-    """How ``kprof trace ops`` shows its answer, and for which kernels the model is asked."""
+    """Options for how ``kprof trace ops`` shows its result, and the kernels to predict."""
 
 
 @group(frozen=True, kw_only=True)
 class DiffAnswerOptions(AnswerOptions, GrowthOptions):
-    """How a comparison of two recordings is shown and judged."""
+    """Options for how a comparison of two recordings is shown and judged."""
 
 
 @group(frozen=True, kw_only=True)
 class MetricsAnswerOptions(AnswerOptions):
-    """How ``kprof counters metrics`` shows its answer."""
+    """Options for how ``kprof counters metrics`` shows its result."""
 
     pmc: Annotated[bool, Option("Print only the commands that collect what is missing.")] = False
 
 
 @group(frozen=True, kw_only=True)
 class TableFileOptions(OutputOptions):
-    """How tables of measurements are written."""
+    """Options for writing tables of measurements."""
 
     table_format: Annotated[
         str, Option("Format of the tables in -o.", metavar="FORMAT", choices=("parquet", "csv", "json"))
@@ -205,7 +205,7 @@ class IngestTunableOpOptions(RowOptions):
 
 @group(frozen=True, kw_only=True)
 class IngestTraceOptions(TableFileOptions):
-    """What ``kprof ingest trace`` writes."""
+    """Options for the files that ``kprof ingest trace`` writes."""
 
     stacks: Annotated[bool, Option("Keep every Python frame in the tables.")] = False
     perfetto: Annotated[

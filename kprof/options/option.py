@@ -1,4 +1,4 @@
-"""What an option is: a field of a group, with an :class:`Option` beside its type."""
+"""Declaration of options: a field of a group, whose type is annotated with an :class:`Option`."""
 
 import functools
 import types
@@ -15,13 +15,14 @@ Group = TypeVar("Group", bound="Options")
 
 @dataclass(frozen=True)
 class Kind:
-    """How a value is written, where it is not simply text, a number or a switch.
+    """Syntax of an option's value that is not plain text, a number or a switch.
 
     Attributes:
-        accepts: the type that Python callers may give, as a signature shows it.
-        read: from what was given, and the option's flag for messages, to the value. A value is read as itself.
+        accepts: the type that Python callers may pass, as shown in a signature.
+        read: function that converts a given value; its second argument is the flag, for messages. Reading an already
+            converted value returns it unchanged.
         json: the type in JSON documents and in the tools of agents.
-        several: the command line takes the option again and again.
+        several: whether the option may be repeated on the command line.
     """
 
     accepts: str
@@ -32,19 +33,19 @@ class Kind:
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option besides its name, its type and its default.
+    """Properties of an option in addition to its name, type and default.
 
     Attributes:
-        text: what it is, in one sentence for Python, the command line and agents alike.
-        short: the one-letter flag: ``-a``.
-        metavar: what stands for the value in ``--help``.
-        kind: how the value is written, where that is not plain.
-        least: the smallest number that is allowed.
-        most: the largest.
-        choices: the words that are allowed.
-        completes: what a shell offers: ``targets``, ``architectures``, ``cases`` or ``rules``.
-        counted: a number that the command line counts: ``-vv``.
-        flag: the command line's word where Python has another use for it: ``--try``.
+        text: description in one sentence, for Python, the command line and agents.
+        short: one-letter flag: ``-a``.
+        metavar: placeholder of the value in ``--help``.
+        kind: syntax of the value; ``None`` for plain values.
+        least: smallest allowed number.
+        most: largest allowed number.
+        choices: allowed words.
+        completes: values that a shell offers: ``targets``, ``architectures``, ``cases`` or ``rules``.
+        counted: whether the value is the number of times that the flag is given: ``-vv``.
+        flag: flag on the command line if it differs from the name, for example because ``try`` is a Python keyword.
     """
 
     text: str
@@ -64,10 +65,10 @@ class Declared:
     """An option of a group.
 
     Attributes:
-        name: of the field, and of the keyword argument.
-        type: of the value.
-        default: what it is where nothing is given.
-        option: what else is known.
+        name: name of the field and of the keyword argument.
+        type: type of the value.
+        default: value if the option is not given.
+        option: the option's other properties.
     """
 
     name: str
@@ -77,19 +78,19 @@ class Declared:
 
     @property
     def flag(self) -> str:
-        """As the command line calls it."""
+        """Flag on the command line."""
         return self.option.flag or "--" + self.name.replace("_", "-")
 
     @property
     def accepts(self) -> str:
-        """The type that Python callers may give, as a signature shows it."""
+        """The type that Python callers may pass, as shown in a signature."""
         return self.option.kind.accepts if self.option.kind is not None else _type_text(self.type)
 
     def value(self, given: Any) -> Any:
-        """The value that was given, read and checked.
+        """Convert and check a given value.
 
         Raises:
-            KprofError: it is none that the option takes.
+            KprofError: the value is invalid for the option.
         """
         option = self.option
         if option.kind is not None:
@@ -99,7 +100,7 @@ class Declared:
         if given is not None and (option.least is not None or option.most is not None):
             if isinstance(given, bool) or not isinstance(given, int | float):
                 raise KprofError(f"{self.flag} takes a number, got {given!r}")
-            # Not the other way round: NaN is neither below nor above.
+            # The comparison is negated so that NaN is rejected: NaN is neither below nor above a limit.
             if not ((option.least is None or given >= option.least) and (option.most is None or given <= option.most)):
                 most = "" if option.most is None else f" and at most {option.most:g}"
                 raise KprofError(f"{self.flag} is {given:g}: it is at least {option.least or 0:g}{most}")
@@ -111,19 +112,19 @@ if TYPE_CHECKING:
 else:
 
     def group(**_how: Any) -> Any:
-        """Make a class a group of options: a frozen dataclass, whose methods are all those of :class:`Options`.
+        """Make a class a group of options: a frozen dataclass that uses the methods of :class:`Options`.
 
-        Those that :mod:`dataclasses` would write for each of some fifty classes take longer than a short command.
+        Generating dataclass methods for some fifty classes would take longer than a short command.
         """
         return functools.partial(dataclass, init=False, repr=False, eq=False, kw_only=True)
 
 
 @group(frozen=True, kw_only=True)
 class Options:
-    """Options of a command or a function; what was given is read and checked as it is made.
+    """Options of a command or a function; values are converted and checked on creation.
 
     Attributes:
-        without: options of its groups that it does not offer; they keep their defaults.
+        without: inherited options that this class does not offer; they keep their defaults.
     """
 
     without: ClassVar[frozenset[str]] = frozenset()
@@ -151,22 +152,22 @@ class Options:
             return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     def part(self, group: type[Group]) -> Group:
-        """The options of one of its groups, and no others."""
+        """Return the options of one of the inherited groups."""
         return group(**{field.name: getattr(self, field.name) for field in fields(group) if field.init})
 
     def given(self) -> dict[str, Any]:
-        """The options that differ from their defaults."""
+        """Return the options that differ from their defaults."""
         found = {each.name: (getattr(self, each.name), each.default) for each in declared(type(self))}
         return {name: value for name, (value, default) in found.items() if value != default}
 
 
 def is_group(annotation: Any) -> bool:
-    """Whether a parameter takes a group of options."""
+    """Return whether a parameter's annotation is a group of options."""
     return isinstance(annotation, type) and issubclass(annotation, Options)
 
 
 def declared(group: Any) -> tuple[Declared, ...]:
-    """The options that a group offers: those of the groups it inherits, in their order, and then its own."""
+    """Return the options that a group offers: first inherited ones in the order of the groups, then its own."""
     return tuple(each for each in _all(group) if each.name not in group.without)
 
 

@@ -68,7 +68,7 @@ class ProfileOptions(
 
     @property
     def rows_by(self) -> str:
-        """What makes a row, by default each name."""
+        """Grouping of the rows; by default by name."""
         return self.by or "name"
 
 

@@ -1,4 +1,4 @@
-"""A rich console that styles text and takes no orders from it."""
+"""A rich console that escapes control sequences in the text that it prints."""
 
 import errno
 import os
@@ -11,15 +11,15 @@ from kprof.output.sink import clean
 
 
 class CleanConsole(Console):
-    """As rich's; escape sequences in what is printed are shown, only its own styles become sequences."""
+    """A rich console in which escape sequences in the text are shown as text; only rich's styles become sequences."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of something, each text in them clean."""
+        """Yield rendered segments, with control characters in their texts escaped."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=clean(segment.text))
 
     def on_broken_pipe(self) -> None:
-        """Let the program end as it does for every reader that left: rich would exit with 1, which is a regression.
+        """Raise an error that kprof handles itself, because rich would exit with 1, which means a regression.
 
         Raises:
             BrokenPipeError: always.

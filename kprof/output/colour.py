@@ -1,4 +1,4 @@
-"""ANSI colours for text that is too plain, or start-up too dear, for rich."""
+"""ANSI colours without rich, whose import is slow."""
 
 import os
 import sys
@@ -7,10 +7,10 @@ from kprof.output.sink import clean
 
 
 def coloured(*, no_color: bool = False) -> bool:
-    """Whether standard output is a terminal and colours are not switched off."""
+    """Return whether standard output is a terminal and colours are not disabled."""
     return not no_color and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def painted(text: str, code: str, *, colour: bool = True) -> str:
-    """Clean text, with an ANSI code around it where colours are wanted."""
+    """Return the text with control characters escaped, in the ANSI colour ``code`` if ``colour`` is set."""
     return f"\x1b[{code}m{clean(text)}\x1b[0m" if colour and text else clean(text)

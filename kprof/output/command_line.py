@@ -1,4 +1,4 @@
-"""The command as it was typed, to be typed again with something more."""
+"""The current command line with an added option, for hints."""
 
 import shlex
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def with_option(option: str) -> str:
-    """Return the running command with a further option, before the program that it starts.
+    """Return the current command line with a further option, placed before a program after ``--``.
 
     >>> with_option("--verify")  # doctest: +SKIP
     'kprof tune gemm --arch MI300X --verify'

@@ -1,4 +1,4 @@
-"""Cells of CSV files that a spreadsheet shows and does not run."""
+"""Escape CSV cells that a spreadsheet would execute as formulas."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,9 +7,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def guarded(value: Any) -> Any:
-    """A value as a cell: a text that a spreadsheet would take for a formula gets an apostrophe in front.
+    """Return a value as a cell; a text that looks like a formula gets an apostrophe prefix.
 
-    Numbers stay numbers, also those that are texts.
+    Numbers, and texts that are numbers, stay unchanged.
 
     >>> guarded("=cmd|' /C calc'!A0"), guarded("-1.5"), guarded(-2)
     ("'=cmd|' /C calc'!A0", '-1.5', -2)
@@ -18,7 +18,7 @@ def guarded(value: Any) -> Any:
 
 
 def guarded_row(values: Iterable[Any]) -> list[Any]:
-    """Each of them guarded."""
+    """Return each value of a row as a cell."""
     return [guarded(value) for value in values]
 
 

@@ -1,4 +1,4 @@
-"""Verdicts: on a terminal they stand first, where reading begins; in a pipe last, where logs end."""
+"""Print verdicts: first on a terminal, where reading begins, and last in a pipe, where logs end."""
 
 import shutil
 import sys
@@ -9,29 +9,29 @@ _WHERE = "for @triton.autotune(configs=[...]), or as arguments of the launch:"
 
 
 def with_next(conclusion: str, step: str) -> str:
-    """Return a conclusion with the next step behind it; on a terminal the step has a line of its own."""
+    """Return a conclusion followed by the next step, which :func:`tell_first` prints on its own line."""
     return f"{conclusion}{_NEXT}{step}"
 
 
 def on_screen() -> bool:
-    """Whether standard output is a terminal."""
+    """Return whether standard output is a terminal."""
     return bool(sys.stdout.isatty())
 
 
 def screen_width() -> int | None:
-    """Columns of the terminal, ``None`` in a pipe."""
+    """Return the number of columns of the terminal, or ``None`` in a pipe."""
     return shutil.get_terminal_size().columns if on_screen() else None
 
 
 def tell_first(verdict: str, paste: str = "") -> None:
-    """Print a verdict before the rest, on a terminal, with the code to ``paste`` directly below it."""
+    """On a terminal, print a verdict before the other output, with the code to ``paste`` below it."""
     if on_screen():
         first = wrapped(verdict.replace(_NEXT, f"\n{_NEXT[2:]}"))
         print("\n".join([first, *([_WHERE, paste] if paste else []), ""]))
 
 
 def tell_last(verdict: str, paste: str = "", *, alone: bool = False) -> None:
-    """Print a verdict after the rest, in a pipe, below the code to ``paste``; ``alone``, only it."""
+    """In a pipe, print the code to ``paste`` and a verdict after the other output; with ``alone``, only the verdict."""
     if paste and not (alone or on_screen()):
         print(f"\n{_WHERE}\n{paste}")
     if alone or not on_screen():
@@ -50,7 +50,7 @@ def wrapped(text: str, further: str = "  ") -> str:
 
 
 def folded(text: str, width: int | None, further: str = "  ") -> list[str]:
-    """A line as lines of at most ``width`` columns, cut between words; whole without a width."""
+    """Wrap a line at word boundaries to at most ``width`` columns; return it unchanged without a width."""
     if width is None or len(text) <= width:
         return [text]
     start = text[: len(text) - len(text.lstrip())]

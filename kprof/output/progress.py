@@ -1,4 +1,4 @@
-"""Tells somebody how far compiles and long steps are: a terminal, if there is one."""
+"""Report the progress of compiles and long steps to a watcher, such as the terminal's status line."""
 
 import contextlib
 import threading
@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from kprof.output.sink import before_output
 
 EVERY = 0.25
-"""Seconds between two looks."""
+"""Seconds between two progress reports."""
 
 
 @dataclass(frozen=True)
 class Underway:
-    """How far the compiles of a pool are.
+    """Progress of the compiles of a pool.
 
     Attributes:
-        done: how many have ended.
-        total: how many there are, where that is known.
-        name: of the one that has taken longest so far.
-        seconds: that it has taken.
-        stage: what is being made of it (``ttir``, ``ttgir``, ``llir``, ``amdgcn``, ``hsaco``), where that is known.
+        done: number of finished compiles.
+        total: number of all compiles, or ``None`` if unknown.
+        name: name of the compile that has been running the longest.
+        seconds: running time of that compile.
+        stage: stage that it currently produces (``ttir``, ``ttgir``, ``llir``, ``amdgcn``, ``hsaco``), or ``None``.
     """
 
     done: int
@@ -33,14 +33,14 @@ class Underway:
 
 @dataclass
 class Step:
-    """A piece of work that may take long and is no compile: a file that is read, tables that are put together.
+    """A long step other than a compile, such as reading a file or building tables.
 
     Attributes:
-        what: it is, in words such as ``reading trace.json``.
-        total: how much there is to do, where that is known.
-        unit: of ``total`` and ``done``: ``bytes``, or a plural such as ``traces``.
-        done: how much is done; the work itself counts here.
-        since: when it began, on the monotonic clock.
+        what: description such as ``reading trace.json``.
+        total: amount of work, or ``None`` if unknown.
+        unit: unit of ``total`` and ``done``: ``bytes``, or a plural such as ``traces``.
+        done: amount of finished work; the step itself updates it.
+        since: start time on the monotonic clock.
     """
 
     what: str
@@ -56,19 +56,19 @@ _steps: list[Step] = []
 
 
 def watched() -> bool:
-    """Whether progress is shown."""
+    """Return whether a watcher shows the progress."""
     return _watcher is not None
 
 
 def tell(underway: Underway | tuple[Step, ...] | None) -> None:
-    """Say how far it is; ``None`` when an outcome comes, before anything else is printed."""
+    """Report progress to the watcher; ``None`` clears it before a result is printed."""
     if _watcher is not None:
         _watcher(underway)
 
 
 @contextlib.contextmanager
 def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
-    """Show, while this is done, how far it is; steps may stand in steps. Without a watcher it costs nothing."""
+    """Report the progress of a step inside this context. Steps can be nested. Without a watcher this does nothing."""
     made = Step(what, total, unit)
     if _watcher is None:
         yield made
@@ -79,7 +79,7 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
         with _ticking() if outermost else contextlib.nullcontext():
             yield made
     finally:
-        # A generator that is given up may end after the step around it.
+        # An abandoned generator may end after its enclosing step, so remove all inner steps.
         if made in _steps:
             del _steps[_steps.index(made) :]
         if not _steps:
@@ -88,7 +88,7 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
 
 @contextlib.contextmanager
 def until_output(what: str) -> Iterator[None]:
-    """Show a step from the program's start until its first output: imports and short work have no step of their own.
+    """Show a step until the program's first output, to cover imports and short work without own steps.
 
     Args:
         what: the command, such as ``kprof select``.
@@ -118,7 +118,7 @@ def until_output(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ticking() -> Iterator[None]:
-    """A thread that looks now and then, as a file may take longer than its reader could tell."""
+    """Report the steps regularly from a thread, because reading a file may block for long."""
     ended = threading.Event()
 
     def look() -> None:
@@ -137,7 +137,7 @@ def _ticking() -> Iterator[None]:
 
 @contextlib.contextmanager
 def watching(watcher: Watcher | None) -> Iterator[None]:
-    """Inside, tell this watcher and no other; ``None``: none, since the caller shows the progress."""
+    """Report progress to this watcher inside the context; ``None`` if the caller shows the progress itself."""
     global _watcher  # noqa: PLW0603  # one terminal, one line
     before = _watcher
     tell(None)

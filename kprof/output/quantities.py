@@ -1,4 +1,4 @@
-"""Times, shares, sizes and counts as people read them: one style for every surface."""
+"""Format times, shares, sizes and counts for people, in one style for all outputs."""
 
 from collections.abc import Iterable
 
@@ -6,11 +6,11 @@ _UNITS = ("kB", "MB", "GB", "TB")
 _BINARY = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 _TIMES = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
 _SPREAD = 1000
-"""Times of one column further apart than this are all written in the smaller unit."""
+"""Ratio of the longest to the shortest time of a column above which the smaller unit is used for all."""
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three digits, thousands set apart; nothing before the point of a small one is cut.
+    """Return a number with three significant digits and thousands separators; integer digits are never rounded.
 
     >>> [three_digits(value) for value in (0.0657, 0.657, 3.82, 38.2, 382, 3824.7)]
     ['0.0657', '0.657', '3.82', '38.2', '382', '3,825']
@@ -22,13 +22,13 @@ def three_digits(value: float) -> str:
 
 
 def time_unit(us: float) -> tuple[str, float]:
-    """Return the unit that a time in microseconds is read in, and its size in microseconds."""
-    # What rounds to a thousand is one of the next unit.
+    """Return the suitable unit of a time in microseconds, and the unit's size in microseconds."""
+    # A value that would round to 1,000 uses the next unit.
     return next(((unit, size) for unit, size in _TIMES if us < 999.5 * size), _TIMES[-1])
 
 
 def duration(us: float) -> str:
-    """Return a time in microseconds with three digits and a unit; of less than one, two digits after the point.
+    """Return a time in microseconds with three digits and a unit; below 1 µs with two decimals.
 
     >>> duration(0.5), duration(3.82), duration(31), duration(268.2), duration(999.7), duration(6312), duration(2.5e6)
     ('0.50 µs', '3.82 µs', '31.0 µs', '268 µs', '1.00 ms', '6.31 ms', '2.50 s')
@@ -40,7 +40,7 @@ def duration(us: float) -> str:
 
 
 def interval(low_us: float, high_us: float) -> str:
-    """Return two times in microseconds, a common unit said once.
+    """Return the range of two times in microseconds; a common unit is written once.
 
     >>> interval(138.0, 391.0), interval(397.0, 1120.0)
     ('138 to 391 µs', '397 µs to 1.12 ms')
@@ -52,7 +52,9 @@ def interval(low_us: float, high_us: float) -> str:
 
 
 def column_unit(times_us: Iterable[float]) -> tuple[str, float]:
-    """Return the one unit for a column of times in microseconds, and its size: of the longest, unless it hides others.
+    """Return the unit for a column of times in microseconds, and its size in microseconds.
+
+    The unit suits the longest time, unless the shortest time would be invisible in it.
 
     >>> column_unit([3820.0, 657.0]), column_unit([3820.0, 2.0]), column_unit([])
     (('ms', 1000.0), ('µs', 1.0), ('µs', 1.0))
@@ -65,7 +67,7 @@ def column_unit(times_us: Iterable[float]) -> tuple[str, float]:
 
 
 def milliseconds(ns: float) -> str:
-    """Return nanoseconds as ms with as many digits as tell something.
+    """Return nanoseconds as milliseconds, with one to three decimals depending on the size.
 
     >>> milliseconds(5.25e5), milliseconds(1.2345e7), milliseconds(1.23456e9)
     ('0.525', '12.35', '1,234.6')
@@ -80,12 +82,12 @@ def signed_milliseconds(ns: float) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """Return a share in percent; ``-`` of nothing."""
+    """Return a share in percent, or ``-`` if the whole is 0."""
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
 def predicted_time(time_us: float, low_us: float | None, high_us: float | None) -> str:
-    """Return a predicted time in microseconds with the range that it is likely to lie in, where that is known.
+    """Return a predicted time in microseconds with its likely range, if known.
 
     >>> predicted_time(3820, 1830, 5310), predicted_time(21.5, None, None)
     ('3.82 ms predicted (likely 1.83 to 5.31 ms)', '21.5 µs predicted')
@@ -94,12 +96,12 @@ def predicted_time(time_us: float, low_us: float | None, high_us: float | None) 
 
 
 def likely(low_us: float | None, high_us: float | None) -> str:
-    """Return `` (likely 1.83 to 5.31 ms)`` for what follows a time; nothing where an end is not known."""
+    """Return a suffix such as `` (likely 1.83 to 5.31 ms)``, or "" if either end is unknown."""
     return "" if low_us is None or high_us is None else f" (likely {interval(low_us, high_us)})"
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:
-    """Return a count with its noun.
+    """Return a count with its noun in singular or plural.
 
     >>> plural(1, "warning"), plural(1200, "warning"), plural(2, "copy", "copies")
     ('1 warning', '1,200 warnings', '2 copies')
@@ -108,7 +110,7 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
 
 
 def kib(size: int) -> str:
-    """Return bytes in KiB where that is exact enough to recognise, else in bytes.
+    """Return bytes in KiB with at most one decimal; below 1 KiB, in bytes.
 
     >>> kib(900), kib(65536), kib(31949)
     ('900 B', '64 KiB', '31.2 KiB')
@@ -117,7 +119,7 @@ def kib(size: int) -> str:
 
 
 def decimal_bytes(size: int) -> str:
-    """``1.23 GB``, ``27 MB``, ``424 B``: up to three digits, in powers of ten as bandwidths are given in them.
+    """Return bytes as ``1.23 GB``, ``27 MB`` or ``424 B``: up to three digits, in powers of ten like bandwidths.
 
     >>> decimal_bytes(999), decimal_bytes(53_100), decimal_bytes(999_700), decimal_bytes(5 * 10**15)
     ('999 B', '53.1 kB', '1 MB', '5000 TB')
@@ -126,7 +128,7 @@ def decimal_bytes(size: int) -> str:
         return f"{size} B"
     unit = 0
     value = size / 1e3
-    # What rounds to a thousand is one of the next unit.
+    # A value that would round to 1,000 uses the next unit.
     while value >= 999.5 and unit < len(_UNITS) - 1:
         unit, value = unit + 1, value / 1e3
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
@@ -135,7 +137,7 @@ def decimal_bytes(size: int) -> str:
 
 
 def binary_bytes(size: float) -> str:
-    """``64 KiB``, ``1.5 GiB``, ``424 B``: in powers of two as memories are sized, to a tenth.
+    """Return bytes as ``64 KiB``, ``1.5 GiB`` or ``424 B``: in powers of two like memory sizes, with one decimal.
 
     >>> binary_bytes(1023), binary_bytes(3 * 2**19), binary_bytes(192 * 2**30)
     ('1,023 B', '1.5 MiB', '192 GiB')

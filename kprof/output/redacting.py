@@ -1,4 +1,4 @@
-"""Secrets in command lines: what is kept or reported of one has a mark where they stood."""
+"""Replace secrets in command lines and texts that are stored or reported."""
 
 import re
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ _HEADER = re.compile(
 # Words of a command line as Python writes them: '--token=x' and '--token', 'x'.
 _QUOTED = re.compile(r"""(['"])([-+]{0,2}[\w.-]+)=((?:(?!\1)[^\n])+)""")
 _QUOTED_PAIR = re.compile(r"""((['"])(-{1,2}[\w.-]+)\2,\s*(['"]))((?:(?!\4)[^\n])+)""")
-# How the tokens of services that programs are given begin; they need no name to be known.
+# Prefixes of tokens of well-known services, which are recognised without a name.
 _KNOWN = re.compile(
     r"\b(?:hf_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|sk-|xox[abpr]-|AKIA)[A-Za-z0-9_-]{8,}",
 )
-# Options that end like one that holds a secret, and hold a number or a path.
+# Options whose names look like those of secrets, but whose values are numbers or paths.
 _HARMLESS = re.compile(
     r"(?:.*[-_])?(?:max|min|num|n|pad|eos|bos|unk|sep|mask|new|stop|special|image|prompt|batch)[-_](?:\w+[-_])*tokens?"
     r"(?:[-_]\w+)*",
@@ -35,10 +35,10 @@ _HARMLESS = re.compile(
 
 
 def redacted(command: Sequence[str]) -> list[str]:
-    """A command line without its secrets.
+    """Return a command line with its secrets replaced.
 
-    ``--token=x``, ``--password x``, ``WANDB_API_KEY=x``, ``https://user:x@host`` and the tokens of well-known services
-    lose their value; how many arguments there are stays. What looks like none of these is kept.
+    The values of ``--token=x``, ``--password x``, ``WANDB_API_KEY=x``, ``https://user:x@host`` and tokens of well-known
+    services are replaced; the number of arguments stays the same. All other arguments are kept.
 
     >>> redacted(["train.py", "--hf-token", "abc", "--max-tokens", "64", "https://me:pw@host/x"])
     ['train.py', '--hf-token', '<redacted>', '--max-tokens', '64', 'https://<redacted>@host/x']
@@ -56,7 +56,7 @@ def redacted(command: Sequence[str]) -> list[str]:
 
 
 def redacted_text(text: str) -> str:
-    """A text, such as an error's, in which a command line may stand; blanks stay as they are."""
+    """Return a text, such as an error message, with the secrets of command lines in it replaced; whitespace is kept."""
     text = _QUOTED.sub(lambda found: f"{found[1]}{_one(f'{found[2]}={found[3]}')}", text)
     text = _QUOTED_PAIR.sub(lambda found: f"{found[1]}{redacted([found[3], found[5]])[1]}", text)
     parts = re.split(r"(\s+)", text)

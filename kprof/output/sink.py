@@ -1,10 +1,9 @@
-"""The one way to a terminal: what came from a file is text there, and nothing else.
+"""Output streams that escape control characters in text from files.
 
-Names of kernels, paths and messages of other programs may hold characters that command a terminal, reverse the order
-of what is read, cannot be seen, or begin a line that a CI service takes for a command. :func:`clean_streams` puts a
-:class:`CleanStream` in the place of standard output and standard error, so that ``print`` cannot forget it. Colours of
-our own go through :class:`StyledStream`, whose users clean what they colour; annotations through
-:func:`command_stream`.
+Names of kernels, paths and messages of other programs may contain characters that control a terminal, reverse the
+reading order or are invisible, or lines that a CI service interprets as commands. :func:`clean_streams` replaces
+standard output and standard error by a :class:`CleanStream`, so that every ``print`` is safe. kprof's own colours go
+through :class:`StyledStream`, whose callers clean the coloured text; annotations go through :func:`command_stream`.
 """
 
 import contextlib
@@ -13,18 +12,18 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# Cc but tab and newline, Cf, Zl, Zp, Cs, noncharacters, and what Unicode calls default ignorable.
+# Unicode categories Cc (except tab and newline), Cf, Zl, Zp, Cs, noncharacters, and default ignorable characters.
 _UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
-# The same for ASCII: most text is, and the other pattern takes two milliseconds to compile.
+# The same for ASCII text, which is most text; compiling the full pattern takes 2 ms.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 # "::error::" (GitHub), "##[error]" and "##vso[...]" (Azure), "##teamcity[...]".
 _COMMAND = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*):(?=:)|(?<=#)#(?=\w*\[)", re.MULTILINE)
-# What kprof itself prints beyond ASCII.
+# ASCII replacements of the other characters that kprof itself prints.
 _PLAIN = str.maketrans(
     {
         "→": "->",
@@ -61,32 +60,33 @@ _PLAIN = str.maketrans(
 
 
 def clean(text: str) -> str:
-    r"""Text with an escape for every character that commands a terminal or cannot be seen: ``\x1b``, ``\u202e``.
+    r"""Escape every character that controls a terminal or is invisible, as ``\x1b`` or ``\u202e``.
 
-    Newlines and tabs stay; :func:`one_line` takes those too. A byte of a file name that is not UTF-8 is ``\xff``.
+    Newlines and tabs are kept; :func:`one_line` escapes them too. A byte of a file name that is not UTF-8 becomes
+    ``\xff``.
     """
     return _CONTROL.sub(_escape, text) if text.isascii() else re.sub(_UNSAFE, _escape, text)
 
 
 def one_line(text: str) -> str:
-    """A name as it may stand in a line: :func:`clean`, with newlines and tabs as escapes as well."""
+    """Escape a text for use within a line: like :func:`clean`, but newlines and tabs are escaped too."""
     return clean(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def document(text: str) -> str:
-    """A document for standard output: as :func:`clean`, with the escapes of JSON, so that JSON says the same."""
+    """Escape a document for standard output: like :func:`clean`, but with JSON's escapes, so JSON stays equivalent."""
     return _CONTROL.sub(_json_escape, text) if text.isascii() else re.sub(_UNSAFE, _json_escape, text)
 
 
 def no_commands(text: str) -> str:
-    r"""Text of which no line is a command to a CI service: ``\::error::`` for ``::error::``."""
+    r"""Escape lines that are commands to a CI service: ``::error::`` becomes ``\::error::``."""
     return _COMMAND.sub(lambda found: f"{found[1] or ''}\\{found[0][-1]}", text) if _COMMAND.search(text) else text
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """Text that an encoding can write: arrows and boxes in ASCII, the rest as escapes, where it lacks them.
+    """Replace characters that an encoding lacks: arrows and boxes by ASCII, others by escapes.
 
-    A stream without an encoding, such as one in memory, takes everything.
+    Without an encoding, as for a stream in memory, the text is returned unchanged.
     """
     if encoding is None or text.isascii() or encoding.lower().replace("-", "") in {"utf8", "utf8sig"}:
         return text
@@ -108,43 +108,43 @@ def _encodable(character: str, encoding: str) -> str:
 
 
 before_output: list[Callable[[], None]] = []
-"""Calls to make, once each, before anything is written next: a line that shows progress is taken away then."""
+"""Functions to call once before the next output, for example to clear a progress line."""
 
 
 def output_begins() -> None:
-    """Make the calls of :data:`before_output`; also before a program of the user's gets the terminal."""
+    """Call the functions in :data:`before_output`; also needed before a user's program gets the terminal."""
     while before_output:
         before_output.pop()()
 
 
 class _Stream:
-    """A text stream in front of another: what is written is made fit for it, every other call is passed on.
+    """A text stream that wraps another: written text is escaped, and every other call is passed on.
 
     Args:
-        stream: the one behind. Where it is one of these itself, the stream behind that is taken.
+        stream: the wrapped stream; if it is a wrapper itself, its wrapped stream is used.
     """
 
     is_output = True
-    """Whether the texts are output, in contrast to a line that is drawn and taken away."""
+    """Whether the text is output, rather than a temporary progress line."""
 
     def __init__(self, stream: Any) -> None:
         self.behind: Any = stream.behind if isinstance(stream, _Stream) else stream
 
     def __getattr__(self, name: str) -> Any:
         if name == "buffer":
-            # Bytes are written past this stream.
+            # Bytes are written to the wrapped stream directly.
             output_begins()
         return getattr(self.behind, name)
 
     def write(self, text: str) -> int:
-        """Write a text, made fit."""
+        """Write a text after escaping it."""
         if self.is_output:
             output_begins()
         self.behind.write(encodable(self._fit(text), getattr(self.behind, "encoding", None)))
         return len(text)
 
     def writelines(self, lines: Any) -> None:
-        """As :meth:`write`, one by one."""
+        """Write lines with :meth:`write`."""
         for line in lines:
             self.write(line)
 
@@ -153,21 +153,21 @@ class _Stream:
 
 
 class CleanStream(_Stream):
-    """Takes any text: what commands a terminal is made visible, and no line is a command to a CI service."""
+    """A stream for any text: escapes terminal control characters and commands to CI services."""
 
     def _fit(self, text: str) -> str:
         return no_commands(clean(text))
 
 
 class StyledStream(_Stream):
-    """Takes text with escape sequences of our own; names in it were cleaned before they were coloured."""
+    """A stream for text with kprof's own escape sequences; callers have cleaned names before colouring them."""
 
     def _fit(self, text: str) -> str:
         return no_commands(text)
 
 
 class DrawingStream(StyledStream):
-    """Takes a line that is drawn again and again."""
+    """A stream for a line that is redrawn repeatedly."""
 
     is_output = False
 
@@ -178,13 +178,13 @@ class _CommandStream(_Stream):
 
 
 def command_stream(stream: Any) -> Any:
-    """Where lines go that are meant to be commands to a CI service; the format escapes what it puts into them."""
+    """Return a stream for lines that are commands to a CI service; the caller escapes values in them."""
     return _CommandStream(stream)
 
 
 @contextlib.contextmanager
 def clean_streams() -> Iterator[None]:
-    """Standard output and standard error through :class:`CleanStream`, for a program's whole run."""
+    """Replace standard output and standard error by :class:`CleanStream` inside this context."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = CleanStream(sys.stdout), CleanStream(sys.stderr)
     try:

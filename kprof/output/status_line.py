@@ -1,4 +1,4 @@
-"""A line on standard error that the next one replaces, and that is gone in the end."""
+"""A status line on standard error that is redrawn in place and cleared at the end."""
 
 import contextlib
 import shutil
@@ -15,15 +15,15 @@ _AGAIN = "\r\x1b[K"
 
 
 class StatusLine:
-    """The line, where there is a terminal to draw it on.
+    """A status line that is drawn only on a terminal.
 
     Args:
-        stream: where to; standard error by default.
-        takes_over: whether it replaces, from its first text on, the line that is shown from the program's start.
+        stream: stream to draw on; standard error by default.
+        takes_over: whether its first text replaces the progress line of the program's start.
 
     Attributes:
-        stream: the same.
-        terminal: whether it is one; on anything else nothing is drawn.
+        stream: stream to draw on.
+        terminal: whether the stream is a terminal; otherwise nothing is drawn.
     """
 
     def __init__(self, stream: Any = None, *, takes_over: bool = True) -> None:
@@ -41,7 +41,7 @@ class StatusLine:
         self._alone.close()
 
     def draw(self, text: str) -> None:
-        """Show a text instead of the one before, as much of it as one line holds."""
+        """Replace the shown text, cut to the width of the terminal."""
         if self.terminal:
             if self._takes_over:
                 output_begins()
@@ -51,7 +51,7 @@ class StatusLine:
             self._drawn = True
 
     def clear(self) -> None:
-        """Take it away, if there is one."""
+        """Clear the line if it is shown."""
         if self._drawn:
             self._write(_AGAIN)
             self._drawn = False

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMATS = ("parquet", "csv", "json")
-# Characters a column needs to tell something.
+# Minimum useful width of a column in characters.
 _ROOM = 20
-# Below this many characters no two parts of a text find room.
+# Minimum width in characters for showing two parts of a text.
 _TOO_NARROW = 12
-# Of a word that two texts begin alike, what is repeated to be read as a word.
+# Maximum number of common characters repeated before the difference, so that it starts at a word's beginning.
 _WORD = 5
 _UNFINISHED = re.compile(r"(?:[0-9]*|[A-Za-z]*)$")
 
 
 def write_tables(tables: "Mapping[str, pd.DataFrame]", folder: str, form: str, inputs: Iterable[str]) -> list[Path]:
-    """One file a table.
+    """Write one file per table and return the paths.
 
     Raises:
-        KprofError: unknown format, the folder is one of the inputs or inside it, or cannot be written.
+        KprofError: the format is unknown, the folder is an input or inside an input, or it cannot be written.
     """
     if form not in FORMATS:
         raise KprofError(f"--format takes {', '.join(FORMATS)}, got {form!r}")
@@ -68,10 +68,10 @@ def rows_table(
     width: int = 0,
     spare: int | None = None,
 ) -> str:
-    """Columns of text, numbers to the right; the widest of the columns ``wide`` are cut to make a line fit.
+    """Return a table as text, with numbers aligned right; the widest of the columns ``wide`` are cut to fit a line.
 
-    Where little is left of those columns, the column ``spare`` is left out. A line may be ``width`` characters long: by
-    default the terminal's width, 110 in a pipe.
+    If too little of those columns would remain, the column ``spare`` is omitted. ``width`` is the maximum length of a
+    line, by default the terminal's width, or 110 in a pipe.
     """
     titles = list(headings)
     content = [[one_line(value) if isinstance(value, str) else number(value) for value in row] for row in rows]
@@ -93,19 +93,19 @@ def rows_table(
 
 
 def reasons_table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, width: int = 0) -> str:
-    """Columns as :func:`rows_table` makes them, whose last one holds sentences: these continue on further lines.
+    """Return a table like :func:`rows_table` whose last column contains sentences, which are wrapped.
 
     Args:
-        headings: one a column.
-        rows: one cell a column.
-        width: maximum length of a line; by default the terminal's width, 110 in a pipe.
+        headings: one per column.
+        rows: one cell per column.
+        width: maximum length of a line; by default the terminal's width, or 110 in a pipe.
     """
     content = [list(row) for row in rows]
     facts = rows_table(headings[:-1], [row[:-1] for row in content], width=sys.maxsize).splitlines()
     indent = max(map(len, facts)) + 2
     room = (width or table_width()) - indent
     if room < _ROOM:
-        # The sentences begin below what they explain.
+        # There is too little room, so start each sentence on the line below its row.
         indent, room = 4, max((width or table_width()) - 4, _ROOM)
     found = []
     for line, sentence in zip(facts, [headings[-1], *(row[-1] for row in content)], strict=True):
@@ -116,7 +116,7 @@ def reasons_table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, wid
 
 
 def cut_apart(cells: Sequence[str], size: int) -> list[str]:
-    """Each text in at most ``size`` characters; different ones that begin alike from where they differ.
+    """Cut each text to at most ``size`` characters; texts with the same beginning also show where they differ.
 
     >>> cut_apart(["gemm_bf16_f32_MT16x16_ISA942", "gemm_bf16_f32_MT32x16_ISA942", "copy"], 14)
     ['gemm_b…MT16x1…', 'gemm_b…MT32x1…', 'copy']
@@ -132,7 +132,7 @@ def cut_apart(cells: Sequence[str], size: int) -> list[str]:
             continue
         head = size // 2 - 1
         room = size - head - 1
-        # All share what the first and the last in order share.
+        # The texts are sorted, so the common prefix of the first and the last is common to all.
         differ = next((i for i, (a, b) in enumerate(zip(group[0], group[-1], strict=False)) if a != b), len(group[0]))
         repeated = _UNFINISHED.search(group[0][max(head, differ - min(_WORD, room - 2)) : differ])
         fills = max(len(text) for text in group) - room
@@ -143,7 +143,7 @@ def cut_apart(cells: Sequence[str], size: int) -> list[str]:
 
 
 def _shrink(sizes: list[int], flexible: list[int], excess: int, least: int) -> int:
-    """Cut the widest of the flexible columns again and again; returns what is still too much."""
+    """Cut the widest flexible columns repeatedly, and return the number of characters that are still too many."""
     while excess > 0 and flexible:
         place = max(flexible, key=lambda one: sizes[one])
         if sizes[place] <= least:
@@ -166,12 +166,12 @@ def _cut(text: str, size: int) -> str:
 
 
 def table_width() -> int:
-    """Characters a line may have: the terminal's, 110 in a pipe."""
+    """Return the maximum length of a line: the terminal's width, or 110 in a pipe."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 110
 
 
 def is_number(text: str) -> bool:
-    """Whether a cell belongs to a column of numbers."""
+    """Return whether a cell belongs to a column of numbers."""
     digits = (
         text.replace(",", "").replace(".", "").replace("%", "").strip().lstrip("+").replace("-", "").removesuffix("x")
     )
@@ -179,7 +179,7 @@ def is_number(text: str) -> bool:
 
 
 def number(value: Any) -> str:
-    """A number for people: thousands separated, fractions with four digits; ``?`` for what is not known."""
+    """Format a number with thousands separators, and fractions with four digits; ``?`` if it is unknown."""
     if value is None or value != value or str(value) == "<NA>":  # noqa: PLR0124 - not a number
         return "?"
     if isinstance(value, int) or (isinstance(value, float) and value == int(value) and abs(value) < 1e15):

@@ -1,4 +1,4 @@
-"""The terminal that tables are drawn on."""
+"""The rich console for tables."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 
 
 def terminal(*, no_color: bool = False, stderr: bool = False) -> "Console":
-    """A rich console: colours only on a terminal, 110 columns in a pipe so that nothing is squeezed to 80."""
+    """Return a rich console with colours only on a terminal, and 110 instead of rich's 80 columns in a pipe."""
     from kprof.output.clean_console import CleanConsole
     from kprof.output.sink import StyledStream
 
     stream = sys.stderr if stderr else sys.stdout
-    # NO_COLOR and TERM=dumb are honoured by rich itself.
+    # rich itself handles NO_COLOR and TERM=dumb.
     return CleanConsole(
         file=StyledStream(stream),  # type: ignore[arg-type]  # it has what a stream has
         no_color=no_color or None,

@@ -1,4 +1,4 @@
-"""What a terminal shows while something takes long: one line on standard error that is gone afterwards."""
+"""A progress line on standard error, shown during long work and cleared afterwards."""
 
 import threading
 import time
@@ -9,18 +9,18 @@ from kprof.output.quantities import decimal_bytes
 from kprof.output.status_line import StatusLine
 
 AFTER = 1.0
-"""Seconds of silence before anything is shown."""
+"""Seconds without output before the line is shown."""
 _ENOUGH = 0.02
-"""Of a step: what must be done before the time left can be estimated."""
+"""Minimum finished share of a step before the remaining time is estimated."""
 
 
 class Waiting:
-    """A watcher that draws the line.
+    """A watcher that draws the progress line.
 
     Args:
-        stream: where to; standard error by default.
-        begun: when the silence began, on the monotonic clock: the program's start, by default now. Imports, and steps
-            before the one that is underway, count.
+        stream: stream to draw on; standard error by default.
+        begun: start of the wait on the monotonic clock, by default now. Pass the program's start to include imports and
+            earlier steps.
     """
 
     def __init__(self, stream: Any = None, begun: float | None = None) -> None:
@@ -28,11 +28,11 @@ class Waiting:
         self._begun = time.monotonic() if begun is None else begun
         self._since: float | None = None
         self._compiles_drawn = float("-inf")
-        # Steps are reported from a thread of their own.
+        # Steps are reported from another thread.
         self._lock = threading.Lock()
 
     def __call__(self, underway: Underway | tuple[Step, ...] | None) -> None:
-        """Draw, or with ``None`` clear."""
+        """Draw the progress line; clear it for ``None``."""
         with self._lock:
             self._show(underway)
 
@@ -42,7 +42,7 @@ class Waiting:
             self._line.clear()
             self._compiles_drawn = float("-inf")
         elif isinstance(underway, tuple):
-            # The look after this one would come too late. The line about compiles says more than one about steps.
+            # Draw early enough, because the next report comes too late. A recent line about compiles takes precedence.
             if now - self._begun > AFTER - 2 * EVERY and now - self._compiles_drawn > AFTER:
                 self._line.draw(steps_line(underway, now))
         else:
@@ -54,10 +54,10 @@ class Waiting:
 
 
 def steps_line(steps: tuple[Step, ...], now: float) -> str:
-    """``3 of 12 traces · reading rank3.json: 34 % of 1.2 GB · 12 s, 23 s left``.
+    """Return a line such as ``3 of 12 traces · reading rank3.json: 34 % of 1.2 GB · 12 s, 23 s left``.
 
-    Of steps in each other all counts stand there, the words and the time left of the innermost, the time of the
-    outermost. The time left supposes that the rest goes as fast as what is done.
+    For nested steps the line has all counts, the description and remaining time of the innermost step, and the elapsed
+    time of the outermost. The remaining time assumes a constant speed.
     """
     *around, last = steps
     parts = [f"{step.done:,} of {step.total:,} {step.unit}" for step in around if step.total is not None]
@@ -77,7 +77,7 @@ def _amount(step: Step) -> str:
 
 
 def line(underway: Underway) -> str:
-    """``3 of 12 compiled · 14 s, making llir: attn_fwd gfx942 BLOCK_M=128``; a narrow terminal cuts the end off."""
+    """Return ``3 of 12 compiled · 14 s, making llir: attn_fwd gfx942 BLOCK_M=128``; a narrow terminal cuts its end."""
     so_far = f"{underway.done:,} compiled"
     if underway.total is not None:
         so_far = f"{underway.done:,} of {underway.total:,} compiled"

@@ -1,4 +1,4 @@
-"""Where results go: a file, standard output, and messages on standard error."""
+"""Write results to a file or standard output, and messages to standard error."""
 
 import contextlib
 import shutil
@@ -17,19 +17,19 @@ _DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 def write_output(path: str, content: str | bytes) -> None:
     """Write a result to a file, or to standard output for ``-``.
 
-    The file appears whole or not at all; a pipe or a device, such as ``/dev/stdout``, is written to and never replaced.
-    On standard output characters that command a terminal are JSON's escapes.
+    Files are written atomically; a pipe or a device, such as ``/dev/stdout``, is written to and never replaced. On
+    standard output, characters that control a terminal are written as JSON escapes.
 
     Raises:
         KprofError: the path is a directory or cannot be written.
     """
-    # A file name that is not UTF-8 becomes an escape, which JSON has too.
+    # A file name that is not UTF-8 becomes an escape that is valid in JSON too.
     data = content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
     if path == "-":
         sys.stdout.flush()
         with contextlib.suppress(UnicodeDecodeError):
             data = document(data.decode()).encode()
-        # Documents are UTF-8, whatever the terminal is.
+        # Documents are always UTF-8, regardless of the terminal's encoding.
         sys.stdout.buffer.write(data if data.endswith(b"\n") else data + b"\n")
         sys.stdout.buffer.flush()
         return
@@ -47,14 +47,14 @@ def write_output(path: str, content: str | bytes) -> None:
         partial.write_bytes(data)
         partial.replace(target)
     except OSError as error:
-        # It may not be there, and on a read-only file system it cannot be removed.
+        # The partial file may not exist, or may be on a read-only file system.
         with contextlib.suppress(OSError):
             partial.unlink()
         raise KprofError(f"cannot write the output: {error.strerror}", path=path) from error
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path is no file of its own: a pipe, a device, or a descriptor of this process."""
+    """Return whether a path is a pipe, a device, or a descriptor of this process."""
     if path.parent in _DESCRIPTORS:
         return True
     try:
@@ -64,14 +64,14 @@ def _is_stream(path: Path) -> bool:
 
 
 def log(message: str) -> None:
-    """A line for a person on standard error; a terminal does not cut its words."""
+    """Print a message on standard error, wrapped at word boundaries on a terminal."""
     progress.tell(None)
     width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
     print("\n".join(folded(message, width)), file=sys.stderr)
 
 
 def told_by_hand(who: str, page: str) -> None:
-    """Say what a service waits for where a person has started it: its standard input is a terminal."""
+    """If a person started a service, so that its standard input is a terminal, print what it waits for."""
     if sys.stdin is not None and sys.stdin.isatty():
         log(
             f"waiting for {who} on standard input, which starts this command by itself: {page} says how; Ctrl-C ends it"
@@ -79,5 +79,5 @@ def told_by_hand(who: str, page: str) -> None:
 
 
 def print_styled(text: str) -> None:
-    """Print text with colours that :func:`kprof.output.colour.painted` put there; the names in it are clean already."""
+    """Print text coloured by :func:`kprof.output.colour.painted`, which has already escaped its control characters."""
     StyledStream(sys.stdout).write(text)

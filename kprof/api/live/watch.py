@@ -1,4 +1,4 @@
-"""``kprof analyze --watch``: a target again after each change of its files, with what changed in the compiled code."""
+"""``kprof analyze --watch``: analyse a target again after each change of its files, and compare the compiled code."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -16,20 +16,20 @@ from kprof.options.kernels import WatchOptions
 from kprof.options.searches import DiffOptions
 
 POLL = 0.2
-"""Seconds between two looks at the files' stamps."""
+"""Seconds between two checks of the files' time stamps."""
 PATIENCE = 2.0
-"""Seconds for a file that is gone to come back: some editors write a new one and then rename it."""
+"""Seconds to wait for a missing file, because some editors save by writing a new file and renaming it."""
 
 
 @dataclass(frozen=True)
 class Update:
-    """What a target is, or why that cannot be determined, since its files were last saved.
+    """Result of analysing a target after its files were saved.
 
     Attributes:
         analysis: the report; ``None`` with an error.
-        error: why there is none: the compiler's words with their line, most often.
-        changed: from the last one that could be analysed to this one; ``None`` where there is no last or no this.
-        last: the last report that there was before this update.
+        error: reason why there is no report, mostly a compile error with its line; ``None`` with a report.
+        changed: comparison of the previous report with this one; ``None`` if either is missing.
+        last: the previous report, or ``None``.
     """
 
     analysis: ReportResult | None
@@ -39,12 +39,12 @@ class Update:
 
 
 def watch(target: str, options: WatchOptions, *, poll: float = POLL) -> Iterator[Update]:
-    """Analyse a target, and again whenever one of the files that it rests on is saved; it never ends by itself.
+    """Analyse a target, and again whenever a file that it depends on is saved. The iterator never ends.
 
     Args:
-        target: a Python file's kernel, an assembly file, a code object, a capture: whatever has files of its own.
-        options: how it is compiled.
-        poll: seconds between two looks at the files.
+        target: any target with files of its own: a kernel in a Python file, an assembly file, a code object, a capture.
+        options: how the target is compiled.
+        poll: seconds between two checks of the files.
 
     Raises:
         TargetError: the target has no file that could change.
@@ -55,7 +55,7 @@ def watch(target: str, options: WatchOptions, *, poll: float = POLL) -> Iterator
         while True:
             asked = session.submit("report", target=target, **options.given())
             update = _update(asked, last)
-            # A target that is gone may come back where it was.
+            # If the target was deleted, keep watching its previous files, because it may come back.
             files = asked.files or stamps(files)
             if not files:
                 raise update.error or TargetError(
@@ -77,7 +77,7 @@ def _update(asked: Question, last: ReportResult | None) -> Update:
 
 
 def settle(files: Mapping[str, Stamp], poll: float = POLL) -> None:
-    """Wait until none of the files changes any more: editors write in several steps."""
+    """Wait until no file changes any more, because editors save in several steps."""
     before, patience = None, time.monotonic() + PATIENCE
     while True:
         now = stamps(files)

@@ -1,4 +1,4 @@
-"""The modelled wavefronts of a SIMD over time: what issues, what waits for what, and which unit is busy."""
+"""The modelled wavefronts of a SIMD over time: issued instructions, waits with their causes, and busy units."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,25 +9,25 @@ if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
 
 Step = tuple[int, float, float, int, int]
-"""Wavefront (or unit), first and last cycle, instruction, cause."""
+"""Wavefront, first and last cycle, instruction, cause; all but the cycles are indices."""
 
 
 @dataclass(frozen=True)
 class Wavefronts:
-    """What the simulation of a few iterations did. Everything is modelled; times are cycles of the CU.
+    """Simulation of the wavefronts for a few iterations of each loop. All times are modelled, in cycles of the CU.
 
     Attributes:
-        kernel: its name.
-        cycles: until the last wavefront ended.
-        clock_mhz: of the model, which turns cycles into time.
-        waves: names of the wavefronts: those of one SIMD, or of all where workgroups are smaller than a CU.
-        units: names of the units that they use.
-        causes: what time goes to.
-        instructions: ``[line of the assembly, text]``, which steps count into.
-        issue, wait: ``[wave, start, end, instruction, cause]``; a cause counts into ``causes``.
+        kernel: name of the kernel.
+        cycles: cycles until the last wavefront ended.
+        clock_mhz: modelled clock in MHz, which converts cycles to time.
+        waves: names of the wavefronts of one SIMD, or of all SIMDs if they behave differently.
+        units: names of the hardware units.
+        causes: causes that time is attributed to.
+        instructions: ``[assembly line, text]``; steps refer to them by index.
+        issue, wait: ``[wave, start, end, instruction, cause]``, with indices of instructions and causes.
         busy: ``[unit, start, end, instruction]``.
-        loops: ``[wave, start, end, iteration, line of the loop's first instruction]``.
-        notes: what is to be known of it.
+        loops: ``[wave, start, end, iteration, assembly line of the loop's first instruction]``.
+        notes: assumptions of the model.
     """
 
     kernel: str
@@ -45,15 +45,15 @@ class Wavefronts:
 
 
 def wavefronts(target: str, kernel: int = 0, **options: Any) -> Wavefronts:
-    """The wavefronts of one kernel of a target.
+    """Simulate the wavefronts of one kernel of a target.
 
     Args:
         target: as for :func:`kprof.analyze`.
         kernel: position among the target's kernels.
-        options: how it is compiled, as for :func:`kprof.analyze`.
+        options: compile options, as for :func:`kprof.analyze`.
 
     Raises:
-        TargetError: there is no such kernel, or its instructions are not known.
+        TargetError: the kernel does not exist, or its instructions are not known.
         KprofError: as :func:`kprof.analyze`.
     """
     from kprof.errors import TargetError
@@ -66,7 +66,7 @@ def wavefronts(target: str, kernel: int = 0, **options: Any) -> Wavefronts:
 
 
 def simulated(facts: "KernelFacts") -> Wavefronts:
-    """The same of a kernel's facts."""
+    """Simulate the wavefronts of a kernel from its facts."""
     from kprof_analyzers.model.kernel import build
     from kprof_analyzers.model.simulate import CAUSES
     from kprof_analyzers.model.wave_timeline import PIPES, is_wait, record

@@ -1,6 +1,6 @@
-"""A process of a session: it reads questions and answers them, one at a time. It may be killed at any moment.
+"""A process of a session: it reads queries and answers them one at a time. It may be killed at any moment.
 
-What files of the user print goes nowhere; standard input and output are taken away before any of them runs.
+Standard input and output are redirected before any code of the user runs, so its prints cannot disturb the answers.
 """
 
 import json
@@ -21,17 +21,17 @@ from kprof.importing.dependencies import Stamp, dependencies, is_own, stale, sta
 from kprof.importing.loading import dependencies_of, loaded_modules
 
 MOST_FILES = 2000
-"""With more files than this, not all are checked for changes before each answer."""
+"""Maximum number of files that are checked for changes; answers that depend on more files are not cached."""
 
 _UNKNOWN = (-1, -1)
 _RUN_PROGRAMS = frozenset({"advise", "rank"})
-"""Questions that run a capture's program again."""
+"""Queries that run a capture's program again."""
 
 
 def main() -> None:
-    """Serve questions until standard input ends.
+    """Serve queries until standard input ends.
 
-    The arguments are a limit of memory in bytes, 0 for none, and ``warm`` where a compiler is started ahead.
+    The command-line arguments are a memory limit in bytes (0 for none), and ``warm`` to start a compiler in advance.
     """
     end_with_parent()
     location.silence()
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def limit_memory(most: int) -> None:
-    """Limit this process and those that it starts, where the system can."""
+    """Limit the address space of this process and its children to ``most`` bytes, if the system supports limits."""
     if not most:
         return
     try:
@@ -53,7 +53,7 @@ def limit_memory(most: int) -> None:
 
 
 def _warm(*, compiler: bool) -> None:
-    """Import what nearly every question needs; what is wrong with Triton is reported with the first answer."""
+    """Import modules that most queries need; errors of Triton are reported by the first query."""
     import kprof_analyzers.pipeline  # noqa: F401
     from kprof.api.live import questions  # noqa: F401
     from kprof.compiler import versions
@@ -62,7 +62,7 @@ def _warm(*, compiler: bool) -> None:
     try:
         versions.installed()
         if compiler:
-            # It imports Triton while this process does.
+            # The compiler process imports Triton in parallel with this process.
             warm()
         versions.api()
     except KprofError:
@@ -70,12 +70,12 @@ def _warm(*, compiler: bool) -> None:
 
 
 def serve(source: BinaryIO, answers: BinaryIO) -> None:
-    """Answer questions until there are no more, or until a file that is imported here has changed."""
+    """Answer queries until the input ends, or until a file of a module imported here has changed."""
     known = frozenset(sys.modules)
     held: dict[str, Stamp] = {}
     for question in frames(source):
         if stale(held):
-            # Python keeps imported modules; only a new process sees what the files say now.
+            # Python keeps imported modules, so only a new process sees the changed files.
             send(answers, {"kind": "stale"})
             return
         began = time.time_ns()
@@ -86,7 +86,7 @@ def serve(source: BinaryIO, answers: BinaryIO) -> None:
         imported = {id(module) for module in loaded_modules()}
         for name, module in list(sys.modules.items()):
             if name not in known and _may_change(module):
-                # What kprof imports it imports again when a file has changed, with the helpers beside it.
+                # Modules loaded by kprof are loaded again when a file changes, with their helper modules.
                 again = id(module) in imported
                 found = dependencies_of(module) if again else dependencies(module)
                 complete = complete and found.complete
@@ -100,12 +100,12 @@ def serve(source: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _as_read(paths: Iterable[str], began: int) -> dict[str, Stamp]:
-    """Files with their stamps; one that was written meanwhile was read before or after, which is not known."""
+    """Return the stamps of files; a file written since ``began`` gets an unknown stamp, as it may have changed."""
     return {path: stamp if stamp[1] < began else _UNKNOWN for path, stamp in stamps(paths).items()}
 
 
 def _rests_on_files(question: Mapping[str, Any]) -> bool:
-    """Whether nothing but the target's own files decides the answer: programs read and launch what they like."""
+    """Return whether an answer depends only on the target's files; a program that runs may read anything."""
     if question["question"] in _RUN_PROGRAMS:
         target = question["arguments"].get("target")
         # pathlib raises for a name that is longer than any file's.
@@ -114,7 +114,7 @@ def _rests_on_files(question: Mapping[str, Any]) -> bool:
 
 
 def _may_change(module: ModuleType) -> bool:
-    """Whether somebody may be editing the module's file: what is installed stays as it is for a session."""
+    """Return whether a module's file may be edited during a session; installed packages are assumed unchanged."""
     parts = Path(getattr(module, "__file__", None) or "").parts
     own = is_own(module) and not module.__name__.startswith("kprof_analyzers")
     return own and not {"site-packages", "dist-packages"}.intersection(parts)
@@ -130,13 +130,13 @@ def _reply(question: Mapping[str, Any]) -> dict[str, Any]:
         return {"kind": "error", "error": shown, "type": type(error).__name__}
     except MemoryError:
         return {"kind": "error", "error": {"message": "took more memory than a question may"}, "type": "KprofError"}
-    except Exception as error:  # noqa: BLE001 - whatever it is, the session goes on
+    except Exception as error:  # noqa: BLE001 - the session must survive any error
         text = f"kprof failed: {type(error).__name__}: {error}"
         return {"kind": "error", "error": {"message": text}, "type": "KprofError"}
 
 
 def _target_files(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """The files that a target names: itself, or what lies in its folder."""
+    """Yield the paths that a target names: the file or folder itself, and the files in the folder."""
     target = arguments.get("target")
     path = Path(target.partition("::")[0]) if isinstance(target, str) else None
     if path is None or not os.path.exists(path):  # noqa: PTH110 - as above
@@ -150,7 +150,7 @@ def _target_files(arguments: Mapping[str, Any]) -> Iterator[str]:
 
 
 def frames(source: BinaryIO) -> Iterator[dict[str, Any]]:
-    """The heads of the messages that come, until there are no more."""
+    """Yield the head of each message until the stream ends."""
     buffer = bytearray()
     while data := source.read(1 << 16):
         buffer += data
@@ -159,8 +159,7 @@ def frames(source: BinaryIO) -> Iterator[dict[str, Any]]:
 
 
 def send(answers: BinaryIO, head: dict[str, Any], blobs: Mapping[str, bytes] | None = None) -> None:
-    """Send a message whole."""
-    # What JSON cannot hold is text: enumerations, paths.
+    """Send a complete message; values that JSON cannot represent (enums, paths) become strings."""
     for part in pack(json.loads(json.dumps(head, default=str)), blobs):
         view = memoryview(part)
         while view:

@@ -1,1 +1,1 @@
-"""Questions to PyTorch profiler traces; one a file."""
+"""Views of profiler traces, one per file."""

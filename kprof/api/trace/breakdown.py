@@ -1,4 +1,4 @@
-"""``kprof trace breakdown``: GPU time by category, and how busy each GPU was."""
+"""``kprof trace breakdown``: GPU time by category, and the busy share of each GPU."""
 
 import re
 import shlex
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.occupation import DeviceTime
     from kprof_analyzers.profiles.timeline.steps import Shares
 
-# hipBLASLt's kernel names go on with some ninety settings behind the tile; the tile is what tells them apart.
+# Names of hipBLASLt kernels contain some ninety settings after the tile, but the tile is enough to identify them.
 _TILE = re.compile(r"(MT[\dx]+_MI[\dx]+)_SN_\w+$")
 _CELLS = 48
-"""Characters of the line over time; it fits into 80 columns."""
+"""Width of the sparkline over time in characters; with its label it fits into 80 columns."""
 _PRODUCT = "GEMM"
 _BUSY = 0.8
-"""Share of the span below which the reasons of idling come before those of slow kernels."""
+"""Busy share of the span below which advice on idle time comes before advice on slow kernels."""
 _EXPOSED = 0.05
-"""Share of a device's span from which on exposed communication or copies are worth a sentence."""
+"""Share of a device's span above which exposed communication or copies are reported."""
 
 DEVICES = (
     Column("device", lambda d: f"rank {d.rank} GPU {'?' if d.device is None else d.device}"),
@@ -52,7 +52,7 @@ class TraceBreakdown(TraceView):
     Example:  kprof trace breakdown bs1.json bs8.json -o bars.svg
 
     Attributes:
-        traces: one entry a trace: ``breakdown.categories``, ``breakdown.devices``, ``utilisation`` over time.
+        traces: one entry per trace: ``breakdown.categories``, ``breakdown.devices``, ``utilisation`` over time.
     """
 
     help = "GPU time by category; busy, idle and exposed communication."
@@ -64,7 +64,7 @@ class TraceBreakdown(TraceView):
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "Shares":
-        """Compute the answer for one trace."""
+        """Compute the breakdown of one trace."""
         from kprof_analyzers.profiles.timeline.categories import load_categories
         from kprof_analyzers.profiles.timeline.steps import shares_of
 
@@ -72,24 +72,24 @@ class TraceBreakdown(TraceView):
 
     @classmethod
     def of_file(cls, file: "TraceFile", options: Any, **_further: Any) -> "Shares":
-        """Compute the answer for one file, by names alone where that is asked for."""
+        """Compute the breakdown of one file; with ``by_name``, from kernel names only."""
         from kprof_analyzers.profiles.timeline.steps import shares_step
 
         return shares_step(file, options.categories, by_name=getattr(options, "by_name", False))
 
     @staticmethod
     def path_of(part: "Shares") -> str:
-        """Return the path of the trace that a part of the answer is of."""
+        """Return the path of the trace of one entry."""
         return part.breakdown.path
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The answer as a document, without the judgement of the recording."""
+        """The document, without the assessment of the recording."""
         return {"schema": "kprof.trace.breakdown/1", "traces": [_document(one) for one in self.traces]}
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer."""
+        """Return the tables of this view."""
         from kprof_analyzers.profiles.timeline.breakdown import CategoryTime
         from kprof_analyzers.profiles.timeline.occupation import DeviceTime
         from kprof_analyzers.profiles.timeline.pictures.breakdown import bar
@@ -109,7 +109,7 @@ class TraceBreakdown(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """Say how busy the GPUs were, and what took most of their time."""
+        """The busy share of the GPUs, and the category with the largest time, in one line."""
         totals = self._totals()
         whole = sum(totals.values())
         if not whole:
@@ -125,14 +125,14 @@ class TraceBreakdown(TraceView):
 
     @property
     def first_advice(self) -> TraceAdvice | None:
-        """The view that goes on from there: why the GPUs wait where they often do, else what operators could gain."""
+        """The next view to use: ``kprof trace gaps`` if the GPUs are often idle, else ``kprof trace ops``."""
         totals, (busy, span) = self._totals(), self._busy()
         if not totals.total():
             return None
         path = shlex.quote(self.traces[0].breakdown.path) if len(self.traces) == 1 else "PATH..."
         if busy < _BUSY * span:
             return TraceAdvice(span - busy, f"kprof trace gaps {path}", "why the GPU waits", span)
-        # The time of a category is not a gain. `trace ops` compares its operators with the GPU's limits.
+        # A category's time is not a possible gain, so point to `trace ops`, which compares operators with the limits.
         return TraceAdvice(0.0, f"kprof trace ops {path}", "what each operator could gain")
 
     def _totals(self) -> "Counter[str]":
@@ -143,7 +143,7 @@ class TraceBreakdown(TraceView):
         return totals
 
     def _busy(self) -> tuple[int, int]:
-        """Return how long the devices were busy, and their spans, ns."""
+        """Return the total busy time and the total span of the devices, in ns."""
         devices = [d for s in self.traces for d in s.breakdown.devices]
         return sum(d.busy_ns for d in devices), sum(d.span_ns for d in devices)
 
@@ -151,17 +151,17 @@ class TraceBreakdown(TraceView):
         """Write a picture: a donut for one trace, stacked bars for several.
 
         Args:
-            path: ``.svg``, or ``.png`` where CairoSVG is installed.
-            bars: bars for one trace, too.
-            timeline: utilisation over time instead.
+            path: a ``.svg`` file, or a ``.png`` file if CairoSVG is installed.
+            bars: draw bars even for one trace.
+            timeline: draw utilisation over time instead.
 
         Raises:
-            KprofError: another ending, no CairoSVG, or the file cannot be written.
+            KprofError: the suffix is unknown, CairoSVG is missing, or the file cannot be written.
         """
         draw(path, lambda: self.svg(bars=bars, timeline=timeline))
 
     def write(self, display: Any) -> None:
-        """Write the file that the command was asked for."""
+        """Write the command's output file."""
         if str(display.output).lower().endswith((".svg", ".png")) or display.output == "-":
             self.draw(display.output, bars=display.bars, timeline=display.over_time)
         else:
@@ -183,7 +183,7 @@ class TraceBreakdown(TraceView):
 
     @classmethod
     def advice(cls, part: "Shares") -> Iterable[TraceAdvice]:
-        """Return kernels that could be fused, and communication and copies that nothing hides."""
+        """Return kernels that could be fused, and communication and copies that do not overlap with computation."""
         for one in part.breakdown.fused:
             if one.saved_ns:
                 runs = f"{plural(one.runs, 'run')} of {one.kernels:,} kernels"
@@ -198,7 +198,7 @@ class TraceBreakdown(TraceView):
 
 
 def device_document(device: "DeviceTime") -> dict[str, Any]:
-    """Return a device's times with those that follow from them."""
+    """Return a device's times, including the derived ``span_ns`` and ``idle_ns``."""
     import msgspec
 
     return {**msgspec.structs.asdict(device), "span_ns": device.span_ns, "idle_ns": device.idle_ns}
@@ -220,7 +220,7 @@ def _document(shares: "Shares") -> dict[str, Any]:
 
 
 def _with_largest(shares: "Shares") -> "list[tuple[CategoryTime, str]]":
-    """Return the categories, each with its largest kernel; one that was named above is not named again."""
+    """Return the categories with their largest kernel; a kernel already named refers to its first category instead."""
     named: dict[str, str] = {}
     rows: list[tuple[CategoryTime, str]] = []
     for row in shares.breakdown.categories:
@@ -232,7 +232,7 @@ def _with_largest(shares: "Shares") -> "list[tuple[CategoryTime, str]]":
 
 
 def _fused(shares: "Shares") -> Iterable[str]:
-    """Return what fused kernels could save."""
+    """Yield one sentence per fused kernel that could save time."""
     one: FusedKernel
     for one in shares.breakdown.fused:
         if one.saved_ns:

@@ -1,4 +1,4 @@
-"""``kprof trace diff``: two traces kernel by kernel."""
+"""``kprof trace diff``: compare two traces kernel by kernel."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,12 +48,12 @@ class TraceDiff(TraceView):
     Example:  kprof trace diff before.json after.json --tree modules --fail-over 3
 
     Attributes:
-        traces: what each file gave.
-        comparison: times before and after, by ``categories`` and by ``kernels``, the largest change first;
-            ``cannot_tell`` says why they cannot be compared.
-        prediction: where one of them is what ``kprof profile -o`` wrote and the other was measured, how far each
-            operator is off; else ``None``.
-        tree: both trees of modules aligned, where they were asked for; else ``None``.
+        traces: data of each file.
+        comparison: times before and after, by ``categories`` and by ``kernels``, largest change first;
+            ``cannot_tell`` says why the traces cannot be compared.
+        prediction: error of each operator's prediction, if exactly one trace was predicted by ``kprof profile -o``;
+            else ``None``.
+        tree: the aligned trees of modules, if requested; else ``None``.
     """
 
     help = "Two traces compared, kernel by kernel; or a measured one with a predicted one."
@@ -69,7 +69,7 @@ class TraceDiff(TraceView):
 
     @classmethod
     def of_file(cls, file: "TraceFile", options: Any, **_further: Any) -> "SteppedKernels":
-        """Compute what one trace gives."""
+        """Read the kernels of one trace."""
         from kprof_analyzers.profiles.timeline.steps import stepped_kernels_step
 
         return stepped_kernels_step(file, options.categories, options.tree)
@@ -99,13 +99,13 @@ class TraceDiff(TraceView):
         """The only comparison."""
         return [("", self)]
 
-    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - the comparison is of both
-        """Return no columns: a row is of both traces."""
+    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - rows belong to both traces
+        """Return no extra leading columns, because each row belongs to both traces."""
         return {}
 
     @property
     def grown_percent(self) -> float | None:
-        """Growth of the kernels' time in percent; ``None`` where there was none before."""
+        """Growth of the kernels' time in percent; ``None`` if the first trace has no kernel time."""
         result = self.comparison
         return 100 * (result.after_ns / result.before_ns - 1) if result.before_ns else None
 
@@ -119,7 +119,7 @@ class TraceDiff(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The answer as a document, without the judgement of the recording."""
+        """The document, without the assessment of the recording."""
         result = self.comparison
         return {
             "schema": "kprof.trace.diff/1",
@@ -137,7 +137,7 @@ class TraceDiff(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How much kernel time grew, and by which kernel most; of a prediction, how far it is off."""
+        """The growth of kernel time and its largest contributor, or the prediction's error, in one line."""
         from kprof.reporters import trace_diff_text
 
         if self.prediction is not None:
@@ -156,7 +156,7 @@ class TraceDiff(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer; those of a prediction stand in place of the kernels'."""
+        """Return the tables of this view; for a prediction, operators replace kernels."""
         from kprof.reporters import trace_diff_text
 
         categories = (
@@ -184,8 +184,8 @@ class TraceDiff(TraceView):
             ViewTable("tree", (), lambda one: list(_places(one.tree)), _PLACES, record=lambda row: row),
         )  # fmt: skip
 
-    def grids(self, part: Any, display: Any) -> list[Grid]:  # noqa: ARG002 - the only one is the answer itself
-        """Return categories and kernels or the prediction's operators, and the tree where it was asked for."""
+    def grids(self, part: Any, display: Any) -> list[Grid]:  # noqa: ARG002 - the only part is this view itself
+        """Return categories and kernels, or the prediction's operators; with ``--tree``, also the tree."""
         from kprof.reporters import trace_diff_text
 
         compared = ["categories", "kernels"] if self.prediction is None else ["operators"]
@@ -200,16 +200,16 @@ class TraceDiff(TraceView):
         ]
 
     def to_frame(self, table: str = "") -> Any:
-        """Return a data frame: ``kernels``, ``operators`` of a prediction (the default then), or the ``tree``.
+        """Return a data frame: ``kernels``, the ``tree``, or ``operators``, the default for a prediction.
 
         Raises:
-            KprofError: there is no such table.
+            KprofError: the table is unknown.
         """
         operators = self.prediction is not None and table in {"", "kernels"}
         return super().to_frame("operators" if operators else table)
 
     def svg(self) -> str:
-        """Return both as stacked bars of categories."""
+        """Return both traces as stacked bars of categories, as SVG."""
         from kprof_analyzers.profiles.timeline.pictures.breakdown import stacked_bars
 
         result = self.comparison
@@ -218,13 +218,13 @@ class TraceDiff(TraceView):
         return stacked_bars([(label(result.before), before), (label(result.after), after)], "GPU time by category")
 
     def draw(self, path: Path_) -> None:
-        """Write both as stacked bars of categories.
+        """Write both traces as stacked bars of categories.
 
         Args:
-            path: ``.svg``, or ``.png`` where CairoSVG is installed.
+            path: a ``.svg`` file, or a ``.png`` file if CairoSVG is installed.
 
         Raises:
-            KprofError: another ending, no CairoSVG, or the file cannot be written.
+            KprofError: the suffix is unknown, CairoSVG is missing, or the file cannot be written.
         """
         draw(path, self.svg)
 
@@ -270,13 +270,13 @@ def _prediction(before: Path_, after: Path_, options: Any) -> "PredictionCompari
 
 
 def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":
-    """Return one trace, or the traces of a folder taken together."""
+    """Return one side of the comparison: one trace, or the combined traces of a folder."""
     from kprof.inputs.completeness import KERNEL_TIMES, STEPS, cannot_tell
     from kprof_analyzers.profiles.timeline.compare import TraceSide
 
-    # Of several files each must mark its steps.
+    # With several files, steps count only if each file marks its steps.
     steps = sum(one.steps for one in found) if all(one.steps for one in found) else 0
-    # Only what a step launched counts where steps are marked.
+    # With marked steps, only kernels launched in a step are compared.
     needed = STEPS if steps else KERNEL_TIMES
     incomplete = cannot_tell((issue for one in found for issue in one.issues), (needed,))
     return TraceSide(os.fspath(path), [kernel for one in found for kernel in one.kernels], steps, incomplete)

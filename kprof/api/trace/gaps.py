@@ -1,4 +1,4 @@
-"""``kprof trace gaps``: when the GPU stood still, and what the CPU did meanwhile."""
+"""``kprof trace gaps``: the GPU's idle gaps, and what the CPU did during them."""
 
 import re
 import shlex
@@ -37,14 +37,14 @@ _NO_WAITING = (
 _WHOLE_RECORDING = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
 _OUTSIDE = {"(no operator)": "Python outside operators (with_stack=True records the function)"}
 _FUNCTION = re.compile(r"(?P<file>[^(<>]+)\((?P<line>\d+)\): (?P<name>.+)")
-# Python's own and torch's functions, by their file's place: what calls them is what a user can change.
+# Path prefixes of Python's own and torch's functions, which are skipped because a user can only change their callers.
 _LIBRARIES = ("torch/", "<")
 _INSTALLED = re.compile(r".*/(?:site-packages|dist-packages|lib/python\d\.\d+)/")
 _COMPILED = "OptimizedModule"
 _MOST_OF_IT, _WORTH_A_MODULE = 0.5, 0.2
-"""Shares of the launch-bound time from which a module is named to compile: of any program, of one that has graphs."""
+"""Minimum shares of the launch-bound time for advice to compile a module: without and with graph launches."""
 _LITTLE = 0.01
-"""Share of the span below which idle time is not the first thing to change."""
+"""Idle share of the span below which other advice comes first."""
 _NAME = 44
 """Maximum length of a name in the verdict."""
 _PLACES = 2
@@ -61,20 +61,20 @@ class TraceGaps(TraceView):
     Example:  kprof trace gaps trace.json.gz --at-least 50
 
     Attributes:
-        traces: one entry a trace: ``report.gaps``, ``report.by_cause``, ``stretches`` where launching cannot keep up.
+        traces: one entry per trace: ``report.gaps``, ``report.by_cause``, and launch-bound ``stretches``.
     """
 
     help = "Idle stretches of the GPU, their cause, and what the CPU did."
     options = GapOptions
     limited = True
     place = 40
-    # Shorter calls cannot explain a gap that is long enough to be shown.
+    # Shorter Python calls cannot explain a gap that is long enough to be shown.
     shortest_frame_us = 20.0
     traces: "Sequence[Idle]"
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, rows: int = 0, **_further: Any) -> "Idle":
-        """Compute the answer for one trace."""
+        """Find the gaps of one trace."""
         from kprof.inputs.completeness import is_graph_launch
         from kprof_analyzers.profiles.timeline.categories import load_categories
         from kprof_analyzers.profiles.timeline.gaps import find_gaps
@@ -89,12 +89,12 @@ class TraceGaps(TraceView):
 
     @staticmethod
     def path_of(part: "Idle") -> str:
-        """Return the path of the trace that a part of the answer is of."""
+        """Return the path of the trace of one entry."""
         return part.report.path
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer."""
+        """Return the tables of this view."""
         from kprof_analyzers.profiles.timeline.gaps import Gap
 
         causes = (
@@ -130,13 +130,13 @@ class TraceGaps(TraceView):
         )  # fmt: skip
 
     def grids(self, part: "Idle", display: Any) -> list[Grid]:
-        """Return the tables as they are shown; gaps that round to nothing stand there where all are asked for."""
+        """Return the tables as shown; gaps that round to 0.0 µs are hidden unless all rows are requested."""
         named = zip(chosen(self.tables(), display.show), super().grids(part, display), strict=True)
         return [_seen(grid, part) if display.top and table.name == "gaps" else grid for table, grid in named]
 
     @property
     def conclusion(self) -> str:
-        """How long the GPUs were idle, the commonest cause, and where the longest gap is."""
+        """The idle time of the GPUs, its main cause, and the location of the longest gap, in one line."""
         total = sum(one.report.total_ns for one in self.traces)
         count = sum(one.report.count for one in self.traces)
         if not count:
@@ -151,7 +151,7 @@ class TraceGaps(TraceView):
         return f"{self.basis}: {idle} in {plural(count, 'gap')}; {why}{self._longest()}"
 
     def _longest(self) -> str:
-        """Return where the longest gap is: the kernel after it and the operator that launched that."""
+        """Return the location of the longest gap: the kernel after it, and the operator that launched the kernel."""
         gaps = [gap for one in self.traces for gap in one.report.gaps]
         if not gaps:
             return ""
@@ -165,7 +165,7 @@ class TraceGaps(TraceView):
 
     @property
     def first_advice(self) -> TraceAdvice | None:
-        """The cure that could save most; where the GPUs are hardly idle, the view of what they do."""
+        """The advice that could save the most; if the GPUs are hardly idle, ``kprof trace ops``."""
         span = sum(one.report.span_ns for one in self.traces)
         idle = sum(one.report.total_ns for one in self.traces)
         if idle >= _LITTLE * span:
@@ -176,7 +176,7 @@ class TraceGaps(TraceView):
 
     @classmethod
     def advice(cls, part: "Idle") -> Iterable[TraceAdvice]:
-        """Return the cure of each cause, with the time that stood still because of it."""
+        """Return advice for each cause, with the idle time that it explains."""
         span = part.report.span_ns
         for cause, total in part.report.by_cause.items():
             if cause == "launch-bound":
@@ -192,7 +192,7 @@ class TraceGaps(TraceView):
 
 
 def _launch_advice(part: "Idle", total: int) -> TraceAdvice:
-    """Return what takes launches off the CPU: of a module that holds a good part of the gaps, else of the model."""
+    """Return advice against launch-bound gaps: compile the module with most of the gaps, or else the whole model."""
     span, cause = part.report.span_ns, "launch-bound"
     modules = [(name, ns) for name, ns in part.report.modules.items() if name != _COMPILED]
     if modules and modules[0][1] >= (_WORTH_A_MODULE if part.graph_launches else _MOST_OF_IT) * total:
@@ -218,7 +218,7 @@ def _seen(grid: Grid, part: "Idle") -> Grid:
 
 
 def _around(part: "Idle", cause: str) -> str:
-    """Return ``aten::div and aten::copy_``: the operators before which a cause made the GPU wait longest."""
+    """Return the operators after the longest gaps of a cause, as ``aten::div and aten::copy_``."""
     times: Counter[str] = Counter()
     for gap in part.report.gaps:
         if gap.cause == cause and gap.stack:
@@ -241,7 +241,7 @@ def _has_modules(part: "Idle") -> bool:
 
 
 def _class_in(function: str) -> str:
-    """Return the class in a module's frame, ``Linear`` of ``nn.Module: Linear_0``; empty for any other frame."""
+    """Return the class of a module's frame, ``Linear`` for ``nn.Module: Linear_0``; "" for any other frame."""
     from kprof.inputs.torch_profiler.table_events import MODULE_PREFIX
     from kprof_analyzers.profiles.timeline.tree import class_of
 
@@ -249,7 +249,7 @@ def _class_in(function: str) -> str:
 
 
 def _caller(part: "Idle", module: str) -> str:
-    """Return the function that calls a module, by the gaps in it; empty where the trace does not have its frames."""
+    """Return the function that calls a module, from the frames of its gaps; "" if the trace has no such frames."""
     for gap in part.report.gaps:
         for at, name in enumerate(gap.functions):
             if _class_in(name) == module and (found := _function(gap.functions[:at])):
@@ -258,9 +258,9 @@ def _caller(part: "Idle", module: str) -> str:
 
 
 def _function(names: Sequence[str], *, brief: bool = False) -> str:
-    """Return the innermost function of the user's or a library's code, else the innermost of all, with its place.
+    """Return the innermost function outside Python and torch, or else the innermost function, with its file and line.
 
-    As ``diffusers/hooks/hooks.py:268 (_set_context)``, or brief as ``hooks.py:268 _set_context``.
+    The format is ``diffusers/hooks/hooks.py:268 (_set_context)``, or ``hooks.py:268 _set_context`` with ``brief``.
     """
     found = [each for name in names if (each := _FUNCTION.fullmatch(name)) is not None]
     own = [each for each in found if not _is_plumbing(each["file"])]
@@ -277,12 +277,12 @@ def _is_plumbing(file: str) -> bool:
 
 
 def _next(gap: Any) -> str:
-    """Return the operator that launched what ended a gap; where that is not known, the kernel."""
+    """Return the operator that launched the kernel after a gap, or the kernel if the operator is unknown."""
     return gap.stack[-1] if gap.stack else kernel_label(gap.after)
 
 
 def _meanwhile(gap: Any) -> str:
-    """Return what the CPU did for most of a gap, and in which function; the document has all of it."""
+    """Return the CPU's longest activity during a gap, with its function; the document lists all activities."""
     name, ns = max(gap.cpu.items(), key=lambda item: item[1], default=("", 0))
     if not name:
         return "-"

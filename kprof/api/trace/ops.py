@@ -1,4 +1,4 @@
-"""``kprof trace ops``: operators by shape against what the GPU can do."""
+"""``kprof trace ops``: compare operators by shape with the GPU's limits."""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.whole_step.cures import OperatorCure
 
 _LOST = 0.02
-"""Share of the kernels' time that an operator must lose to be named in a report."""
+"""Minimum share of the kernels' time that an operator must lose to be named in a report."""
 _NAMED = 3
 
 
@@ -39,9 +39,9 @@ class TraceOps(TraceView):
     Example:  kprof trace ops trace.json.gz --target attention.py::forward --case prefill --tune
 
     Attributes:
-        traces: one entry a trace: ``rows``, the GPU's ``limits``, and what has no roofline.
-        targets: launches of the targets' kernels with the model's time, and what a search found; ``None`` where no
-            target was named.
+        traces: one entry per trace: ``rows``, the GPU's ``limits``, and the time without a roofline.
+        targets: launches of the targets' kernels with the model's time and the result of a search; ``None`` without
+            targets.
     """
 
     help = "Operators by shape: TFLOP/s, TB/s, and the time lost against the GPU's limits."
@@ -65,7 +65,7 @@ class TraceOps(TraceView):
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, *, with_launches: bool = False, **_further: Any) -> Any:
-        """Compute the answer for one trace, and ``with_launches`` its kernels by the shape of their launch."""
+        """Compute the operator table of one trace; ``with_launches`` adds its kernels by launch shape."""
         from kprof_analyzers.profiles.timeline.launch_shapes import launch_shapes
         from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of, operator_table
 
@@ -82,11 +82,11 @@ class TraceOps(TraceView):
         progress: Callable[[Any], None] | None = None,
         **_further: Any,
     ) -> "TraceOps":
-        """Compute the answer file by file, and join the targets' kernels.
+        """Compute the table of each file, and merge in the targets' kernels.
 
         Raises:
-            HardwareError: the product is not known, or an architecture was named, which has no peaks of its own.
-            TargetError: there is an option for targets and no target, or one of a search and no search.
+            HardwareError: the product is unknown, or an architecture is named, for which there are no peak rates.
+            TargetError: an option for targets is set without a target, or an option for searches without a search.
             KprofError: a target cannot be compiled or searched.
         """
         from kprof.api.traced_targets import TracedTargets
@@ -105,7 +105,7 @@ class TraceOps(TraceView):
 
     @classmethod
     def from_command(cls, paths: Sequence[str], options: Any, display: Any, *, quiet: bool) -> "TraceOps":
-        """Compute the answer and show the progress of searches."""
+        """Compute the view and show the progress of searches."""
         import contextlib
         import functools
 
@@ -115,7 +115,7 @@ class TraceOps(TraceView):
 
             @functools.cache
             def reporter() -> Reporter:
-                """Made once a search begins: until then the progress of reading is shown."""
+                """Create the reporter when a search begins, because until then the progress of reading is shown."""
                 return stack.enter_context(Reporter(quiet=quiet))
 
             targets = list(display.target)
@@ -123,13 +123,13 @@ class TraceOps(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The answer as a document, without the judgement of the recording."""
+        """The document, without the assessment of the recording."""
         found = {} if self.targets is None else {"targets": self.targets}
         return {"schema": "kprof.trace.ops/1", "traces": self.traces, **found}
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer."""
+        """Return the tables of this view."""
         from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofline
 
         operators = (
@@ -150,7 +150,7 @@ class TraceOps(TraceView):
 
     @property
     def parts(self) -> Sequence[tuple[str, Any]]:
-        """What was found in each trace, and in all of the targets' launches."""
+        """The operator table of each trace, and the launches of all targets."""
         return [*super().parts, *([] if self.targets is None else [("targets", self.targets)])]
 
     def leading(self, part: Any) -> Mapping[str, Any]:
@@ -167,7 +167,7 @@ class TraceOps(TraceView):
         """Return the ``operators`` of each trace, or the launches of ``targets``, as a data frame.
 
         Raises:
-            KprofError: there is no such table.
+            KprofError: the table is unknown.
         """
         from kprof.api.frames import plain_frame
 
@@ -178,7 +178,7 @@ class TraceOps(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How much time is lost against the limits, and where most; of targets, what a search would give back."""
+        """The time lost against the limits and its largest part; with targets, also the gain of a search."""
         if self.targets is None:
             return self._lost()
         from kprof.reporters.trace_targets_text import verdict
@@ -209,14 +209,14 @@ class TraceOps(TraceView):
         )
 
     def pictures(self) -> list[str]:
-        """Return the operators of each trace under the published limits of its GPU, as SVG."""
+        """Return one SVG per trace: its operators on the roofline of its GPU's published limits."""
         return [picture for one in self.traces if (picture := _roofline(one)) is not None]
 
     def svg(self) -> str:
-        """Return the operators of the only trace under the GPU's limits, as SVG.
+        """Return the operators of the only trace on the GPU's roofline, as SVG.
 
         Raises:
-            KprofError: there are several traces, or no operator has both work and limits.
+            KprofError: there are several traces, or no operator has known work and limits.
         """
         if len(self.traces) > 1:
             raise KprofError("a roofline is of one trace", hint="-o page.html has one for each")
@@ -229,7 +229,7 @@ class TraceOps(TraceView):
 
     @classmethod
     def advice(cls, part: "OperatorTable") -> Iterable[TraceAdvice]:
-        """Return the operators that lose most time, and what a further recording would tell."""
+        """Return advice on the operators that lose the most time, and on information missing in the recording."""
         from kprof_analyzers.profiles.timeline.operators.unfused_attention import unfused_attention
         from kprof_analyzers.whole_step.cures import ATTENTION, cure_of
 
@@ -261,9 +261,10 @@ def _reached(row: "OperatorRoofline") -> str:
 
 
 def _advice(cure: "OperatorCure", rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
-    """Return a cure with what it could bring: a fused operator's whole time, of others the time above the limit.
+    """Return advice with its maximum gain: all time of fused operators, and the time above the limit of others.
 
-    Of fused attention the products' operations are left: where those limit a product, its time at the limit stays.
+    Fused attention still computes its matrix products, so a product limited by the matrix units keeps its time at the
+    limit.
     """
     from kprof_analyzers.whole_step.cures import ATTENTION, FUSE
 
@@ -283,7 +284,7 @@ def _digits(value: float) -> str:
 
 
 def _remarks(one: "OperatorTable") -> Iterable[str]:
-    """Return what has no roofline, and why."""
+    """Yield sentences on operators without a roofline, and why."""
     if not one.rows:
         yield "nothing to show"
     yield from (f"Not judged: {each.why}." for each in _unknown(one))
@@ -296,7 +297,7 @@ def _remarks(one: "OperatorTable") -> Iterable[str]:
 
 
 def _unknown(one: "OperatorTable") -> Iterable[TraceAdvice]:
-    """Return what tells the limits or the work that are not known."""
+    """Yield advice on how to obtain unknown limits or work."""
     if one.limits is None:
         names = ", ".join(sorted({name for name in one.info.devices if name}))
         why = f"kprof has no peaks of {names}" if names else "the trace does not name its GPU"
@@ -309,7 +310,7 @@ def _unknown(one: "OperatorTable") -> Iterable[TraceAdvice]:
 
 
 def _roofline(one: "OperatorTable") -> str | None:
-    """Return the operators that compute under the published limits as SVG; ``None`` where none can be placed."""
+    """Return an SVG of the computing operators on the published roofline; ``None`` if no operator can be placed."""
     from kprof_analyzers.profiles.counters.roofline import Point, Roof
     from kprof_analyzers.profiles.counters.roofline_svg import render
 
@@ -318,7 +319,7 @@ def _roofline(one: "OperatorTable") -> str | None:
         return None
     rows = [row for row in one.rows if row.flop and row.bytes and row.tflops]
     units = {row.bound for row in rows if row.bound in limits.peaks}
-    # The roofs that hold one of the points, and the highest one.
+    # Draw the roofs that bound an operator, or the highest roof if none does.
     if limits.peaks and not units:
         units = {max(limits.peaks, key=lambda name: limits.peaks[name])}
     roofs = [Roof("HBM", bandwidth=limits.hbm / 1e9)]

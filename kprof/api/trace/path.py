@@ -1,4 +1,4 @@
-"""``kprof trace path``: the chain of kernels, launches and CPU work that decides how long a run takes."""
+"""``kprof trace path``: the critical path of kernels, launches and CPU work that determines a run's duration."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class TracePath(TraceView):
     Example:  kprof trace path trace.json.gz
 
     Attributes:
-        traces: one entry a trace and rank: ``parts`` in their order, and ``times`` by kind and name.
+        traces: one entry per trace and rank: ``parts`` in order, and ``times`` by kind and name.
     """
 
     help = "The critical path: what a run's length is made of, and what would shorten it."
@@ -46,7 +46,7 @@ class TracePath(TraceView):
     traces: "Sequence[CriticalPath]"
 
     @classmethod
-    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "list[CriticalPath]":  # noqa: ARG003 - has none
+    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "list[CriticalPath]":  # noqa: ARG003 - has no options
         """Compute the critical path of each rank of a trace."""
         from kprof_analyzers.profiles.timeline.critical_path import critical_paths
 
@@ -59,17 +59,17 @@ class TracePath(TraceView):
 
     @property
     def paths(self) -> "Sequence[CriticalPath]":
-        """One path a trace and rank."""
+        """One path per trace and rank."""
         return self.traces
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The answer as a document, without the judgement of the recording."""
+        """The document, without the assessment of the recording."""
         return {"schema": "kprof.trace.path/1", "paths": self.traces}
 
     @property
     def issues(self) -> "list[TraceIssue]":
-        """What was met while reading, trace by trace."""
+        """Issues found while reading, in the order of traces."""
         return [issue for path in {one.info.path: one for one in self.traces}.values() for issue in path.issues]
 
     @property
@@ -83,7 +83,7 @@ class TracePath(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer; rows of the first two are parts of the path with its length."""
+        """Return the tables of this view; rows of the first two also have the length of the path."""
         from kprof_analyzers.profiles.timeline.critical_path import PathPart, PathTime
 
         kinds = (
@@ -115,7 +115,7 @@ class TracePath(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How long the longest path is, and what takes most of it."""
+        """The length of the longest path, and its largest part, in one line."""
         one = max(self.traces, key=lambda path: path.span_ns, default=None)
         if one is None or not one.span_ns:
             return "no GPU activity in these traces"

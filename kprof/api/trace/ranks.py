@@ -1,4 +1,4 @@
-"""``kprof trace ranks``: the ranks of a distributed job side by side."""
+"""``kprof trace ranks``: compare the ranks of a distributed job."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ class TraceRanks(TraceView):
     Example:  kprof trace ranks rank_*.json.gz
 
     Attributes:
-        traces: what each file gave.
-        report: devices, skew of the compute time, and the collectives that were waited for longest.
+        traces: data of each file.
+        report: devices, skew of the compute time, and the collectives with the longest waits.
     """
 
     help = "Ranks compared: skew, stragglers, waits in collectives."
@@ -43,7 +43,7 @@ class TraceRanks(TraceView):
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "RankPart":
-        """Compute what one trace tells of its ranks."""
+        """Read the ranks of one trace."""
         from kprof_analyzers.profiles.timeline.categories import load_categories
         from kprof_analyzers.profiles.timeline.ranks import rank_part
 
@@ -51,7 +51,7 @@ class TraceRanks(TraceView):
 
     @classmethod
     def answer(cls, paths: Sequence[Any], options: Any, **further: Any) -> "TraceRanks":
-        """Compare the ranks of all files; the answer has at most ``rows`` collectives."""
+        """Compare the ranks of all files, with at most ``rows`` collectives (0: all)."""
         rows = further.pop("rows", 0)
         found = super().answer(paths, options, **further)
         return cls.combined(found.left_out, found.traces, rows) if rows else found
@@ -68,13 +68,13 @@ class TraceRanks(TraceView):
         """The only comparison."""
         return [("", self.report)]
 
-    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - the comparison is of all traces
-        """Return no columns: a row is of all traces."""
+    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - rows belong to all traces
+        """Return no extra leading columns, because each row belongs to all traces."""
         return {}
 
     @property
     def issues(self) -> "list[TraceIssue]":
-        """What was met while reading, trace by trace, and ranks that are missing."""
+        """Issues found while reading, in the order of traces, and missing ranks."""
         from kprof.inputs.completeness import missing_ranks
         from kprof.inputs.torch_profiler.issues import TraceIssue
 
@@ -83,12 +83,12 @@ class TraceRanks(TraceView):
         return [*super().issues, *lacking]
 
     def remarks(self) -> Iterable[str]:
-        """Return what was met while reading and comparing."""
+        """Return remarks on reading and comparing the traces."""
         return [*super().remarks(), *(f"remark: {note}" for note in self.report.notes)]
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The answer as a document, without the judgement of the recording."""
+        """The document, without the assessment of the recording."""
         report = self.report
         return {
             "schema": "kprof.trace.ranks/1",
@@ -107,13 +107,13 @@ class TraceRanks(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer; a collective is with whether ranks are missing."""
+        """Return the tables of this view; each row of collectives also says whether ranks are missing."""
         from kprof_analyzers.profiles.timeline.collectives import CollectiveBandwidth
         from kprof_analyzers.profiles.timeline.ranks import Collective
 
         collectives = (
             Column("waited ms", lambda row: milliseconds(row[0].waited_ns)),
-            # Without all ranks the one that came last may not be here.
+            # If ranks are missing, the last rank may be one of them.
             Column("came last", lambda row: "?" if row[1] else f"rank {row[0].last}"),
             Column("no.", lambda row: f"#{row[0].number}"),
             Column("collective", lambda row: row[0].name, wide=True),
@@ -140,7 +140,7 @@ class TraceRanks(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """The skew, and the rank that the others wait for."""
+        """The compute skew, and the rank that the others wait for, in one line."""
         report = self.report
         ranks = len({d.rank for d in report.devices})
         if ranks < 2:

@@ -1,4 +1,4 @@
-"""``kprof trace report``: one page about traces, from one reading of each."""
+"""``kprof trace report``: one page about traces, each of which is read once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ class TraceReport(TraceView):
     Example:  kprof trace report trace.json.gz -o page.html
 
     Attributes:
-        traces: what one reading of each trace gave.
-        runs: the same, with each view's answer over all traces.
+        traces: data of each trace.
+        runs: the traces, with each view over all of them.
     """
 
     help = "One page: completeness, breakdown, steps, kernels, gaps, operators, ranks, what to do."
@@ -47,25 +47,25 @@ class TraceReport(TraceView):
 
     @classmethod
     def answer(cls, paths: Sequence[Path_], options: Any, **_further: Any) -> "TraceReport":
-        """Read each trace once, and ask every view."""
+        """Read each trace once, and compute every view."""
         runs = read_runs(paths, options)
         return cls(runs.left_out, runs.traces, runs)
 
     @property
     def answers(self) -> Mapping[str, TraceView]:
-        """Views by name, over all traces, in the order of the page."""
+        """Views over all traces, by name, in the order of the page."""
         return self.runs.answers
 
     @property
     def issues(self) -> "list[TraceIssue]":
-        """What was met while reading, trace by trace, and ranks that are missing."""
+        """Issues found while reading, in the order of traces, and missing ranks."""
         ranks = self.answers.get("ranks")
         known = [issue for one in self.traces for issue in one.issues]
         return [*known, *(issue for issue in (ranks.issues if ranks else ()) if issue.kind == "missing-ranks")]
 
     @property
     def advice_of_all(self) -> list[tuple[float, str, str]]:
-        """What to do next: nanoseconds that it could save at most, the trace and a sentence; the largest first."""
+        """Advice as (maximum saving in ns, path of the trace, sentence), largest saving first."""
         found = [(0.0, issue.path or "", f"{_CURE}: {issue.cure}") for issue in self.issues if issue.cure]
         for one in self.traces:
             for name, answer in self.answers.items():
@@ -75,7 +75,7 @@ class TraceReport(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The answer as a document: each part by its name."""
+        """The document: each part by its name."""
         return {
             "schema": "kprof.trace.report/1",
             "traces": [one.info for one in self.traces],
@@ -86,7 +86,7 @@ class TraceReport(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How many traces, how busy the GPUs were, and what to do first."""
+        """The number of traces, the busy share of the GPUs, and what to do first, in one line."""
         whole = sum(one.operators.kernel_ns for one in self.traces)
         devices = [device for one in self.traces for device in one.breakdown.devices]
         busy, span = sum(d.busy_ns for d in devices), sum(d.span_ns for d in devices)
@@ -97,7 +97,7 @@ class TraceReport(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the first and the last part; the others are those of each view."""
+        """Return the tables of the first and the last part; other parts use the tables of their view."""
         issues = (
             Column("trace", lambda issue: label(issue.path or "", 40)),
             Column("what", lambda issue: issue.message, wide=True),
@@ -121,20 +121,20 @@ class TraceReport(TraceView):
         """The only report."""
         return [("", self)]
 
-    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - a row says of which trace it is
-        """Return no columns before a table's own."""
+    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - each row names its trace
+        """Return no extra leading columns."""
         return {}
 
     def to_frame(self, table: str = "") -> "pd.DataFrame":
         """Return ``next``, ``completeness`` or the first table of a view by its name, as a data frame.
 
         Raises:
-            KprofError: there is no such part.
+            KprofError: the part is unknown.
         """
         return self.answers[table].to_frame() if table in self.answers else super().to_frame(table)
 
     def lines(self, display: Any) -> list[str]:
-        """Return the parts in their order, each under its name; nothing where the page is written and none is named."""
+        """Return the parts in order, each under its name; empty if a page is written and no part is requested."""
         names = [_FIRST, *self.answers, _LAST]
         for name in display.show:
             if name not in names:
@@ -159,7 +159,7 @@ class TraceReport(TraceView):
         return [f"== {name}: {head}".rstrip(": "), *(wrapped(f"- {one_line(line)}") for line in shown), *left, ""]
 
     def to_html(self) -> str:
-        """Return one self-contained page: timeline, and the parts by their names."""
+        """Return one self-contained page: the timeline, and each part under its name."""
         from kprof.reporters.grids import PAGE_ROWS
         from kprof.reporters.html.run import PagePart, run_page
 
@@ -174,7 +174,7 @@ class TraceReport(TraceView):
         )
 
     def remarks(self) -> Iterable[str]:
-        """Return nothing: what was met while reading is a part of the report."""
+        """Return no remarks, because issues found while reading are a part of the report."""
         return ()
 
 

@@ -1,4 +1,4 @@
-"""``kprof trace steps``: kernels and time of each step."""
+"""``kprof trace steps``: the kernels and time of each step."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ class TraceSteps(TraceView):
     Example:  kprof trace steps trace.json.gz
 
     Attributes:
-        traces: one entry a trace: ``steps``, the positions of the ``slow`` ones, and ``outside_ns`` in no step.
+        traces: one entry per trace: ``steps``, positions of the ``slow`` steps, and the time ``outside_ns`` of steps.
     """
 
     help = "Steps: kernels and time of each, prefill and decode apart, the slow ones."
@@ -35,15 +35,15 @@ class TraceSteps(TraceView):
     traces: "Sequence[StepTable]"
 
     @classmethod
-    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "StepTable":  # noqa: ARG003 - has none
-        """Compute the answer for one trace."""
+    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "StepTable":  # noqa: ARG003 - has no options
+        """Compute the steps of one trace."""
         from kprof_analyzers.profiles.timeline.profiler_steps import step_table
 
         return step_table(trace)
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer; a row is a step and its position."""
+        """Return the tables of this view; a row is (step, whether it is slow, whether there are several ranks)."""
         from kprof_analyzers.profiles.timeline.profiler_steps import ProfilerStep
 
         columns = (
@@ -59,7 +59,7 @@ class TraceSteps(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How many steps of each phase, their median, and how many are slow or cut."""
+        """The number and median time of steps of each phase, and the number of slow or cut steps, in one line."""
         steps = [step for one in self.traces for step in one.steps]
         if not steps:
             return "no steps are marked in these traces"
@@ -77,7 +77,7 @@ class TraceSteps(TraceView):
 
     @classmethod
     def advice(cls, part: "StepTable") -> Iterable[TraceAdvice]:
-        """Return where slow steps lose time against the median of their phase."""
+        """Return advice on slow steps, with the time they lose against the median of their phase."""
         slow = [part.steps[place] for place in part.slow]
         lost = 0.0
         for step in slow:

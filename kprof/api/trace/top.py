@@ -1,4 +1,4 @@
-"""``kprof trace top``: the kernels and operators that take most GPU time."""
+"""``kprof trace top``: the kernels and operators with the most GPU time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class TraceTop(TraceView):
     Example:  kprof trace top trace.json.gz --show triton -n 20
 
     Attributes:
-        traces: one entry a trace: ``kernels``, ``operators``, ``triton``.
+        traces: one entry per trace: ``kernels``, ``operators``, ``triton``.
     """
 
     help = "Kernels and operators by GPU time."
@@ -37,7 +37,7 @@ class TraceTop(TraceView):
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "Kernels":
-        """Compute the answer for one trace."""
+        """Compute the kernels and operators of one trace."""
         from kprof_analyzers.profiles.timeline.categories import load_categories
         from kprof_analyzers.profiles.timeline.steps import kernels_of
 
@@ -45,14 +45,14 @@ class TraceTop(TraceView):
 
     @classmethod
     def of_file(cls, file: "TraceFile", options: Any, **_further: Any) -> "Kernels":
-        """Compute the answer for one file, a Proton profile among them."""
+        """Compute the kernels of one file, which may also be a Proton profile."""
         from kprof_analyzers.profiles.timeline.steps import kernels_step
 
         return kernels_step(file, options.categories)
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer."""
+        """Return the tables of this view."""
         from kprof_analyzers.profiles.timeline.top import KernelTime, OperatorTime
         from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel
 
@@ -93,7 +93,7 @@ class TraceTop(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How many kernels, and the one that takes most."""
+        """The number and time of kernels, and the kernel with the most time, in one line."""
         kernels = [k for one in self.traces for k in one.kernels]
         whole = sum(k.total_ns for k in kernels)
         if not kernels or not whole:

@@ -28,7 +28,7 @@ class TraceTree(TraceView):
     Example:  kprof trace tree trace.json.gz --depth 6
 
     Attributes:
-        traces: one entry a trace; ``root`` is its tree.
+        traces: one entry per trace; ``root`` is its tree.
     """
 
     help = "GPU time as a tree of nn.Modules and operators."
@@ -39,10 +39,10 @@ class TraceTree(TraceView):
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "TimeTree":
-        """Compute the answer for one trace.
+        """Compute the tree of one trace.
 
         Raises:
-            KprofError: there are no such levels.
+            KprofError: ``options.by`` is unknown.
         """
         from kprof_analyzers.profiles.timeline.tree import time_tree
 
@@ -50,12 +50,12 @@ class TraceTree(TraceView):
 
     @classmethod
     def answer(cls, paths: Sequence[Any], options: Any, **further: Any) -> "TraceTree":
-        """Compute the answer file by file."""
+        """Compute the tree of each file."""
         _levels(options.by)
         return super().answer(paths, options, **further)
 
     def grids(self, part: "TimeTree", display: Any) -> list[Grid]:
-        """Return the nodes down to a depth that take at least a share of the time."""
+        """Return the nodes up to the requested depth that take at least the requested share of the time."""
         (table,) = chosen(self.tables(), display.show or ["tree"])
         least = getattr(display, "min_share", 1.0) / 100 * part.root.total_ns
         depth = getattr(display, "depth", 4) or 1000
@@ -65,7 +65,7 @@ class TraceTree(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the answer; a row is a node with its level and place, and the time of all."""
+        """Return the tables of this view; a row is (level, path in the tree, node, total time of the tree)."""
         columns = (
             Column("ms", lambda row: milliseconds(row[2].total_ns)),
             Column("share", lambda row: percent(row[2].total_ns, row[3])),
@@ -81,13 +81,13 @@ class TraceTree(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How much time, and down to where most of it goes."""
+        """The total time, and the innermost node that takes more than half of it, in one line."""
         whole = sum(one.root.total_ns for one in self.traces)
         if not whole:
             return "no kernels in these traces"
         root = max((one.root for one in self.traces), key=lambda node: node.total_ns)
         path, node = [], root
-        # Down to where the time divides.
+        # Descend while one child takes more than half of the time.
         while node.children and node.children[0].total_ns > 0.5 * root.total_ns:
             node = node.children[0]
             path.append(node.name)

@@ -1,4 +1,4 @@
-"""``kprof counters``: what hardware counters say about kernels. Each view in ``kprof/api/counters`` is a command."""
+"""``kprof counters``: analyse hardware counters of kernels. Each view in ``kprof/api/counters`` is a command."""
 
 from kprof.cli._groups import folder
 from kprof.cli._views import ViewFolder

@@ -1,4 +1,4 @@
-"""``kprof counters plan``: counters that decide a finding, and the passes that collect them."""
+"""``kprof counters plan``: plan the counters that confirm or refute findings, and the passes that collect them."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from kprof.cli._options import takes_options
 from kprof.options.kernels import CounterPlanOptions
 from kprof.reporters.outputs import Outputs
 
-HELP = "Counters that decide a finding or a kernel's findings, in passes."
+HELP = "Plan the counters, in passes, that confirm or refute findings."
 
 
 @takes_options("counters-plan", compiles=True)
@@ -24,7 +24,7 @@ def command(
     options: CounterPlanOptions,
     outputs: Outputs,
 ) -> None:
-    """Counters that decide a finding or a kernel's findings, and the passes that collect them.
+    """Plan the counters that confirm or refute a finding or a kernel's findings, and the passes that collect them.
 
     Each pass is one run of the program. -o writes them as input files: rocprofv3 -i FOLDER/rocprofv3.yaml.
 

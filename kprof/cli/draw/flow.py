@@ -1,4 +1,4 @@
-"""``kprof draw flow``: the control flow of a kernel as a picture."""
+"""``kprof draw flow``: draw the control flow of a kernel."""
 
 from kprof.cli._arguments import TargetArgument
 from kprof.cli._options import takes_options
@@ -13,7 +13,7 @@ HELP = "Draw the control flow of a kernel: blocks, loops, hot spots."
 def command(target: TargetArgument, options: ControlFlowOptions, outputs: Outputs) -> None:
     """Draw the control flow of a kernel: blocks, loops, hot spots.
 
-    -o with .svg is a picture, with .dot for Graphviz; else that is printed.
+    -o FILE.svg writes a picture, -o FILE.dot a Graphviz graph. Without -o, the Graphviz graph is printed.
 
     Example:  kprof draw flow gemm --arch gfx942 -o flow.svg
     """

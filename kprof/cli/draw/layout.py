@@ -1,4 +1,4 @@
-"""``kprof draw layout``: a layout as a picture."""
+"""``kprof draw layout``: draw a layout."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""``kprof ingest``: read what was measured. One command a file; this folder is the list."""
+"""``kprof ingest``: read measurements. Each module here is one command."""
 
 from kprof.cli._groups import folder
 

@@ -1,4 +1,4 @@
-"""``kprof ingest counters``: read profiler output of any generation."""
+"""``kprof ingest counters``: read output of all generations of ROCm profilers."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ def command(
     options: IngestCountersOptions,
     outputs: Outputs,
 ) -> None:
-    """Tell which tool made the files, what is in them, and what cannot be trusted. The format is found by content.
+    """Show the files' tool, contents and issues. The format is detected from the content.
 
     Example:  kprof ingest counters results/ -o tables/
     """

@@ -1,4 +1,4 @@
-"""``kprof ingest mlir``: TTIR or TTGIR without assembly, and dumps of all passes."""
+"""``kprof ingest mlir``: read TTIR or TTGIR without assembly, and dumps of all passes."""
 
 from typing import Annotated
 
@@ -15,11 +15,11 @@ def command(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A .ttir or .ttgir file, or a log with dumps of MLIR.")],
     outputs: Outputs,
 ) -> None:
-    """Show layouts, LDS, conversions and pipelining, and of a dump which pass changed what.
+    """Show layouts, LDS, conversions and pipelining, and for a dump the changes by each pass.
 
-    Each value's way through LDS is listed, with the values that go through it more than once.
+    Each value's path through LDS is listed, and values that pass through LDS more than once are marked.
 
-    Registers, occupancy and time are in the assembly: kprof analyze kernel reads that, with the .ttgir beside it.
+    Registers, occupancy and time require the assembly: kprof analyze kernel reads it, with the .ttgir file next to it.
 
     Example:  kprof ingest mlir dump.log
     """

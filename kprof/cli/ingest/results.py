@@ -1,4 +1,4 @@
-"""``kprof ingest results``: what other tools and libraries of ROCm write down."""
+"""``kprof ingest results``: read result files of other ROCm tools and libraries."""
 
 from typing import Annotated
 
@@ -19,9 +19,9 @@ def command(
     options: IngestResultsOptions,
     outputs: Outputs,
 ) -> None:
-    """Show what a file of another tool holds, the costliest rows first. The format is found by content.
+    """Show the contents of another tool's file, most expensive rows first. The format is detected from the content.
 
-    Read are: output of hipblaslt-bench, rocblas-bench and rccl-tests; tuning files of hipBLASLt; tables of tuned GEMMs
+    Supported: output of hipblaslt-bench, rocblas-bench and rccl-tests; tuning files of hipBLASLt; tables of tuned GEMMs
     (gradlib, vLLM, AITER); find-db and perf-db of MIOpen; library logic and benchmarks of Tensile; logs of rocBLAS and
     hipBLASLt calls; profiles of Omnitrace and rocprof-sys; reports of the ROCr Debug Agent: kernel, instruction, source
     line and registers of a fault. With --code-object the line comes from the code object's line table.

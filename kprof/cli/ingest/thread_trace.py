@@ -1,4 +1,4 @@
-"""``kprof ingest thread-trace``: thread traces (ATT), decoded or raw."""
+"""``kprof ingest thread-trace``: read thread traces (ATT), decoded or raw."""
 
 from typing import Annotated
 
@@ -21,7 +21,8 @@ def command(
 ) -> None:
     """Show where the traced wavefronts spent their cycles: by source line, by mnemonic and by instruction.
 
-    Of a folder with several dispatches all are listed, and the first that was traced and is no fill is shown.
+    If a folder contains several dispatches, all are listed, and the first traced one that is not a fill kernel is
+    shown.
 
     Example:  kprof ingest thread-trace ui_output_agent_1_dispatch_20
     """

@@ -1,4 +1,4 @@
-"""``kprof ingest trace``: read traces, say what is in them, write tables and other viewers' formats."""
+"""``kprof ingest trace``: summarise traces, and write tables and other viewers' formats."""
 
 from typing import Annotated
 
@@ -21,10 +21,10 @@ def command(
     written: IngestTraceOptions,
     outputs: Outputs,
 ) -> None:
-    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and say what is in them.
+    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and summarise them.
 
-    The summary of a PyTorch trace needs little memory whatever the size. Tables written as Parquet are
-    accepted by every kprof trace command in place of the trace.
+    The summary of a PyTorch trace needs little memory, regardless of the trace's size. Every kprof trace command
+    accepts tables written as Parquet instead of the trace.
 
     Example:  kprof ingest trace runs/ -o tables/
     """

@@ -1,4 +1,4 @@
-"""``kprof ingest tunableop``: PyTorch TunableOp result files."""
+"""``kprof ingest tunableop``: read PyTorch TunableOp result files."""
 
 from typing import Annotated
 
@@ -19,10 +19,10 @@ def command(
     options: IngestTunableOpOptions,
     outputs: Outputs,
 ) -> None:
-    """Show the slowest GEMMs, which library won each, and the time lost where tuning was not used.
+    """Show the slowest GEMMs, the fastest library for each, and the time lost without tuning.
 
-    A result file has the time of the winner only. What tuning gains is therefore reported for problems that the file
-    has twice, or against --untuned.
+    A result file contains only the time of the best solution. Therefore the gain of tuning is reported only for
+    problems that occur twice in the file or that also occur in --untuned.
 
     Example:  kprof ingest tunableop tunableop_results0.csv
     """

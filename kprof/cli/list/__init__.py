@@ -1,7 +1,7 @@
-"""``kprof list``: what kprof knows. Each module here is one list."""
+"""``kprof list``: list bundled kernels, GPUs or rules. Each module here is one list."""
 
 from kprof.cli._groups import folder
 
-HELP = "The bundled kernels, the GPUs or the rules: all of them, or one with everything about it."
+HELP = "List the bundled kernels, the GPUs or the rules, or show one of them in detail."
 
 app = folder(__name__)

@@ -1,4 +1,4 @@
-"""``kprof list gpus``: the GPU architectures, and every figure that kprof works with."""
+"""``kprof list gpus``: list the GPU architectures, or show the hardware figures of one."""
 
 import sys
 from typing import Annotated
@@ -20,10 +20,10 @@ def command(
         typer.Argument(metavar="[GPU]", help="Architecture or product: gfx942 or MI300X.", autocompletion=completed),
     ] = None,
 ) -> None:
-    """List every architecture with its products, or show one.
+    """List every architecture with its products, or show one in detail.
 
-    That is its occupancy rules, LDS, rates, memory, products and matrix instructions. Figures marked ? are not firmly
-    sourced, and no verdict rests on them.
+    The details are occupancy rules, LDS, rates, memory, products and matrix instructions. Figures marked ? have no
+    reliable source, and no verdict depends on them.
     """
     from kprof.api.architectures import architecture, architectures, document, list_document, product_of
     from kprof.output.headline import wrapped

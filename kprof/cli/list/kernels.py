@@ -1,4 +1,4 @@
-"""``kprof list kernels``: the kernels that come with kprof, or one of them, or one of your own."""
+"""``kprof list kernels``: list the bundled kernels, or show a bundled kernel or one of your own."""
 
 from typing import Annotated
 
@@ -25,8 +25,8 @@ def command(
 ) -> None:
     """List the bundled kernels, or show one: cases, default knobs, further configurations, tuning space and source.
 
-    The list has name, summary, number of cases, and the architectures that cannot run the default case. Without --arch
-    one architecture of each generation is spoken of.
+    The list has name, summary, number of cases, and the architectures that cannot run the default case. Without --arch,
+    one architecture of each generation is checked.
     """
     from kprof.api.kernels import ARCHITECTURES, kernel, kernels
     from kprof.reporters.kernel_list import show_kernel, show_list, verdict

@@ -1,4 +1,4 @@
-"""``kprof list rules``: what kprof checks."""
+"""``kprof list rules``: list the rules that kprof checks."""
 
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,12 @@ from kprof.reporters.outputs import Outputs
 if TYPE_CHECKING:
     from kprof.reporters._ci_findings import RuleHelp
 
-HELP = "Every rule with its severity and what it looks for."
+HELP = "Every rule with its severity and what it detects."
 
 
 @takes_options("rules")
 def command(outputs: Outputs) -> None:
-    """List every rule with its severity and what it looks for. kprof explain KP301 says more about one."""
+    """List every rule with its severity and what it detects. kprof explain KP301 explains one rule."""
     from kprof.api.rules import document, rules
 
     found = rules()

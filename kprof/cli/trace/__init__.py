@@ -1,4 +1,4 @@
-"""``kprof trace``: questions to timelines. Each view in ``kprof/api/trace`` is a command."""
+"""``kprof trace``: analyse timelines. Each view in ``kprof/api/trace`` is a command."""
 
 import os
 
@@ -9,5 +9,5 @@ HELP = "Timelines: where the GPU's time goes, gaps, ranks, a report, two traces 
 
 app = folder(__name__, ViewFolder, views="trace")
 
-# Links are found with numpy, which would start a thread a core for matrix products: half of what loading it takes.
+# Trace readers use numpy. Starting OpenBLAS's threads, one per core, would take half of numpy's import time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""The Tritons that a page can choose between: the installed one, and those that ``kprof diff --triton`` keeps."""
+"""Triton releases that a page offers: the installed one, and releases that ``kprof diff --triton`` downloaded."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class TritonSessions:
-    """A session for each Triton, begun when it is first asked; none is ever got from the network.
+    """One session per Triton release, started by its first query; releases are never downloaded.
 
     Args:
-        begin: makes the session of a release; ``""`` is the installed one.
+        begin: function that creates the session of a release; ``""`` is the installed one.
 
     Attributes:
-        versions: releases that are there besides the installed one, the oldest first.
+        versions: available releases besides the installed one, oldest first.
     """
 
     def __init__(self, begin: Callable[[str], Session]) -> None:
@@ -33,10 +33,10 @@ class TritonSessions:
         self._stack.close()
 
     def session(self, version: str) -> Session:
-        """The session of a release, ``""`` for the installed one.
+        """Return the session of a release, ``""`` for the installed one.
 
         Raises:
-            KprofError: it is not there.
+            KprofError: the release is not available.
         """
         if version and version not in self.versions:
             there = ", ".join(self.versions) or "none but the installed one"
@@ -51,8 +51,8 @@ def _known() -> list[str]:
     from kprof.compiler.installations import known, provide
 
     try:
-        # The installed release may be kept, too: it is chosen as the installed one.
+        # Skip a downloaded copy of the installed release; the page offers it as "installed".
         return [version for version in known() if provide(version).folder is not None]
     except KprofError:
-        # Without a home folder none can be kept.
+        # There is no home folder, so no release can have been downloaded.
         return []

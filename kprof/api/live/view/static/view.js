@@ -1,4 +1,4 @@
-// The page: one question (target, GPU, case, knobs), its figures and its panes.
+// The page: one query (target, GPU, case, knobs), its figures and its panes.
 
 import { byId, choices, known, make } from "/dom.js";
 import * as better from "/better.js";
@@ -23,9 +23,9 @@ let tried;
 let timeline;
 let panes = [];
 let selected = null;
-// Each target's GPU and case where nothing is chosen.
+// Default GPU and case of each target.
 const homes = new Map();
-// Listings of the question that is shown, by stage: two panes may show one.
+// Listings of the shown query, by stage, because two panes may show the same stage.
 let listings = new Map();
 const BEGIN_WITH = ["python", "amdgcn", "ttgir"];
 
@@ -53,7 +53,7 @@ function fine() {
   for (const id of ["figures", "findings"]) byId(id).classList.remove("stale");
 }
 
-/** Ask for the question as it is now; an answer that another one has overtaken is not shown. */
+/** Send the current query and show its answer; ignore the answer if a newer query was sent meanwhile. */
 async function refresh({ sheetToo = false } = {}) {
   turn += 1;
   const mine = turn;
@@ -113,7 +113,7 @@ async function fill(pane, { scroll = false } = {}) {
   if (selected) pane.light(selected.key, selected.chain, scroll);
 }
 
-/** As many panes as are chosen; those that are new. */
+/** Add or remove panes to get the selected number; return the new ones. */
 function arrange() {
   const count = Number(byId("pane-count").value);
   for (const gone of panes.splice(count)) gone.root.remove();
@@ -154,7 +154,7 @@ function kernels() {
   byId("kernel-choice").hidden = names.length < 2;
 }
 
-/** Change the question; what is as the server was started is left out, so that one question has one form. */
+/** Change the query. Values equal to the server's defaults are omitted, so that equivalent queries are equal. */
 function change(parts, options = {}) {
   const changed = { ...question, ...parts };
   better.forget();
@@ -175,7 +175,7 @@ function place(from, key, chain) {
   for (const pane of panes) pane.light(key, chain, pane !== from);
 }
 
-/** The pane that shows the instructions; the last one becomes it where none does. */
+/** Return the pane that shows the instructions; if there is none, switch the last pane to them. */
 async function instructions() {
   const pane = panes.find((one) => one.stage === "amdgcn") || panes.at(-1);
   if (pane.stage !== "amdgcn") {
@@ -186,7 +186,7 @@ async function instructions() {
   return pane;
 }
 
-/** Draw the wavefronts of the question that is shown, once somebody wants to see them. */
+/** Draw the wavefronts of the shown query if the timeline is open. */
 async function wavefronts() {
   if (!byId("timeline-open").open || byId("timeline-open").dataset.turn === String(turn)) return;
   const mine = turn;
@@ -201,7 +201,7 @@ async function wavefronts() {
   }
 }
 
-/** Light a line `file:line` in all panes. */
+/** Highlight the source line `file:line` in all panes. */
 function atLine(place) {
   for (const pane of panes) {
     const key = [...pane.rows.keys()].find((one) => one === place || one.endsWith(`/${place}`));
@@ -209,14 +209,14 @@ function atLine(place) {
   }
 }
 
-/** Go to the instruction on a line of the assembly. */
+/** Scroll to the instruction on an assembly line. */
 async function goTo(line) {
   const pane = await instructions();
   const row = pane.rowOf(line);
   if (row >= 0) pane.mark([row]);
 }
 
-/** Go to the instructions of a finding. */
+/** Scroll to the instructions of a finding. */
 async function jump(finding) {
   const pane = await instructions();
   const { file = null, line = null } = finding.location || {};
@@ -234,7 +234,7 @@ async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // The text stands on the page and can be marked.
+    // The text is shown on the page, where the user can select it.
   }
 }
 
@@ -250,7 +250,7 @@ function heard(kind, news) {
 
 const value = (one) => (typeof one === "number" ? known(one) : (one ?? "unknown"));
 
-/** What the compiled code of two pinned rows differs in, below the table. */
+/** Show the differences in the compiled code of two pinned rows below the table. */
 async function compare([old, now]) {
   if (old.question.target !== now.question.target || old.words.includes("(save") !== now.words.includes("(save")) return;
   const bare = ({ kernel: _, ...asked }) => asked;
