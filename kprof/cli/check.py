@@ -23,7 +23,7 @@ def command(
     outputs: Outputs,
     config_file: Annotated[
         Path | None,
-        typer.Option("--config-file", help="kprof.toml or pyproject.toml; by default searched here and in parent folders."),
+        typer.Option("--config-file", help="kprof.toml or pyproject.toml; by default searched here and above."),
     ] = None,
 ) -> None:
     """Compile the kernels that [tool.kprof] names and compare them with budgets and a baseline. No GPU is used.

@@ -43,9 +43,7 @@ def command(
     targets: TargetsArgument = None,
     list_tests: Annotated[
         bool,
-        typer.Option(
-            "--list-tests", help="With --since: print only the tests of kernels that may have changed."
-        ),
+        typer.Option("--list-tests", help="With --since: print only the tests of kernels that may have changed."),
     ] = False,
 ) -> None:
     """Compare two compiles, or one kernel under several Tritons, and explain regressions. No GPU is used.

@@ -28,7 +28,7 @@ from kprof.options.option import Option, Options, group
 class DisplayOptions(Options):
     """Options of every command: how its result is shown."""
 
-    quiet: Annotated[bool, Option("Only the verdict.", "-q")] = False
+    quiet: Annotated[bool, Option("Print only the verdict.", "-q")] = False
     verbose: Annotated[int, Option("More detail; -vv for all of it.", "-v", counted=True)] = 0
     no_color: Annotated[bool, Option("No colours, whatever the terminal can do.")] = False
 
@@ -40,7 +40,7 @@ class GpuOptions(Options):
     arch: Annotated[
         Sequence[str],
         Option(
-            "GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.",
+            "GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else MI300X.",
             "-a",
             "GPU[,GPU]",
             NAMES,
@@ -66,8 +66,9 @@ class ConditionOptions(Options):
     condition: Annotated[
         str,
         Option(
-            "What a timed launch finds in the caches: warm (what the one before left), flushed (by reads), "
-            "flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.",
+            "State of the caches before a timed launch: warm (left by the previous launch), flushed (by reads), "
+            "flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed conditions "
+            "include the time of events.",
             metavar="NAME",
             choices=tuple(CONDITIONS),
         ),
@@ -79,7 +80,7 @@ class OutputOptions(Options):
     """The file or folder that the result is written to."""
 
     output: Annotated[
-        str | None, Option("File or folder to write; as a file, - is standard output.", "-o", "PATH", PATH)
+        str | None, Option("File or folder to write; for a file, - is standard output.", "-o", "PATH", PATH)
     ] = None
 
 
@@ -116,7 +117,7 @@ class TimeoutOptions(Options):
     """The time limit of a single step."""
 
     timeout: Annotated[
-        float, Option("Seconds that one compile, measurement or question may take.", metavar="SECONDS", least=0.1)
+        float, Option("Time limit in seconds of one compile, measurement or query.", metavar="SECONDS", least=0.1)
     ] = 300.0
 
 
@@ -126,7 +127,7 @@ class ProgramOptions(Options):
 
     time_limit: Annotated[
         float | None,
-        Option("Seconds that the program after -- may run; 3600 if left out.", metavar="SECONDS", least=1),
+        Option("Time limit in seconds of the program after --; 3600 by default.", metavar="SECONDS", least=1),
     ] = None
 
 
@@ -137,8 +138,8 @@ class TritonOptions(Options):
     triton: Annotated[
         Sequence[str],
         Option(
-            "The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter that "
-            "has one; the installed one if left out. For a comparison, again for the next, old to new.",
+            "The Triton to compile with: a release (downloaded once), 'installed' (the default), a .whl file, or a "
+            "Python interpreter that has Triton. For a comparison, repeat the option, old to new.",
             "-t",
             "VERSION|WHEEL|PYTHON",
             LISTED,
@@ -163,8 +164,8 @@ class FailOptions(Options):
     fail_on: Annotated[
         str | None,
         Option(
-            "Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or "
-            "compiles are compared and checked, never where a kernel is analysed.",
+            "Exit with 1 for a finding of at least this severity: note, warning, error or never. The default is "
+            "warning for comparisons and checks, and never for analyses.",
             metavar="SEVERITY",
             choices=("note", "warning", "error", "never"),
         ),
@@ -176,7 +177,7 @@ class GrowthOptions(Options):
     """The growth of time that makes the exit code of a comparison 1."""
 
     fail_over: Annotated[
-        float | None, Option("Exit with 1 when the GPU's time grew by more than this many percent.", metavar="PERCENT")
+        float | None, Option("Exit with 1 if the GPU's time grew by more than this percentage.", metavar="PERCENT")
     ] = None
 
 
@@ -191,7 +192,7 @@ class KnobOptions(GpuOptions):
     shape: Annotated[
         Sequence[Mapping[str, Any]],
         Option(
-            "Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.",
+            "Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.",
             "-s",
             "K=V,...",
             PROBLEMS,
@@ -199,7 +200,7 @@ class KnobOptions(GpuOptions):
     ] = ()
     case: Annotated[
         str | None,
-        Option("Named shape of the kernel; several with commas where a command takes them.", metavar="NAME", kind=WORDS,
+        Option("Named shape of the kernel; some commands accept several, comma-separated.", metavar="NAME", kind=WORDS,
                completes="cases"),
     ] = None  # fmt: skip
     signature: Annotated[
@@ -232,12 +233,12 @@ class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
     """
 
     all_configs: Annotated[
-        bool, Option("Each configuration that the kernel lists; of a capture, also what was not launched.")
+        bool, Option("Analyse each configuration that the kernel lists; for a capture, also kernels without a launch.")
     ] = False
     grid: Annotated[
         Sequence[int | str],
         Option(
-            "Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or "
+            "Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or "
             "'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.",
             metavar="X[;Y[;Z]]",
             kind=GRID,
@@ -250,7 +251,7 @@ class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
     value: Annotated[
         Mapping[str, int | Sequence[int]],
         Option(
-            "What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.",
+            "Value of an argument that the launch does not define, or a tensor's contents as one number or FILE.json.",
             metavar="NAME=N|FILE",
             kind=SUPPLIED,
         ),
@@ -263,9 +264,9 @@ class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
 class WorkgroupOptions(Options):
     """LDS and wavefronts per workgroup, which the launch sets and compiled code may not contain."""
 
-    lds: Annotated[int | None, Option("LDS of a workgroup: bytes, or 32K.", metavar="BYTES", kind=BYTES)] = None
+    lds: Annotated[int | None, Option("LDS per workgroup in bytes: 32768 or 32K.", metavar="BYTES", kind=BYTES)] = None
     num_warps: Annotated[
-        int | None, Option("Wavefronts of a workgroup; 4 where occupancy has numbers alone.", metavar="N")
+        int | None, Option("Wavefronts per workgroup; by default 4 for kprof occupancy without a target.", metavar="N")
     ] = None
 
 
@@ -275,11 +276,11 @@ class MeasuredOptions(Options):
 
     counters: Annotated[
         Sequence[str],
-        Option("Files or folders of a ROCm profiler with what is asked about.", metavar="PATH", kind=PATHS),
+        Option("Files or folders of a ROCm profiler that measured the kernel or run.", metavar="PATH", kind=PATHS),
     ] = ()
     trace: Annotated[
         Sequence[str],
-        Option("PyTorch traces, or folders of them, with what is asked about.", metavar="PATH", kind=PATHS),
+        Option("PyTorch traces of the kernel or run, or folders of traces.", metavar="PATH", kind=PATHS),
     ] = ()
 
 
@@ -298,8 +299,8 @@ class ChosenKernelOptions(Options):
 
     kernel: Annotated[
         str | None,
-        Option("Only this kernel of a target with several; of counters all that have this in their names.", "-k",
-               "NAME"),
+        Option("Only this kernel of a target with several; for counters, all kernels whose names contain the text.",
+               "-k", "NAME"),
     ] = None  # fmt: skip
 
 
@@ -310,8 +311,8 @@ class ByOptions(Options):
     by: Annotated[
         str,
         Option(
-            "What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree: "
-            "modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.",
+            "Grouping of the rows. For a profile: name, shapes, module, phase, range, place, or module,name. For a "
+            "tree: modules, operators or both. For counters: properties that identify a kernel, such as name,grid.",
             metavar="FIELD[,FIELD]",
         ),
     ] = ""
@@ -324,7 +325,7 @@ class LinkedTargetOptions(Options):
     target: Annotated[
         Sequence[str],
         Option(
-            "A kernel of the traces or files, as kprof analyze kernel takes it; repeatable.",
+            "A target, as for kprof analyze kernel, whose kernel is in the traces or files; repeatable.",
             metavar="TARGET",
             kind=PATHS,
             completes="targets",
@@ -337,7 +338,7 @@ class BudgetOptions(Options):
     """The time limit of a search."""
 
     budget: Annotated[
-        float, Option("Seconds after which no compile is begun; 0: no limit.", metavar="SECONDS", least=0)
+        float, Option("Seconds after which no further compile is started; 0: no limit.", metavar="SECONDS", least=0)
     ] = 60.0
 
     @property
@@ -351,7 +352,8 @@ class RunOptions(Options):
     """Whether a search may run a recorded program again."""
 
     run: Annotated[
-        bool, Option("Run a capture's program again, up to the launch, for other tiles; else compiler options only.")
+        bool,
+        Option("Run a capture's program again up to the launch, to try other tiles; else try only compiler options."),
     ] = True
 
 
@@ -366,7 +368,7 @@ class SpaceOptions(Options):
 
     space: Annotated[
         str | None,
-        Option("Knobs with values (TOML, YAML, JSON) in place of the kernel's own.", metavar="FILE", kind=PATH),
+        Option("Knobs and their values (TOML, YAML, JSON) instead of the kernel's own.", metavar="FILE", kind=PATH),
     ] = None
 
 
@@ -382,7 +384,7 @@ class DeviceNameOptions(Options):
     """The GPU's name in file names."""
 
     device_name: Annotated[
-        str | None, Option("The device in file names, where it is not the product's usual one.", metavar="NAME")
+        str | None, Option("Device name in file names, if it is not the product's usual one.", metavar="NAME")
     ] = None
 
 
@@ -392,7 +394,7 @@ class TableOptions(Options):
 
     table: Annotated[
         str | None,
-        Option("Dispatch table; $KPROF_DISPATCH_TABLE, if set, where none is named.", metavar="FILE", kind=PATH),
+        Option("Dispatch table; by default $KPROF_DISPATCH_TABLE, if set.", metavar="FILE", kind=PATH),
     ] = None
 
 
@@ -408,7 +410,7 @@ class CureOptions(Options):
     """Whether better knobs are searched too."""
 
     advise: Annotated[
-        float, Option("Seconds to search, by recompiling, for better knobs; 0: none.", metavar="SECONDS", least=0)
+        float, Option("Seconds to search for better knobs by recompiling; 0: no search.", metavar="SECONDS", least=0)
     ] = 0.0
 
 

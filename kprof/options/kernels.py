@@ -26,8 +26,8 @@ class KernelOptions(CompileOptions, WorkgroupOptions, ThreadTraceOptions, Chosen
     try_cures: Annotated[
         bool,
         Option(
-            "Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options at "
-            "most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.",
+            "Compile cheap fixes for findings that cost more than 5 % of the time: up to a dozen compiler options; "
+            "after two seconds only the first is still started. KPROF_TRY=0 disables them everywhere.",
             flag="--try",
         ),
     ] = True
@@ -35,7 +35,7 @@ class KernelOptions(CompileOptions, WorkgroupOptions, ThreadTraceOptions, Chosen
     source: Annotated[
         Sequence[str],
         Option(
-            "A folder with the sources of what is compiled already; the current one always counts.",
+            "A folder with the sources of precompiled targets; the current folder is always searched too.",
             metavar="FOLDER",
             kind=PATHS,
         ),
@@ -71,7 +71,7 @@ class ReportOptions(KernelOptions, OutputOptions):
     max_size: Annotated[
         float | None,
         Option(
-            "Megabytes that the page of kernels should stay below, 1 if left out; 0: everything of all of them.",
+            "Maximum size of the page of kernels in megabytes, 1 by default; 0: no limit.",
             metavar="MB",
         ),
     ] = None
@@ -111,7 +111,7 @@ class ViewOptions(CompileOptions, ThreadTraceOptions, TimeoutOptions):
 
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "passes"})
 
-    port: Annotated[int, Option("Port of the loopback; 0: one that is free.", metavar="N", least=0)] = 0
+    port: Annotated[int, Option("Port on the loopback address; 0: any free port.", metavar="N", least=0)] = 0
     browser: Annotated[bool, Option("Open the page in a browser.")] = True
 
 

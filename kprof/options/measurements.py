@@ -29,9 +29,9 @@ class TraceOptions(WorkerOptions, ClusterOptions):
     """Options for reading timelines."""
 
     exclude_warm_up: Annotated[
-        bool, Option("Leave out what was launched before the recording began; it counts otherwise.")
+        bool, Option("Exclude kernels launched before the recording began; by default they count.")
     ] = False
-    cap_durations: Annotated[bool, Option("Cut impossible durations at their stream's next start.")] = False
+    cap_durations: Annotated[bool, Option("Cut impossible durations at the next start on their stream.")] = False
 
     @property
     def repairs(self) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ class CategoryOptions(TraceOptions):
 
     categories: Annotated[
         str | None,
-        Option("A TOML file with category rules of your own, read before those that come with kprof.", metavar="FILE",
+        Option("A TOML file with your own category rules, which take precedence over kprof's.", metavar="FILE",
                kind=PATH),
     ] = None  # fmt: skip
 
@@ -55,21 +55,21 @@ class CategoryOptions(TraceOptions):
 class BreakdownOptions(CategoryOptions):
     """Options of ``kprof.trace_breakdown``."""
 
-    by_name: Annotated[bool, Option("Use kernel names only: bounded memory, whatever the size.")] = False
+    by_name: Annotated[bool, Option("Use only kernel names, which needs little memory for traces of any size.")] = False
 
 
 @group(frozen=True, kw_only=True)
 class GapOptions(CategoryOptions):
     """Options of ``kprof.trace_gaps``."""
 
-    at_least: Annotated[float, Option("Leave out gaps shorter than this.", metavar="MICROSECONDS", least=0)] = 0.0
+    at_least: Annotated[float, Option("Omit gaps shorter than this.", metavar="MICROSECONDS", least=0)] = 0.0
 
 
 @group(frozen=True, kw_only=True)
 class TreeOptions(TraceOptions, ByOptions):
     """Options of ``kprof.trace_tree``."""
 
-    each: Annotated[bool, Option("Keep modules of one class apart instead of putting them together.")] = False
+    each: Annotated[bool, Option("Show modules of the same class separately instead of merging them.")] = False
 
 
 @group(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class TraceDiffOptions(CategoryOptions):
 
     tree: Annotated[
         str | None,
-        Option("Also align the trees of both sides by names: of modules, operators or both.", metavar="LEVELS",
+        Option("Also align the trees of both sides by the names of modules, operators or both.", metavar="LEVELS",
                choices=LEVELS),
     ] = None  # fmt: skip
 
@@ -90,7 +90,7 @@ class OperatorOptions(TraceOptions, CompileOptions, SpaceOptions, BudgetOptions)
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "env", "passes"})
 
     tune: Annotated[
-        bool, Option("Search the targets' configurations for what the best one is predicted to give back.")
+        bool, Option("Search the targets' configurations, and predict the time that the best one saves.")
     ] = False
 
 
@@ -144,7 +144,7 @@ class TreeAnswerOptions(AnswerOptions):
 
     depth: Annotated[int, Option("Levels to show; 0: all.", metavar="N", least=0)] = 4
     min_share: Annotated[
-        float, Option("Leave out what takes less than this percentage of the time.", metavar="PERCENT", least=0)
+        float, Option("Omit nodes that take less than this percentage of the time.", metavar="PERCENT", least=0)
     ] = 1.0
 
 
@@ -162,7 +162,7 @@ class DiffAnswerOptions(AnswerOptions, GrowthOptions):
 class MetricsAnswerOptions(AnswerOptions):
     """Options for how ``kprof counters metrics`` shows its result."""
 
-    pmc: Annotated[bool, Option("Print only the commands that collect what is missing.")] = False
+    pmc: Annotated[bool, Option("Print only the commands that collect missing counters.")] = False
 
 
 @group(frozen=True, kw_only=True)

@@ -28,17 +28,19 @@ from kprof.options.option import Option, group
 class CaptureOptions(GpuOptions, OutputOptions, StrictOptions, TimeoutOptions, WorkerOptions):
     """Options of ``kprof.capture``."""
 
-    force: Annotated[bool, Option("Replace a capture that is there.")] = False
-    execute: Annotated[bool, Option("Let kernels run where there is a ROCm GPU.")] = True
+    force: Annotated[bool, Option("Replace an existing capture.")] = False
+    execute: Annotated[bool, Option("Run the kernels if there is a ROCm GPU.")] = True
     cache: Annotated[bool, Option("Use the cache of compiled kernels.")] = True
-    arithmetic: Annotated[bool, Option("Compute torch's matrix products, or give zeros.")] = True
-    argv: Annotated[bool, Option("Keep command lines, without their secrets, or leave them out.")] = True
-    full_values: Annotated[bool, Option("Compute large tensors of the GPU too, in the machine's memory.")] = False
+    arithmetic: Annotated[bool, Option("Compute torch's matrix products; else their results are zeros.")] = True
+    argv: Annotated[bool, Option("Store command lines without their secrets; else omit them.")] = True
+    full_values: Annotated[bool, Option("Compute large GPU tensors too, in host memory.")] = False
     keep_values: Annotated[
         int,
-        Option("Integers of a tensor that are kept, where loops depend on them.", metavar="N", least=0, most=1 << 20),
+        Option(
+            "Maximum number of integers stored for a tensor that loops depend on.", metavar="N", least=0, most=1 << 20
+        ),
     ] = 4096
-    operators: Annotated[bool, Option("Keep each call of torch's own operators, for kprof profile.")] = False
+    operators: Annotated[bool, Option("Record each call of torch operators, for kprof profile.")] = False
 
 
 @group(frozen=True, kw_only=True)
@@ -55,15 +57,15 @@ class ProfileOptions(
 ):
     """Options of ``kprof.profile``."""
 
-    within: Annotated[str, Option("Only what runs in torch.profiler.record_function(NAME).", metavar="NAME")] = ""
+    within: Annotated[str, Option("Count only calls inside torch.profiler.record_function(NAME).", metavar="NAME")] = ""
     html: Annotated[
         str | None,
-        Option("Write one page of everything that is known, for a browser. - is standard output.", metavar="PATH",
+        Option("Write one HTML page with all results. - is standard output.", metavar="PATH",
                kind=PATH),
     ] = None  # fmt: skip
     layers: Annotated[
         str,
-        Option("The model's layers, from runs with 1 and 2 in place of {layers}; 4,8,N: with 4 and 8.", metavar="N"),
+        Option("Predict a model with N layers from runs with 1 and 2 as {layers}; 4,8,N: from 4 and 8.", metavar="N"),
     ] = ""
 
     @property
@@ -81,8 +83,8 @@ class MeasureOptions(KnobOptions, SeedOptions, TableOptions, TimeoutOptions):
     provider: Annotated[
         Sequence[str],
         Option(
-            "Who computes it, comma separated: triton, tuned, torch, sdpa, aiter, ck, alternatives. "
-            "By default triton, and torch where it can.",
+            "Implementations to run, comma-separated: triton, tuned, torch, sdpa, aiter, ck, alternatives. "
+            "By default triton, and torch if it supports the case.",
             "-p",
             "NAME[,NAME]",
             NAMES,
@@ -90,20 +92,18 @@ class MeasureOptions(KnobOptions, SeedOptions, TableOptions, TimeoutOptions):
     ] = ()
     limit: Annotated[
         Mapping[str, Any],
-        Option("The machine's limits, where known better: gbs=4800,fp16=990.", metavar="K=V,...", kind=ASSIGNMENTS),
+        Option("Limits of the machine that override kprof's: gbs=4800,fp16=990.", metavar="K=V,...", kind=ASSIGNMENTS),
     ] = field(default_factory=dict)
-    measure_limits: Annotated[bool, Option("Measure limits that are not known with a copy and a matrix product.")] = (
-        True
-    )
-    check_only: Annotated[bool, Option("Compare with the reference, do not time.")] = False
+    measure_limits: Annotated[bool, Option("Measure unknown limits with a copy and a matrix product.")] = True
+    check_only: Annotated[bool, Option("Only compare with the reference, without timing.")] = False
     graph: Annotated[bool | None, Option("Always or never launch through a device graph.")] = None
     warmup_ms: Annotated[float, Option("Milliseconds to run before measuring.", metavar="MS", least=0)] = 25.0
     rep_ms: Annotated[float, Option("Milliseconds to measure.", metavar="MS", least=1)] = 100.0
     inputs: Annotated[
         str,
         Option(
-            "Numbers in the inputs: own, zeros, same, integers or normal. They change clocks, not results: zeros can "
-            "be a fifth faster.",
+            "Values of the inputs: own, zeros, same, integers or normal. They affect clocks, not correctness: zeros "
+            "can be a fifth faster.",
             metavar="KIND",
         ),
     ] = "own"
@@ -120,10 +120,11 @@ class MeasureOptions(KnobOptions, SeedOptions, TableOptions, TimeoutOptions):
         ),
     ] = None
     write_table: Annotated[
-        str | None, Option("Add the fastest to a dispatch table for kprof select.", metavar="FILE", kind=PATH)
+        str | None,
+        Option("Add the fastest configurations to a dispatch table for kprof select.", metavar="FILE", kind=PATH),
     ] = None
     gpus: Annotated[
-        int, Option("GPUs that run it at the same time: 2 for both GCDs of an MI250X.", metavar="N", least=1)
+        int, Option("Number of GPUs that run the kernel at once: 2 for both GCDs of an MI250X.", metavar="N", least=1)
     ] = 1
 
 
@@ -140,7 +141,7 @@ class SelectOptions(KnobOptions, ConditionOptions, TableOptions):
 
     predict: Annotated[
         bool | None,
-        Option("Compile what was not measured and predict its time; by default where there is a Triton."),
+        Option("Compile what was not measured and predict its time; by default if Triton is installed."),
     ] = None
 
 
@@ -150,14 +151,14 @@ class OracleOptions(GpuOptions, SeedOptions, TimeoutOptions, WorkerOptions):
 
     memory: Annotated[
         int,
-        Option("MiB that a candidate and its files may take, besides Python, Triton and torch.", metavar="MIB",
+        Option("Memory limit of a candidate and its files in MiB, without Python, Triton and torch.", metavar="MIB",
                least=1),
     ] = 4096  # fmt: skip
     any_python: Annotated[
         bool,
-        Option("Run candidates with other Python, contained, and judge the Triton functions that they define."),
+        Option("Run candidates that contain other Python in a sandbox, and judge their Triton functions."),
     ] = False
-    allow_network: Annotated[bool, Option("Leave the network to candidates.")] = False
+    allow_network: Annotated[bool, Option("Allow candidates to use the network.")] = False
 
 
 @group(frozen=True, kw_only=True)
@@ -167,8 +168,8 @@ class OracleCommandOptions(OracleOptions):
     reference: Annotated[
         str | None,
         Option(
-            "What candidates are compared with: a bundled kernel, or a file with a KERNEL, which is imported; @CASE "
-            "for one of its shapes.",
+            "The kernel to compare with: a bundled kernel, or a file with a KERNEL, which is imported; @CASE selects "
+            "one of its shapes.",
             metavar="KERNEL[@CASE]",
         ),
     ] = None

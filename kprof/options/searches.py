@@ -30,7 +30,7 @@ class AdviseOptions(CompileOptions, SearchOptions, MeasuredOptions):
 
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "passes"})
 
-    search: Annotated[bool, Option("Try other knobs; else only judge by --counters and --trace.")] = True
+    search: Annotated[bool, Option("Try other knobs; else only compare findings with --counters and --trace.")] = True
 
 
 @group(frozen=True, kw_only=True)
@@ -55,10 +55,10 @@ class TuneOptions(
         str | None,
         Option("CSV of measured times (knobs, sizes, time_us) that correct the model.", metavar="FILE", kind=PATH),
     ] = None
-    resume: Annotated[bool, Option("Go on from an earlier search, or forget it.")] = True
+    resume: Annotated[bool, Option("Continue an earlier search; else start over.")] = True
     key: Annotated[
         Mapping[str, Any],
-        Option("A written format's key and the knob or value that it is: GROUP_SIZE_M=1.", metavar="K=V,...",
+        Option("A key of the written format, with the knob or value for it: GROUP_SIZE_M=1.", metavar="K=V,...",
                kind=ASSIGNMENTS),
     ] = field(default_factory=dict)  # fmt: skip
 
@@ -71,20 +71,20 @@ class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
 
     package: Annotated[
         Sequence[str],
-        Option("A package that the program after -- needs besides.", metavar="REQUIREMENT", kind=TEXTS),
+        Option("A further package that the program after -- needs.", metavar="REQUIREMENT", kind=TEXTS),
     ] = ()
     explain: Annotated[
         bool | None,
-        Option("Look for cause and fixes by recompiling; on by default with --triton, possible with two captures."),
+        Option("Search for the cause and fixes by recompiling; the default with --triton, possible with two captures."),
     ] = None
     since: Annotated[
         str,
-        Option("Compare the work tree with this revision of git: whose machine code changed, and what launches it.",
+        Option("Compare the work tree with this git revision: kernels whose machine code changed, and tests of them.",
                metavar="REVISION"),
     ] = ""  # fmt: skip
     tolerance: Annotated[
         Mapping[str, Any],
-        Option("What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,...", kind=ASSIGNMENTS),
+        Option("Tolerated growth: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,...", kind=ASSIGNMENTS),
     ] = field(default_factory=dict)
 
 
@@ -94,9 +94,9 @@ class BisectOptions(DiffOptions):
 
     without: ClassVar[frozenset[str]] = frozenset({*DiffOptions.without, "triton", "explain", "since"})
 
-    good: Annotated[str, Option("Release of Triton with which it was good.", metavar="VERSION")] = ""
+    good: Annotated[str, Option("Triton release with which the kernel was good.", metavar="VERSION")] = ""
     bad: Annotated[
-        str, Option("Release of Triton with which it is bad; the installed one by default.", metavar="VERSION")
+        str, Option("Triton release with which the kernel is bad; by default the installed one.", metavar="VERSION")
     ] = "installed"
 
 
@@ -107,7 +107,7 @@ class CheckOptions(GpuOptions, CureOptions, WorkerOptions):
     baseline: Annotated[
         str | None, Option("Baseline file instead of the configuration's.", metavar="PATH", kind=PATH)
     ] = None
-    update_baseline: Annotated[bool, Option("Write the present state to the baseline file; judge nothing.")] = False
+    update_baseline: Annotated[bool, Option("Write the current state to the baseline file, without a check.")] = False
     init: Annotated[
         bool,
         Option("Write kprof.toml, its baseline and a GitHub workflow for the kernels and programs of this folder."),

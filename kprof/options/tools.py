@@ -27,7 +27,7 @@ class LayoutOptions(GpuOptions):
     operand: Annotated[
         int | None, Option("Draw operand 0 or 1 of the product with this result.", metavar="N", least=0, most=1)
     ] = None
-    k_width: Annotated[int, Option("Neighbours along K in a lane, of an operand.", metavar="N")] = 4
+    k_width: Annotated[int, Option("Adjacent elements along K per lane, for an operand.", metavar="N")] = 4
     bits: Annotated[int, Option("Size of an element in bits, for the banks of LDS.", metavar="N")] = 16
     module: Annotated[str | None, Option("A TTGIR file whose aliases may be used.", metavar="FILE", kind=PATH)] = None
 
@@ -44,17 +44,17 @@ class DoctorOptions(Options):
     root: Annotated[
         str,
         Option(
-            "Where the machine's /proc, /sys, /dev and /opt are: /host in a container.", metavar="FOLDER", kind=PATH
+            "Folder with the machine's /proc, /sys, /dev and /opt: /host in a container.", metavar="FOLDER", kind=PATH
         ),
     ] = "/"
     workload: Annotated[
         str | None,
-        Option("What the settings are for: inference, training, tuning, multi-gpu, vllm or sglang.", metavar="NAME"),
+        Option("Workload to check for: inference, training, tuning, multi-gpu, vllm or sglang.", metavar="NAME"),
     ] = None
     gpu_report: Annotated[
         str | None,
         Option(
-            "Output of rocminfo or of amd-smi static, whose GPUs the settings are judged for.",
+            "Output of rocminfo or of amd-smi static, with the GPUs to check the settings for.",
             metavar="FILE",
             kind=PATH,
         ),
@@ -65,7 +65,7 @@ class DoctorOptions(Options):
 class DoctorCommandOptions(DoctorOptions):
     """Options of ``kprof doctor``."""
 
-    fix: Annotated[bool, Option("Print a shell script of what to change, and run nothing of it.")] = False
+    fix: Annotated[bool, Option("Print a shell script with the proposed changes, without running it.")] = False
 
 
 @group(frozen=True, kw_only=True)
@@ -79,13 +79,17 @@ class AgentOptions(TimeoutOptions, WorkerOptions):
 
     folder: Annotated[
         Sequence[str],
-        Option("A folder whose files are read; repeatable. The current one by default.", metavar="FOLDER", kind=PATHS),
+        Option(
+            "A folder whose files may be read; repeatable. By default the current folder.", metavar="FOLDER", kind=PATHS
+        ),
     ] = ()
-    allow_run: Annotated[bool, Option("Import Python files that are named, and run programs to record them.")] = False
+    allow_run: Annotated[
+        bool, Option("Allow kprof to import named Python files and to run programs to record them.")
+    ] = False
 
 
 @group(frozen=True, kw_only=True)
 class ClearOptions(Options):
     """Options of ``kprof cache clear``."""
 
-    all: Annotated[bool, Option("Also what searches found, and the Tritons that were fetched.")] = False
+    all: Annotated[bool, Option("Also remove search results and downloaded Tritons.")] = False

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterDiff(CounterView):
-    """What changed between two profiled runs: the same kernels, metric by metric, with their spread over dispatches.
+    """Compare two profiled runs kernel by kernel and metric by metric, with the spread over dispatches.
 
-    The same kernel has the same name, grid, workgroup, LDS and VGPRs, and the same agent where a run has several. One
-    launch of two builds, with other LDS or VGPRs, is compared where nothing else can be meant, and says so.
+    Kernels are the same if name, grid, workgroup, LDS and VGPRs are equal, and the agent if a run has several. A launch
+    of two builds with different LDS or VGPRs is compared too if the match is unambiguous, and is marked.
 
-    Times are for as many dispatches as the first run has. With --fail-over an incomplete run, or a kernel without a
-    partner or without times, gives "cannot tell" and exit code 2. What was compared of complete runs and is too slow
-    already gives 1.
+    Times are scaled to the first run's number of dispatches. With --fail-over, the exit code is 2 (cannot tell) for an
+    incomplete run, or for a kernel without a partner or times. If the runs are complete and the compared kernels are
+    already too slow, the exit code is 1.
 
     Example:  kprof counters diff before/ after/ --kernel attention --fail-over 3
 
@@ -42,12 +42,12 @@ class CounterDiff(CounterView):
             the kernels that occur in only one run.
     """
 
-    help = "Two profiled runs compared, kernel by kernel and metric by metric."
+    help = "Compare two profiled runs, kernel by kernel and metric by metric."
     kind = "counters-diff"
     options = CounterOptions
     display = DiffAnswerOptions
     given = MappingProxyType(
-        {"before": "The run to compare with: files of any ROCm profiler.", "after": "The run in question."}
+        {"before": "The run to compare with: files of any ROCm profiler.", "after": "The run to check."}
     )
     after_chosen: "Chosen"
     comparison: "CounterComparison"

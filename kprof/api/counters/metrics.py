@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterMetrics(CounterView):
-    """Derived metrics of each kernel, from the files of any ROCm profiler. Several paths are several runs.
+    """Compute derived metrics of each kernel from files of any ROCm profiler. Several paths are several runs.
 
-    Missing counters leave metrics out, and are listed. Launches that differ in grid, workgroup, LDS, VGPRs or agent
-    count as different kernels. Several runs are shown side by side.
+    Metrics with missing counters are omitted, and the counters are listed. Launches that differ in grid, workgroup,
+    LDS, VGPRs or agent count as different kernels. Several runs are shown side by side.
 
     Example:  kprof counters metrics results/ --arch MI300X --kernel attention
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterRoofline(CounterView):
-    """Kernels under the GPU's roofline: what bounds each, and how near it is.
+    """Place kernels on the GPU's roofline: the limit of each kernel, and the share of it that the kernel reaches.
 
     Example:  kprof counters roofline results/ --arch MI300X -o roofline.svg
 
@@ -29,7 +29,7 @@ class CounterRoofline(CounterView):
         points: one point per kernel; ``share`` of the roof is 0 to 1, or ``None`` with a ``reason``.
     """
 
-    help = "Kernels under the GPU's roofline."
+    help = "Place kernels on the GPU's roofline."
     kind = "roofline"
     has_picture = True
     gpu: str

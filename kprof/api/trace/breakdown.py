@@ -45,7 +45,7 @@ DEVICES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceBreakdown(TraceView):
-    """Where the GPU's time goes: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
+    """Divide GPU time into categories: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
 
     The picture is a donut for one trace, and stacked bars for several.
 

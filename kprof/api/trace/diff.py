@@ -36,14 +36,14 @@ _PLACES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceDiff(TraceView):
-    """What changed between two runs: before and after, or two batch sizes.
+    """Compare two runs: before and after a change, or two batch sizes.
 
-    Where both traces mark steps, the mean step is compared, so that they need not have equally many. With --fail-over a
-    trace that is cut off, or that alone marks no steps, gives "cannot tell" and exit code 2. A folder is taken as one
-    side, whose traces' times are added up.
+    If both traces mark steps, the mean step is compared, so the numbers of steps may differ. With --fail-over, the exit
+    code is 2 (cannot tell) if a trace is truncated, or if only one trace marks steps. The times of all traces in a
+    folder are added up and form one side.
 
-    A measured trace and one that kprof profile -o wrote are compared operator by operator: a call's mean time in both,
-    and how far the prediction is off for all calls that were measured.
+    A measured trace and a trace that kprof profile -o wrote are compared operator by operator: the mean time per call
+    in both, and the error of the prediction over all measured calls.
 
     Example:  kprof trace diff before.json after.json --tree modules --fail-over 3
 
@@ -56,10 +56,10 @@ class TraceDiff(TraceView):
         tree: the aligned trees of modules, if requested; else ``None``.
     """
 
-    help = "Two traces compared, kernel by kernel; or a measured one with a predicted one."
+    help = "Compare two traces kernel by kernel, or a measured trace with a predicted one."
     options = TraceDiffOptions
     display = DiffAnswerOptions
-    given = MappingProxyType({"before": "The trace to compare with.", "after": "The trace in question."})
+    given = MappingProxyType({"before": "The trace to compare with.", "after": "The trace to check."})
     has_picture = True
     place = 0
     traces: "Sequence[SteppedKernels]"

@@ -53,10 +53,11 @@ _PLACES = 2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceGaps(TraceView):
-    """The largest gaps between GPU activities, and the stretches where launching cannot keep up.
+    """Find the largest gaps between GPU activities, and the stretches where launching cannot keep up.
 
-    launch-bound: the next kernel had not been launched yet when the gap began. synchronisation: and the CPU waited for
-    the GPU or for memory in it. queued: it had been launched, and the GPU waited for something else.
+    Causes of gaps: launch-bound, the next kernel had not been launched when the gap began; synchronisation, the same,
+    and the CPU waited for the GPU or for memory during the gap; queued, the next kernel had been launched, and the GPU
+    waited for something else.
 
     Example:  kprof trace gaps trace.json.gz --at-least 50
 

@@ -27,14 +27,14 @@ _NAMED = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceOps(TraceView):
-    """What each operator computes and moves a second against the GPU's limits, those that lose most time first.
+    """Compare each operator's TFLOP/s and TB/s with the GPU's limits, largest time lost first.
 
-    Work comes from the shapes in the trace (record_shapes=True): operations, and every operand and result once. The
-    limit is the GPU's published HBM bandwidth or matrix peak, whichever takes longer; what stays in a cache can be
-    faster than that.
+    The work is computed from the shapes in the trace (record_shapes=True): operations, and the bytes of every operand
+    and result once. The limit is the GPU's published HBM bandwidth or matrix peak, whichever takes longer; an operator
+    whose data stay in a cache can be faster than that.
 
-    With --target launches of that kernel get the model's time, and with --tune what the best configuration is
-    predicted to give back.
+    --target adds the model's time to the launches of that kernel, and --tune the time that the best configuration is
+    predicted to save.
 
     Example:  kprof trace ops trace.json.gz --target attention.py::forward --case prefill --tune
 

@@ -28,11 +28,11 @@ SHORTENED_BY = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TracePath(TraceView):
-    """What decides how long a run takes, followed back from the end of each rank's last GPU activity.
+    """Find the critical path of a run, traced back from the end of each rank's last GPU activity.
 
-    An activity waited for the one before it on its stream, for its launch, or for another stream, whichever was ready
-    last; a launch for the CPU's work before it, back to where a thread waited for the GPU. What is not on the path
-    shortens nothing; what is shortens the run by at most its time there.
+    A GPU activity waits for the previous activity on its stream, for its launch, or for another stream, whichever ends
+    last. A launch waits for the CPU work before it, back to where a thread waited for the GPU. Speeding up work that is
+    not on the path does not shorten the run; work on the path shortens it by at most its time there.
 
     Example:  kprof trace path trace.json.gz
 
@@ -40,7 +40,7 @@ class TracePath(TraceView):
         traces: one entry per trace and rank: ``parts`` in order, and ``times`` by kind and name.
     """
 
-    help = "The critical path: what a run's length is made of, and what would shorten it."
+    help = "The critical path: what determines a run's duration, and what would shorten it."
     options = TraceOptions
     place = 0
     traces: "Sequence[CriticalPath]"

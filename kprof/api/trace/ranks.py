@@ -21,10 +21,11 @@ LAST_RANK = "the rank that the others wait for"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceRanks(TraceView):
-    """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
+    """Compare ranks, from one file per rank or one merged trace: which rank computes longer, and which ranks wait.
 
-    A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited. Sends
-    and receives have no common end and are summed apart. Without all ranks of the job none is named.
+    A collective ends at the same time on all ranks: the rank with the shortest kernel came last, and the others waited.
+    Sends and receives have no common end and are summed separately. If ranks of the job are missing, the last rank
+    cannot be determined.
 
     Example:  kprof trace ranks rank_*.json.gz
 

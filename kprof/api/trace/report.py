@@ -26,11 +26,10 @@ _CURE = "complete the recording"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceReport(TraceView):
-    """What a timeline says of a run, on one page from one reading of each trace.
+    """Report the results of all views of kprof trace on one page; each trace is read once.
 
-    Its parts are completeness, what each view of kprof trace says (breakdown, steps, top, gaps, tree, ops, ranks), and
-    next: what to do, with the time that it could save at most. -o page.html writes the page; --show gaps,next prints
-    parts by their names.
+    The parts of the page are completeness, the views (breakdown, steps, top, gaps, tree, ops, ranks), and next: what to
+    do, with the maximum time that it could save. -o page.html writes the page; --show gaps,next prints parts by name.
 
     Example:  kprof trace report trace.json.gz -o page.html
 

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceSteps(TraceView):
-    """Kernels by the step that launched them.
+    """Group kernels by the step that launched them.
 
-    A step is what torch.profiler's schedule marks (ProfilerStep#7) or a batch that vLLM or SGLang marks. It is slow
-    when its kernels take more than 1.25 of the median of its phase, and cut when kernels that it launched are missing.
+    A step is marked by torch.profiler's schedule (ProfilerStep#7), or is a batch that vLLM or SGLang marks. A step is
+    slow if its kernels take more than 1.25 times the median of its phase, and cut if kernels that it launched are
+    missing.
 
     Example:  kprof trace steps trace.json.gz
 
@@ -29,7 +30,7 @@ class TraceSteps(TraceView):
         traces: one entry per trace: ``steps``, positions of the ``slow`` steps, and the time ``outside_ns`` of steps.
     """
 
-    help = "Steps: kernels and time of each, prefill and decode apart, the slow ones."
+    help = "Kernels and time of each step, separate for prefill and decode, and slow steps."
     options = TraceOptions
     place = 20
     traces: "Sequence[StepTable]"

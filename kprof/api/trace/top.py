@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceTop(TraceView):
-    """Kernels, operators and Triton kernels, those that take most GPU time first.
+    """List kernels, operators and Triton kernels, most GPU time first.
 
-    Template arguments tell kernels of one name apart. ``--show operators`` has CPU operators by the GPU time that they
-    launch, ``--show triton`` Triton kernels with the shape of their launch.
+    Kernels with the same name but other template arguments are listed separately. ``--show operators`` lists CPU
+    operators by the GPU time that they launch, ``--show triton`` Triton kernels with the shape of their launch.
 
     Example:  kprof trace top trace.json.gz --show triton -n 20
 

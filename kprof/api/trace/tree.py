@@ -19,11 +19,11 @@ _FIELDS = ("place", "total_ns", "own_ns", "kernels", "alike")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceTree(TraceView):
-    """GPU time as a tree of modules (--by modules, the default), operators or both.
+    """Show GPU time as a tree of modules (--by modules, the default), operators or both.
 
-    Modules need a trace taken with with_modules=True or with_stack=True; without them the tree is of operators. A
-    backward pass stands under "backward", at the modules of its forward pass. Kernels of a replayed graph stand by
-    category.
+    Modules need a trace recorded with with_modules=True or with_stack=True; without them, the tree consists of
+    operators. A backward pass is shown under "backward", by the modules of its forward pass. Kernels of a replayed
+    graph are grouped by category.
 
     Example:  kprof trace tree trace.json.gz --depth 6
 
