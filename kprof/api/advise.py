@@ -168,10 +168,10 @@ def advise(
         kernels = searching.of_program(target, program, gpu)
         return Advised(kernels=kernels, trials=_only(kernels))
     if target is None:
-        raise TargetError("nothing is named to advise on", hint="kprof advise KERNEL, CAPTURE or -- python program.py")
+        raise TargetError("no target is named", hint="kprof advise KERNEL, CAPTURE or -- python program.py")
     found = Advised()
     if measurement is not None:
-        notes = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]
+        notes = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, the measured GPU"]
         report, measured = _judged(target, gpu, options, measurement)
         found = Advised(None, measured, report, notes)
     if not options.search:
@@ -266,6 +266,9 @@ def _judged(
     kernels = list(map(standing, load(target, replace(options, arch=[arch]))))
     if len(kernels) != 1:
         listed = ", ".join(kernel.name for kernel in kernels)
-        raise TargetError(f"this is {len(kernels)} kernels: {listed}", hint="Measurements are joined to one at a time.")
+        raise TargetError(
+            f"the target holds {len(kernels)} kernels: {listed}",
+            hint="Name one of them: measurements belong to one kernel.",
+        )
     report = analyze(kernels[0])
     return report, judge(report, subject_of(kernels[0], report, kernels[0].arch), measurement)

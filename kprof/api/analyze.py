@@ -83,7 +83,7 @@ class Analysis(ReportResult):
     def _only(self) -> KernelReport:
         if len(self.kernels) != 1:
             names = ", ".join(kernel.name for kernel in self.kernels)
-            raise KprofError(f"{len(self.kernels)} kernels were analysed: {names}", hint="Take one of result.kernels.")
+            raise KprofError(f"{len(self.kernels)} kernels were analysed: {names}", hint="Use one of result.kernels.")
         return self.kernels[0]
 
     def _stage(self, name: str) -> str:
@@ -91,7 +91,7 @@ class Analysis(ReportResult):
         program = self.programs[0] if self.programs else None
         text = None if program is None else program.loaded.stages.get(name)
         if not isinstance(text, str):
-            raise KprofError(f"there is no {name} of {kernel.name}", hint="It is kept of what is compiled here.")
+            raise KprofError(f"{kernel.name} has no {name}", hint="Only kernels that kprof compiles have it.")
         return text
 
     def timeline(self) -> str:
@@ -272,8 +272,8 @@ class _Wanted:
 
         if isinstance(target, str | os.PathLike) and is_report(Path(target)):
             if self.measured is not None:
-                hint = "Name what it was made of: the kernel is needed to be joined to a measurement."
-                raise TargetError("a saved report takes no measurements", path=str(target), hint=hint)
+                hint = "Name the kernel instead: measurements are compared with its compiled code."
+                raise TargetError("a saved report cannot be combined with measurements", path=str(target), hint=hint)
             for entry in self._saved(Path(target)):
                 if self._takes(entry.name):
                     yield entry, None
@@ -336,7 +336,7 @@ class _Wanted:
         document = read_report(path)
         yield from document.kernels
         if document.verdict.status == "cannot_tell" and document.notes:
-            raise KprofError(f"not everything was analysed when it was written: {document.notes[0]}", path=str(path))
+            raise KprofError(f"the report is incomplete: {document.notes[0]}", path=str(path))
 
     @staticmethod
     def _is_source(target: TargetLike) -> bool:
@@ -363,5 +363,5 @@ def _measured_gpu(measured: "Joining | None", targets: Sequence[TargetLike]) -> 
 def _folder(given: "str | os.PathLike[str]") -> Path:
     path = Path(given)
     if not path.is_dir():
-        raise KprofError("no such folder", path=str(path), hint="--source takes the folder that the sources are in.")
+        raise KprofError("no such folder", path=str(path), hint="--source needs a folder with source files.")
     return path

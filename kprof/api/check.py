@@ -126,7 +126,11 @@ def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
     if not WORKFLOW.exists():
         WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
         write_output(str(WORKFLOW), workflow_text())
-        cure = "" if kprof_address() else "; set the repository's variable KPROF to what pip installs kprof from"
+        cure = (
+            ""
+            if kprof_address()
+            else "; set the repository variable KPROF to the requirement that pip installs kprof from"
+        )
         written.append(f"{WORKFLOW}: written{cure}")
     verdict = Verdict(status=document.verdict.status, summary="\n".join(written))
     return CheckResult(msgspec.structs.replace(document, verdict=verdict), folder / BASELINE)
@@ -154,7 +158,7 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
     for allowance in settings.allow:
         what = allowance.what
         if what not in known and what not in METRICS:
-            text = f"allow: there is no metric and no rule {what!r}{near(what, {*known, *METRICS})}"
+            text = f"allow: there is no metric or rule {what!r}{near(what, {*known, *METRICS})}"
             raise KprofError(text, path=str(path), hint="kprof list rules shows the rules.")
     return rules
 

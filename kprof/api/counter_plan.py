@@ -130,7 +130,7 @@ def _questions(target: TargetLike, options: CounterPlanOptions, arch: "Architect
     rule = rules.get(name.upper()) or next((each for each in rules.values() if each.name == name.lower()), None)
     if rule is not None:
         if rule.confirmed_by is None:
-            raise InputError(f"no number that profilers give decides {rule.id} {rule.name}")
+            raise InputError(f"profiler counters can neither confirm nor refute {rule.id} {rule.name}")
         return [question(rule.id, rule.name, (*rule.confirmed_by.needs, *rule.confirmed_by.may), arch)]
     formulas = formulas_of(arch)
     if name in formulas:

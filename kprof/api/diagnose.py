@@ -61,7 +61,7 @@ def diagnose(command: "Sequence[str]" = (), *, options: DoctorOptions) -> Diagno
     """
     folder = Path(options.root)
     if not folder.is_dir():
-        hint = "--root takes the folder that holds proc, sys and dev."
+        hint = "--root needs a folder that contains proc, sys and dev."
         raise KprofError("no such folder", path=str(folder), hint=hint)
     workload = _workload(options.workload)
     read = read_command(command) if command else None

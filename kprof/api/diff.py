@@ -118,7 +118,7 @@ def diff(
 
         return Comparison(diff_since(targets, options, limits, tell))
     if targets:
-        raise TargetError("several targets are compared with --since")
+        raise TargetError("several targets can only be compared with --since")
     if program is not None:
         if new is not None or isinstance(old, ReportResult):
             raise TargetError("a program is compared with itself: name one FILE.py, or none and the command after --")
@@ -127,17 +127,17 @@ def diff(
             program, function = program_command(old, program)
         return Comparison(_programs(program, versions, options, limits, function=function, tell=tell, wait=wait))
     if options.package:
-        raise TargetError("--package is for a program after --")
+        raise TargetError("--package can only be used with a program after --")
     if old is None:
-        raise TargetError("two things are compared, got 0", hint="kprof diff OLD NEW")
+        raise TargetError("two targets are required, got 0", hint="kprof diff OLD NEW")
     if versions:
         if new is not None or isinstance(old, ReportResult):
-            raise TargetError("with several Tritons one kernel is compared with itself: name one target")
+            raise TargetError("several --triton compare one target with itself: name one target")
         seconds = 0.0 if options.explain is False else options.seconds
         return Comparison(_tritons(os.fspath(old), versions, options, limits, budget=seconds, tell=tell, wait=wait))
     if new is None:
         raise TargetError(
-            "two things are compared, got 1",
+            "two targets are required, got 1",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
     seconds = options.seconds if options.explain else 0.0
@@ -172,7 +172,9 @@ def bisect(
     from kprof.compiler.installations import between
 
     if not options.good:
-        raise TargetError("nothing says with which Triton it was good", hint=with_option("--good 3.6.0"))
+        raise TargetError(
+            "--good is missing: the Triton release with which the kernel was good", hint=with_option("--good 3.6.0")
+        )
     chosen = replace(options, triton=between(options.good, options.bad), explain=True)
     return diff(target, options=chosen, program=program, progress=progress, waiting=waiting)
 
@@ -209,7 +211,7 @@ def _programs(
 
     if not versions or not program:
         raise TargetError(
-            "a program is recorded under each of several Tritons",
+            "comparing a program requires several --triton",
             hint="kprof diff --triton 3.6.0 --triton 3.9.0 -- python program.py, or ... program.py::fn -- ARGS",
         )
     check(TargetKind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "value"])
@@ -230,7 +232,7 @@ def _programs(
             sides = tritons.recorded(recorded)
             budget = 0.0 if options.explain is False else options.seconds
             explained = tritons.explanations(sides, limits, budget) if budget else {}
-    return compared(sides, limits, explained, [f"{' '.join(program)} was recorded under each"])
+    return compared(sides, limits, explained, [f"{' '.join(program)} was recorded under each Triton"])
 
 
 def _versions(named: Sequence[str]) -> list[str]:
@@ -245,7 +247,7 @@ def _versions(named: Sequence[str]) -> list[str]:
     versions = [name if is_path(name) else normalise(name) for name in named]
     if len(versions) == 1:
         raise CompileError(
-            "one --triton alone is nothing to compare with",
+            "one --triton is not enough for a comparison",
             hint=f"--triton installed --triton {named[0]} compares with the running one.",
         )
     twice = {version for version in versions if versions.count(version) > 1}
@@ -299,7 +301,7 @@ def _two(
         check_any(targets, options)
     captures = len(targets) == len(given) and all(map(is_recorded, targets))
     if budget and not captures:
-        raise TargetError("explanations recompile the kernel: that takes --triton, or two captures")
+        raise TargetError("explanations recompile the kernel, which requires --triton or two captures")
     sides = _sides(given, options, tell)
     found = compared(sides, limits)
     if found.verdict.status != "regression":
@@ -338,4 +340,4 @@ def _upgrade(sides: "Sequence[Input]", targets: Sequence[str] = ()) -> list[str]
         return []
     (old,), (new,) = versions
     how = f"{' '.join(targets)} --explain" if targets else f"KERNEL --triton {old} --triton {new}"
-    return [f"another Triton made the new side; why a kernel got worse: kprof diff {how}"]
+    return [f"different Tritons compiled the two sides; to explain the regression: kprof diff {how}"]

@@ -82,7 +82,7 @@ def _text(layout: str, settings: Mapping[str, str]) -> str:
             raise KprofError("--setting goes with a kind of layout, not with an attribute")
         return layout
     if layout not in _KINDS:
-        raise KprofError(f"no kind of layout {layout!r}{near(layout, list(_KINDS))}", hint=f"{', '.join(_KINDS)}")
+        raise KprofError(f"unknown kind of layout {layout!r}{near(layout, list(_KINDS))}", hint=f"{', '.join(_KINDS)}")
     known = dict(_FIELDS.get(layout, {}))
     for name, value in settings.items():
         fields = [*_FIELDS.get(layout, {}), *_FURTHER.get(layout, ())]
@@ -109,7 +109,7 @@ def _read(text: str, module: Path | None) -> "Layout":
         hint = None if module or "<" in text else "An alias needs the file that defines it: --module FILE.ttgir."
         if found.why:
             raise KprofError(
-                f"this layout cannot be: {found.why}", place=str(module) if module else None, hint=found.text[:200]
+                f"invalid layout: {found.why}", place=str(module) if module else None, hint=found.text[:200]
             )
-        raise KprofError(f"not a layout that can be drawn: {text}", hint=hint)
+        raise KprofError(f"cannot draw this layout: {text}", hint=hint)
     return found

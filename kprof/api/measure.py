@@ -139,7 +139,7 @@ def _check_gpus(options: MeasureOptions) -> None:
     if options.gpus > 1 and options.write_table is not None:
         raise KprofError("a dispatch table is for one GPU: it cannot be written from times of several at once")
     if options.gpus > 1 and "tuned" in options.provider:
-        raise KprofError("the provider tuned times one configuration after the other, which cannot be in step on GPUs",
+        raise KprofError("the provider tuned times configurations one by one, which several GPUs cannot do in step",
                          hint="find the configuration on one GPU and give it with --config")  # fmt: skip
 
 
@@ -151,7 +151,9 @@ def _absolute(target: str) -> str:
 
 def _known_values(values: str) -> str:
     if values not in VALUES:
-        raise KprofError(f"no kind of values {values!r}{near(values, VALUES)}", hint=f"there are {', '.join(VALUES)}")
+        raise KprofError(
+            f"unknown kind of values {values!r}{near(values, VALUES)}", hint=f"there are {', '.join(VALUES)}"
+        )
     return values
 
 

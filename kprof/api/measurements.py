@@ -82,7 +82,7 @@ def joining(options: ThreadTraceOptions, archs: Sequence[str]) -> Joining | None
     if not options.counters and not options.trace and options.thread_trace is None:
         return None
     if len(archs) > 1:
-        raise KprofError("a measurement is of one GPU: name one with --arch, or none")
+        raise KprofError("a measurement belongs to one GPU: name one --arch, or none")
     from kprof_analyzers.profiles.measured import reading
 
     named = (list(options.counters), list(options.trace))

@@ -70,7 +70,7 @@ class Occupancies(Result):
             KprofError: there are several entries.
         """
         if len(self.kernels) != 1:
-            raise KprofError(f"there are {len(self.kernels)} kernels", hint="each has its own: .kernels[0].occupancy")
+            raise KprofError(f"there are {len(self.kernels)} kernels", hint="Use one of them: .kernels[0].occupancy")
         return self.kernels[0].occupancy
 
     @property
@@ -205,7 +205,7 @@ def _from_target(
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))
     if not found:
-        raise TargetError("no kernel in it", path=target)
+        raise TargetError("no kernel found", path=target)
     return found
 
 
@@ -218,9 +218,7 @@ def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInp
     for name, value, option in (("LDS", shared, "lds_bytes"), ("wavefronts of a workgroup", warps, "num_warps")):
         if value is None and option not in numbers:
             flag = "--lds" if option == "lds_bytes" else "--num-warps"
-            raise TargetError(
-                f"the {name} that the launch asks for is not in the input", path=kernel.name, hint=f"Give {flag}."
-            )
+            raise TargetError(f"the input does not contain the launch's {name}", path=kernel.name, hint=f"Give {flag}.")
     demand = from_registers(
         kernel.program.registers,
         kernel.arch,

@@ -121,7 +121,7 @@ def profile(target: "str | os.PathLike[str] | Sequence[str]", *, options: Profil
 
     groups_of(options.rows_by)
     if options.output is not None and len(options.arch) > 1:
-        raise KprofError("--output writes a trace, which is of one GPU", hint="name one GPU with --arch")
+        raise KprofError("--output writes a trace, which describes one GPU", hint="name one GPU with --arch")
     if options.layers:
         _check_layers(target, advise=options.advise > 0)
     asked = options
@@ -162,9 +162,11 @@ def _check_layers(target: object, *, advise: bool) -> None:
         KprofError: the target is a capture, or a search is requested.
     """
     if isinstance(target, str | os.PathLike):
-        raise KprofError("a capture is of one run", hint="--layers runs a program: -- python step.py {layers}")
+        raise KprofError(
+            "--layers cannot be used with a capture", hint="--layers runs a program: -- python step.py {layers}"
+        )
     if advise:
-        raise KprofError("a search is of one run, and layers follow from two", hint="--advise without --layers")
+        raise KprofError("--layers and --advise cannot be combined", hint="Use --advise without --layers.")
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ def _of_program(program: list[str], arch: str, asked: ProfileOptions) -> Profile
             raise KeyboardInterrupt
         notes = []
         if ended.stopped:
-            notes.append("the program was stopped at its time limit: what it would have done after that is left out")
+            notes.append("the program was stopped at its time limit: its later work is missing")
         elif ended.status:
             notes.append(f"the program failed with exit status {ended.status}: what follows that is left out")
         again = _Again(RelaunchedProgram(program, Path.cwd(), arch), run=ended.seconds <= asked.advise)
@@ -217,7 +219,7 @@ def _of_capture(path: Path, arch: str, asked: ProfileOptions, notes: list[str], 
         raise TargetError("launched nothing and called no operator on the GPU", path=str(path))
     if not any(one.scope for one in made):
         raise TargetError(
-            "this capture holds launches alone", path=str(path), hint="Record it with kprof capture --operators."
+            "this capture contains only launches", path=str(path), hint="Record it with kprof capture --operators."
         )
     once = sum(1 for _ in operations(path, replayed=False))
     if once != len(made):
@@ -228,8 +230,8 @@ def _of_capture(path: Path, arch: str, asked: ProfileOptions, notes: list[str], 
         if not kept:
             there = sorted({one.scope.range for one in made if one.scope and one.scope.range})
             hint = f"There are {', '.join(there[:_NAMED])}." if there else "The program names no range."
-            raise TargetError(f"nothing runs within {within!r}", path=str(path), hint=hint)
-        notes = [*notes, f"only what runs within {within!r} counts, {len(kept):,} of {len(made):,} calls"]
+            raise TargetError(f"no call runs within {within!r}", path=str(path), hint=hint)
+        notes = [*notes, f"only calls within {within!r} count, {len(kept):,} of {len(made):,} calls"]
         made = kept
     calls = list(timed_calls(capture, made, product, CONDITIONS[asked.condition]))
     pages = {} if asked.html is None else write_pages_of_kernels(path, product.name, asked.html, asked.condition)
@@ -314,7 +316,7 @@ def _unwritten(places: "Sequence[str]") -> str:
     """Return a note that names the places where the program read results that no kernel has written."""
     named = ", ".join(places[:3]) + (f" and {len(places) - 3} more places" if len(places) > 3 else "")
     what = "kernels did not run, and the program looked at what they would have written"
-    return f"{what}: {named}; work whose size or turn hangs on it is not in the time"
+    return f"{what}: {named}; work that depends on these values is not in the time"
 
 
 def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") -> list[str]:
@@ -328,7 +330,9 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
         which = "torch's operators" if len(kinds) == len(timed) else f"operators of the kinds {_listed(kinds)}"
         found.append(f"{which} are taken to reach the shares of the peaks that they reach on {_listed(gpus)}")
     if capture.unrun:
-        found.append(f"{len(capture.unrun)} operators were answered without running; their own launches are not seen")
+        found.append(
+            f"{len(capture.unrun)} operators were answered without running; their own launches are not recorded"
+        )
     if capture.reads_count and not capture.executed:
         found.append(_unwritten(capture.looked_at))
     if not capture.complete:
@@ -336,7 +340,7 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
     found += dict.fromkeys(words for call in calls for words in call.timed.assumed)
     streams = {call.stream for call in calls}
     if len(streams) > 1:
-        found.append(f"{len(streams)} streams are added up: what overlaps is not recorded")
+        found.append(f"{len(streams)} streams are added up, because overlap is not recorded")
     if capture.peak_bytes is not None:
         found.append("memory is what torch's allocator has in use: its own spare segments and workspaces are outside")
     return [*found, "host time, overlap and collectives between ranks are outside"]

@@ -143,4 +143,4 @@ def _note(kernel: "AdvisedKernel", one: _Kernel, whole: float, *, bettered: bool
     left = f", {kernel.trials.left} left" if kernel.trials.left else ""
     if bettered:
         return f"{share}: {tried}{left}{how}" if how or left else ""
-    return f"{share}: none of its configurations is predicted to be faster for sure, {tried}{left}{how}"
+    return f"{share}: no configuration is predicted to be clearly faster, {tried}{left}{how}"

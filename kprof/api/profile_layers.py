@@ -44,12 +44,12 @@ def layers_of(text: str) -> Layers:
     """
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() for word in words) or len(words) not in {1, 3}:
-        raise KprofError(f"no numbers of layers: {text!r}", hint="32, or 4,8,32 for runs with 4 and 8 layers")
+        raise KprofError(f"invalid --layers {text!r}: expected N or FEW,MORE,N", hint="for example 32 or 4,8,32")
     few, more, wanted = (1, 2, int(words[0])) if len(words) == 1 else map(int, words)
     if not 0 < few < more <= wanted:
         raise KprofError(f"invalid --layers {text!r}: FEW < MORE <= N is required, with FEW at least 1")
     if (wanted - few) % (more - few):
-        raise KprofError(f"from {few} layers in steps of {more - few} there is no way to {wanted}")
+        raise KprofError(f"--layers: {wanted} cannot be reached from {few} in steps of {more - few}")
     return Layers(few, more, wanted)
 
 
@@ -82,7 +82,7 @@ def scaled(program: Sequence[str], layers: Layers, by: str, one: Callable[[list[
     """
     if not any(PLACE in word for word in program):
         raise KprofError(
-            f"no argument of the program has {PLACE} in it",
+            f"no argument of the program contains {PLACE}",
             hint=f"kprof profile --layers {layers.wanted} -- python step.py {PLACE}",
         )
     few, more = (one([word.replace(PLACE, str(n)) for word in program]) for n in (layers.few, layers.more))
@@ -99,7 +99,10 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
     from kprof_analyzers.whole_step.timing import added_us
 
     found = continued(few.calls, more.calls, layers.steps)
-    notes = [*more.document.notes, f"each layer beyond {layers.few} is taken to add what those up to {layers.more} add"]
+    notes = [
+        *more.document.notes,
+        f"each layer beyond {layers.few} is assumed to add the same as those up to {layers.more}",
+    ]
     if found.shrunk:
         which = f"less with {layers.more} layers than with {layers.few}, taken as with {layers.more}"
         notes.append(f"{which}: {_some(found.shrunk)}")

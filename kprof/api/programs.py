@@ -70,9 +70,9 @@ def launches_of(
             raise TargetError(f"{how}, before it launched a Triton kernel", path=file)
         problems: list[KprofError] = []
         if ended.stopped:
-            log(f"kprof: {file} {how}; what it launched before is analysed")
+            log(f"kprof: {file} {how}; its launches until then are analysed")
         elif ended.status:
-            problems.append(TargetError(f"{how}: what it would have launched after that is not known", path=file))
+            problems.append(TargetError(f"{how}: its later launches are not known", path=file))
         if names:
             known_function(function, launched, file)
         if not names:
@@ -86,7 +86,7 @@ def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
     (target, *others) = map(resolve, targets) if targets else [None]
     if target is None or others or target.kind is not TargetKind.SOURCE or target.path.suffix != ".py":
         hint = "FILE.py -- ARGS, or FILE.py::FUNCTION -- ARGS"
-        raise TargetError("arguments after -- are for one Python file, which is run", hint=hint)
+        raise TargetError("arguments after -- need exactly one Python file to run", hint=hint)
     if not target.path.is_file():
         raise TargetError("no such file", path=str(target.path))
     return str(target.path), target.text.partition("::")[2]

@@ -71,5 +71,5 @@ def read_mlir(path: "str | os.PathLike[str]") -> IntermediateCode:
     text = boundary.read_text(shown, most=boundary.limit())
     modules = modules_of(text, shown)
     if not modules:
-        raise InputError("no module of MLIR can be read", path=shown)
+        raise InputError("no MLIR module can be read", path=shown)
     return IntermediateCode(shown, tuple(modules), tuple(walk_lds(one.module) for one in modules))

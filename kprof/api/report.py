@@ -31,7 +31,7 @@ def report(
     """
     size = options.max_size
     if size is not None and not 0 <= size < 1e6:
-        raise KprofError(f"a page of {size:g} MB: the size is 0, for no limit, or up to 1,000,000")
+        raise KprofError(f"invalid --max-size {size:g}: expected 0 (no limit) to 1,000,000 MB")
     from kprof.output.writing import write_output
 
     found = analyzed(targets, options, keep_going=keep_going, program=program)

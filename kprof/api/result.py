@@ -94,7 +94,7 @@ class Result(ABC):
             if each.extension == ending:
                 return each.render(placed(each, self.document), ReportRequest(self.kind, frozenset(), self.details))
         known = ", ".join(self.formats())
-        raise KprofError(f"no format is known by the ending {ending!r}", path=str(target), hint=f"known are {known}")
+        raise KprofError(f"unknown file suffix {ending!r}", path=str(target), hint=f"Known suffixes: {known}")
 
     def details(self) -> "Mapping[int, Details]":
         """Return details of kernels that are not in the document, by the kernel's position."""

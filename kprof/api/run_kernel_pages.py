@@ -56,7 +56,7 @@ def write_kernel_pages(
     for name, places in of_name.items():
         kernels = [found.document.kernels[place] for place in places]
         if all(kernel.measured is UNSET for kernel in kernels):
-            notes.append(f"{name} has no page: no trace has such a kernel")
+            notes.append(f"{name} has no page: no trace contains this kernel")
             continue
         one = Analysis(report(kernels), programs=[found.programs[place] for place in places])
         page = beside(Path(output), name, written)

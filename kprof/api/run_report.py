@@ -127,13 +127,15 @@ def run_report(*, options: RunReportOptions) -> RunReport:
     arch = options.one_gpu("a page of a run") or None
     idle = [f"--{name.replace('_', '-')}" for name in options.given() if name not in _OF_A_RUN]
     if idle and not options.target:
-        raise TargetError(f"without a target there is no use for {', '.join(idle)}", hint="--target FILE.py::NAME")
+        raise TargetError(f"{', '.join(idle)} can only be used with a target", hint="--target FILE.py::NAME")
     if not (options.trace or options.counters):
         raise KprofError("there is nothing to report on", hint="Name a kernel, or --trace and --counters of a run.")
     if options.target and not options.trace:
-        raise TargetError("targets are joined with the kernels of traces", hint="Name traces (--trace).")
+        raise TargetError("--target can only be used with traces", hint="Name traces (--trace).")
     if options.target and options.output in {None, "-"}:
-        raise TargetError("pages of kernels stand beside the page of a run", hint="Name a file for that: -o run.html")
+        raise TargetError(
+            "pages of kernels are written next to the page of a run", hint="Name a file for the run's page: -o run.html"
+        )
     found = _of_traces(options, arch) if options.trace else RunReport([])
     if options.counters:
         found = _with_counters(found, options.counters, arch)

@@ -47,10 +47,10 @@ class TracedTargets:
         used = [name for name in _OF_TARGETS if name in given]
         if used and not self.targets:
             words = ", ".join(sorted(used))
-            raise TargetError(f"without a target there is no use for {words}", hint="--target FILE.py::NAME")
+            raise TargetError(f"{words} can only be used with a target", hint="--target FILE.py::NAME")
         idle = [name for name in _OF_A_SEARCH if name in given]
         if idle and not self.options.tune:
-            raise TargetError(f"{', '.join(sorted(idle))} is for a search", hint="--tune searches")
+            raise TargetError(f"{', '.join(sorted(idle))} can only be used with --tune", hint="Add --tune.")
 
     def launches(
         self, traces: "Sequence[LaunchShapes]", arch: str | None, progress: "Callable[[Progress], None] | None"
@@ -90,7 +90,7 @@ class TracedTargets:
             analysis = analyze(each, options=AnalyzeOptions(**given, arch=arch))
             for report, program in zip(analysis.kernels, analysis.programs, strict=True):
                 if program is None:
-                    raise TargetError("a saved report has no kernel to be joined to a trace", path=found.text)
+                    raise TargetError("a saved report has no kernel to compare with a trace", path=found.text)
                 identity = subject_of(program.loaded, report, program.loaded.arch)
                 yield CompiledTarget(found.text, tuned_as, report, identity)
 
@@ -208,11 +208,11 @@ def _gpu(traces: "Sequence[LaunchShapes]", arch: str | None) -> str:
     for trace in traces:
         limits = limits_of(trace.info, arch)
         if limits is None:
-            hint = "--arch MI300X, say, names it; kprof cannot say which of several GPUs in a trace it was"
+            hint = "Name the product with --arch, for example --arch MI300X."
             raise InputError("the trace does not name one GPU that kprof knows", path=trace.info.path, hint=hint)
         found.setdefault(limits.gpu, trace.info.path)
     if len(found) > 1:
-        raise InputError(f"the traces are of several GPUs: {', '.join(found)}", hint="Give those of one of them.")
+        raise InputError(f"the traces are of several GPUs: {', '.join(found)}", hint="Name the traces of one GPU.")
     return next(iter(found))
 
 

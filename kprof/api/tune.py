@@ -68,7 +68,9 @@ class Tuned(JudgedResult):
         """
         if len(self.document.problems) != 1:
             count = len(self.document.problems)
-            raise KprofError(f"there are {count} problems", hint="each has its own ranking: .problems[0].ranking[0]")
+            raise KprofError(
+                f"there are {count} problems", hint="Use the ranking of one problem: .problems[0].ranking[0]"
+            )
         ranking = self.document.problems[0].ranking
         return ranking[0] if ranking else None
 
@@ -124,7 +126,7 @@ class Tuned(JudgedResult):
         if not text or os.path.exists(place):  # noqa: PTH110 - text
             return []
         write_output(place, text)
-        return [f"{place}: the ten configurations whose times correct the others best; fill in time_us for --measured"]
+        return [f"{place}: the ten configurations whose times correct the model best; fill in time_us for --measured"]
 
 
 @keywords
@@ -159,9 +161,7 @@ def tune(
     device = _device(kernel, verify=options.verify, program=program)
     times = None if options.measured is None else measured_times.read(options.measured)
     if program is None and kernel is None:
-        raise TargetError(
-            "nothing is named to tune", hint="kprof tune KERNEL, CAPTURE::KERNEL or FILE.py::FUNCTION -- ARGS"
-        )
+        raise TargetError("no target is named", hint="kprof tune KERNEL, CAPTURE::KERNEL or FILE.py::FUNCTION -- ARGS")
     asked = request.TuningRequest(kernel or "", options)
     with _recorded(asked, kernel, program) as wanted, request.prepared(wanted, tell) as (subject, chosen):
         _check(subject, device)
@@ -208,7 +208,7 @@ def _device(kernel: TargetLike | None, *, verify: bool, program: Sequence[str] |
             hint="Write the configuration into the program, and time the program.",
         )
     if verify and not isinstance(kernel, str | os.PathLike):
-        raise TargetError("only what a file names can be measured", hint="Give the kernel as FILE.py or a name.")
+        raise TargetError("--verify can only measure a kernel from a file", hint="Name a bundled kernel or FILE.py.")
     return request.device(verify=verify)
 
 

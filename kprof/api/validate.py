@@ -105,7 +105,7 @@ def _refuse(folder: str, options: ValidateOptions) -> None:
         raise TargetError(
             f"a folder of kprof bench --keep does not use {' and '.join(named)}",
             path=folder,
-            hint="It says itself how its kernels were compiled and launched, and on which GPU.",
+            hint="The folder contains the kernels' compile options, launches and GPU.",
         )
 
 

@@ -98,7 +98,7 @@ def report(error: BaseException) -> str:
         path = _written(error)
     except OSError as failure:
         return f"{what}; the report could not be written: {failure.strerror or failure}"
-    return f"{what}; the report that helps to fix it is in {path}"
+    return f"{what}; the crash report is in {path}"
 
 
 def _written(error: BaseException) -> str:

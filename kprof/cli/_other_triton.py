@@ -31,7 +31,7 @@ def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
 
     words, after = _halves(sys.argv[1:])
     if "target" in given and given["target"] is None:
-        raise KprofError("--triton compiles a target, and none is named")
+        raise KprofError("--triton needs a target to compile")
     one = [given[name] for name in ("target", "kernel") if isinstance(given.get(name), str)]
     named, arguments = program_of(list(given.get("targets") or given.get("program") or one))
     program = after if arguments is None else None

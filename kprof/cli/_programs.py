@@ -27,5 +27,5 @@ def one_target(arguments: list[str]) -> tuple[str | None, list[str] | None]:
         # Only options precede ``--``, so the words are a program's command.
         named, program = [], named
     if len(named) > 1 or (program is None and not named):
-        raise TargetError("one kernel, capture or program at a time")
+        raise TargetError("name exactly one kernel, capture or program")
     return (named[0] if named else None), program

@@ -102,7 +102,7 @@ def _of_watch(options: AnalyzeCommandOptions, outputs: Outputs) -> WatchOptions:
     left += [f"--{name}" for name in (*outputs.paths, *outputs.flags)]
     left += ["--format"] * (outputs.shown != TEXT)
     if left:
-        raise TargetError(f"--watch shows screens and cannot use {', '.join(left)}")
+        raise TargetError(f"--watch cannot be combined with {', '.join(left)}")
     return options.part(WatchOptions)
 
 
@@ -134,7 +134,7 @@ def _show_update(update: "Update", outputs: Outputs) -> None:
     if update.error is not None:
         console.print(f"kprof: {update.error}", style="bold red", markup=False)
         if update.last is not None:
-            console.print(f"the last that compiled: {update.last.summary}", style="dim", markup=False)
+            console.print(f"last successful compile: {update.last.summary}", style="dim", markup=False)
     console.print(f"{time.strftime('%H:%M:%S')}: waiting for the next save; Ctrl-C ends", style="dim", markup=False)
     sys.stdout.flush()
 

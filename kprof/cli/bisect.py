@@ -51,7 +51,7 @@ def command(
         # Only options precede ``--``, so the words are a program's command.
         named, program = [], named
     if program is None and len(named) != 1:
-        raise KprofError(f"one target is taken apart, got {len(named)}", hint="kprof bisect KERNEL --good 3.6.0")
+        raise KprofError(f"one target is required, got {len(named)}", hint="kprof bisect KERNEL --good 3.6.0")
     with StatusLine() as status:
         found = bisect(*named, options=options, program=program, progress=status.draw, waiting=waiting(status))
     outputs.write(found.document, lambda: show(found, outputs))

@@ -35,7 +35,7 @@ def command(
     -o names the folder to write, by default kprof-capture. Then:  kprof analyze kernel FOLDER
 
     Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile; with --strict also if
-    the result of an operator was made up without running it.
+    an operator was answered without running it.
     """
     from kprof.api.record import record
 

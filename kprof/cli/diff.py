@@ -67,7 +67,7 @@ def command(
         # Only options precede ``--``, so the words are a program's command.
         named, program = [], named
     if list_tests and not options.since:
-        raise KprofError("--list-tests is for --since", hint="kprof diff --since main --list-tests")
+        raise KprofError("--list-tests can only be used with --since", hint="kprof diff --since main --list-tests")
     if options.since and program is None:
         with StatusLine() as status:
             found = diff(targets=named, options=options, progress=status.draw)
@@ -80,7 +80,7 @@ def command(
         raise typer.Exit(EXIT[found.document.verdict.status])
     if program is None and (len(named) > 2 or not named or (len(named) == 1 and not options.triton)):
         raise KprofError(
-            f"two things are compared, got {len(named)}",
+            f"two targets are required, got {len(named)}",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
     with StatusLine() as status:

@@ -32,7 +32,9 @@ def command(
     Example:  kprof oracle try1.py try2.py --reference softmax --arch MI300X
     """
     if options.reference is None:
-        raise KprofError("no kernel is named that candidates are compared with", hint="--reference KERNEL[@CASE]")
+        raise KprofError(
+            "--reference is missing: the kernel to compare candidates with", hint="--reference KERNEL[@CASE]"
+        )
     from kprof.api.oracle import document_of, gpu_of, oracle, summary_of
 
     found = oracle(files, options.reference, options=options)

@@ -42,7 +42,7 @@ def command(
 
     one = len(program) == 1 and not program[0].endswith(".py")
     if len(program) == 1 and program[0].endswith(".py"):
-        raise KprofError("is a file, and a program is needed", path=program[0], hint=f"-- python {program[0]}")
+        raise KprofError("is a file, but a command is needed", path=program[0], hint=f"-- python {program[0]}")
     found = profile(program[0] if one else program, options=options)
     lines = functools.partial(profile_text.lines, found.document, options.rows_by, options.top)
     outputs.tell(found, lambda: print("\n".join(lines())))

@@ -46,12 +46,12 @@ def command(
     """
     named, program = program_of(targets or [])
     if options.output is None:
-        raise KprofError("no page is named", hint="-o page.html")
+        raise KprofError("no output file is named", hint="-o page.html")
     if not targets:
         _run(options, options.output, outputs)
         return
     if options.target:
-        raise TargetError("--target is for the page of a run", hint="Leave the target before it out.")
+        raise TargetError("--target can only be used for the page of a run", hint="Omit the positional target.")
     from kprof.api.report import report
 
     found = report(*named, options=options, keep_going=True, program=program)
@@ -74,7 +74,7 @@ def _run(options: ReportPageOptions, output: str, outputs: Outputs) -> None:
             hint="Leave it out: a page of traces and counters stays below 3 MB by itself.",
         )
     if options.thread_trace and options.target:
-        raise TargetError("a thread trace is of one kernel: it is of no use to the page of a run", hint="Leave it out.")
+        raise TargetError("--thread-trace can only be used for a page of kernels", hint="Leave it out.")
     found = run_report(options=options)
     for note in (*(f"left out: {one.path}: {one.reason}" for one in found.left_out), *found.notes):
         log(f"kprof: {note}")

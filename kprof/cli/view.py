@@ -29,7 +29,7 @@ def command(targets: TargetsArgument, options: ViewOptions, outputs: Outputs) ->
     if program is not None:
         command_line = " ".join(("python", targets[0].partition("::")[0], *program))
         hint = f"kprof capture -o FOLDER -- {command_line}; kprof view FOLDER"
-        raise TargetError("a page runs no program: it shows what was recorded of one", hint=hint)
+        raise TargetError("kprof view runs no program, but can show a recorded one", hint=hint)
 
     def tell(address: str) -> None:
         print(

@@ -55,7 +55,7 @@ class GpuOptions(Options):
             KprofError: several GPUs are named.
         """
         if len(self.arch) > 1:
-            raise KprofError(f"{command} takes one architecture at a time", hint=f"--arch {self.arch[0]}")
+            raise KprofError(f"{command} accepts one --arch", hint=f"--arch {self.arch[0]}")
         return self.arch[0] if self.arch else ""
 
 
@@ -153,7 +153,7 @@ class TritonOptions(Options):
             KprofError: several Tritons are named.
         """
         if len(self.triton) > 1:
-            raise KprofError(f"{command} takes one Triton at a time", hint="kprof diff compares several.")
+            raise KprofError(f"{command} accepts one --triton", hint="kprof diff compares several.")
         return self.triton[0] if self.triton else ""
 
 
@@ -220,7 +220,7 @@ class KnobOptions(GpuOptions):
             KprofError: ``shape`` names several problems.
         """
         if len(self.shape) > 1:
-            raise KprofError("--shape names several problems, and one is taken", hint="--shape M=4096,N=4096")
+            raise KprofError("--shape names several problems, but one is required", hint="--shape M=4096,N=4096")
         return self.shape[0] if self.shape else {}
 
 

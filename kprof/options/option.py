@@ -103,7 +103,7 @@ class Declared:
             # The comparison is negated so that NaN is rejected: NaN is neither below nor above a limit.
             if not ((option.least is None or given >= option.least) and (option.most is None or given <= option.most)):
                 most = "" if option.most is None else f" and at most {option.most:g}"
-                raise KprofError(f"{self.flag} is {given:g}: it is at least {option.least or 0:g}{most}")
+                raise KprofError(f"{self.flag} is {given:g}: it must be at least {option.least or 0:g}{most}")
         return given
 
 

@@ -73,9 +73,7 @@ def log(message: str) -> None:
 def told_by_hand(who: str, page: str) -> None:
     """If a person started a service, so that its standard input is a terminal, print what it waits for."""
     if sys.stdin is not None and sys.stdin.isatty():
-        log(
-            f"waiting for {who} on standard input, which starts this command by itself: {page} says how; Ctrl-C ends it"
-        )
+        log(f"waiting for {who} on standard input, which normally starts this command (see {page}); Ctrl-C ends it")
 
 
 def print_styled(text: str) -> None:

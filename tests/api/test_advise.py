@@ -31,7 +31,7 @@ def test_knobs_are_tried_and_compared_with_the_start() -> None:
 
 
 def test_what_cannot_be_done_is_told(compiled: Path, tmp_path: Path) -> None:
-    with pytest.raises(KprofError, match="one architecture"):
+    with pytest.raises(KprofError, match="one --arch"):
         kprof.advise("softmax", arch="gfx942,gfx950")
     with pytest.raises(KprofError, match="nothing to do"):
         kprof.advise("softmax", search=False)

@@ -137,7 +137,7 @@ def test_without_a_reference_nothing_is_said_of_the_result(case):
 
 
 HOSTILE = {
-    "memory": ("x = []\nwhile True: x.append(bytearray(1 << 26))", "limit", "more memory"),
+    "memory": ("x = []\nwhile True: x.append(bytearray(1 << 26))", "limit", "memory limit"),
     "exit": ("import os\nos._exit(0)", "failed", "ended itself, with exit status 0"),
     "write": ("open(r'{outside}', 'w')", "failed", "outside'"),
     "read": ("open(r'{secret}').read()", "failed", "PermissionError"),
@@ -275,7 +275,7 @@ def test_a_system_that_cannot_contain_judges_nothing(tmp_path):
         command, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=lambda: refuse_call(444, ENOSYS)
     )
     assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
-    assert "cannot be contained: Landlock: Function not implemented" in ran.stderr
+    assert "cannot be sandboxed: Landlock: Function not implemented" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 

@@ -152,7 +152,7 @@ def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:
     ("options", "words"),
     [
         ((), "there is nothing to report on"),
-        (("--trace", "x.json", "--shape", "M=3"), "without a target there is no use for --shape"),
+        (("--trace", "x.json", "--shape", "M=3"), "--shape can only be used with a target"),
         (("--trace", "nowhere.json"), "nowhere.json: no such file"),
     ],
 )
@@ -263,7 +263,7 @@ def test_several_targets_read_the_traces_once(monkeypatch: pytest.MonkeyPatch, t
     assert len(times) == 1
     assert found.kernel_pages == {"matmul": "run.matmul.html"}
     assert sorted(one.name for one in tmp_path.glob("*.html")) == ["run.html", "run.matmul.html"]
-    assert "scaled_exp has no page: no trace has such a kernel" in found.notes
+    assert "scaled_exp has no page: no trace contains this kernel" in found.notes
     assert "scaled_exp has no page" in page.read_text()
 
 
@@ -271,14 +271,17 @@ def test_targets_that_cannot_be_linked_are_one_message(kprof: Callable[..., Any]
     """Nothing to stand beside, nothing measured, no such kernel, and options for nothing."""
     trace, model = matmul_trace(tmp_path), write_model(tmp_path / "m.json")
     for options, words in (
-        (("--trace", trace, "--target", MATMUL, "-o", "-"), "stand beside the page of a run"),
-        (("--counters", *COUNTERS[:1], "--target", MATMUL, "-o", tmp_path / "r.html"), "kernels of traces"),
+        (("--trace", trace, "--target", MATMUL, "-o", "-"), "are written next to the page of a run"),
+        (
+            ("--counters", *COUNTERS[:1], "--target", MATMUL, "-o", tmp_path / "r.html"),
+            "--target can only be used with traces",
+        ),
         (
             ("--trace", model, "--target", MATMUL, "-o", tmp_path / "r.html"),
             "no kernel matmul in",
         ),
-        (("--trace", trace, "--case", "x", "-o", tmp_path / "r.html"), "without a target there is no use for --case"),
-        ((MATMUL, "--target", MATMUL, "-o", tmp_path / "r.html"), "--target is for the page of a run"),
+        (("--trace", trace, "--case", "x", "-o", tmp_path / "r.html"), "--case can only be used with a target"),
+        ((MATMUL, "--target", MATMUL, "-o", tmp_path / "r.html"), "--target can only be used for the page of a run"),
     ):
         ran = kprof("report", *options)
         assert ran.code == 2

@@ -89,9 +89,9 @@ def test_rates_are_summed_only_where_every_gpu_has_one() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"gpus": 0}, "--gpus is 0: it is at least 1"),
+        ({"gpus": 0}, "--gpus is 0: it must be at least 1"),
         ({"gpus": 2, "write_table": "table.json"}, "a dispatch table is for one GPU"),
-        ({"gpus": 2, "provider": "tuned"}, "cannot be in step on GPUs"),
+        ({"gpus": 2, "provider": "tuned"}, "several GPUs cannot do in step"),
     ],
 )
 def test_what_cannot_be_done_at_once_is_refused(asked: dict[str, Any], message: str) -> None:

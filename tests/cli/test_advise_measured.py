@@ -87,7 +87,7 @@ def test_measured_gpu_goes_before_the_default(kprof, tmp_path):
     ran = kprof("advise", "flash_attention", "--counters", tmp_path, "--no-search", "--json", "-")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["arch"] == "gfx950"
-    assert "compiled for MI355X, which was measured" in ran.err
+    assert "compiled for MI355X, the measured GPU" in ran.err
 
 
 @pytest.mark.parametrize("asked", ["gfx950", "MI325X", "gfx90a"])

@@ -80,7 +80,7 @@ def test_one_function_and_a_failure(program: str, kprof: Callable[..., Ran]) -> 
     ran = kprof("analyze", "kernel", f"{program}::shift", "--json", "-", "--", "4096", "--fail")
 
     assert (ran.code, list(kernels(ran))) == (2, ["shift"])
-    assert "failed with exit status 3: what it would have launched after that is not known" in ran.err
+    assert "failed with exit status 3: its later launches are not known" in ran.err
 
 
 @pytest.mark.triton
@@ -97,8 +97,8 @@ def test_a_program_that_launches_nothing(program: str, kprof: Callable[..., Ran]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("softmax", "--", "3"), "arguments after -- are for one Python file"),
-        (("program.py", "softmax", "--", "3"), "arguments after -- are for one Python file"),
+        (("softmax", "--", "3"), "arguments after -- need exactly one Python file"),
+        (("program.py", "softmax", "--", "3"), "arguments after -- need exactly one Python file"),
         (("missing.py", "--"), "missing.py: no such file"),
         (("program.py", "--time-limit", "3"), "--time-limit can only be used with a program"),
         (("program.py", "--signature", "*fp32", "--", "1"), "does not use --signature"),
@@ -156,7 +156,7 @@ def test_a_live_page_runs_no_program(program: str, kprof: Callable[..., Ran]) ->
     """Its arguments would be targets; the message says how it is shown."""
     ran = kprof("view", f"{program}::shift", "--", "98432")
     assert ran.code == 2
-    assert "a page runs no program" in ran.err
+    assert "kprof view runs no program" in ran.err
     assert "kprof capture -o FOLDER -- python program.py 98432; kprof view FOLDER" in ran.err
 
 

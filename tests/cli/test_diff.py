@@ -124,17 +124,17 @@ def test_an_architecture_chooses_kernels(kprof, report: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["a.json"], "two things are compared"),
-        (["a.json", "b.json", "c.json"], "two things are compared"),
+        (["a.json"], "two targets are required"),
+        (["a.json", "b.json", "c.json"], "two targets are required"),
         (["missing.json", "missing.json"], "no such file"),
-        (["gemm", "--triton", "3.6.0"], "nothing to compare with"),
+        (["gemm", "--triton", "3.6.0"], "one --triton is not enough"),
         (["gemm", "--triton", "3.6.0", "--triton", "3.6"], "twice"),
         (["gemm", "--triton", "3.1.0", "--triton", "3.6"], "too old"),
         (["gemm", "--triton", "x", "--triton", "3.6"], "takes a release"),
         (["gemm", "softmax", "--triton", "3.4.0,3.6.0"], "name one target"),
         (["gemm", "gemm", "--fail-on", "bad"], "--fail-on takes"),
         (["gemm", "gemm", "--tolerance", "speed=3"], "no tolerance for"),
-        (["gemm", "gemm", "--explain"], "takes --triton, or two captures"),
+        (["gemm", "gemm", "--explain"], "requires --triton or two captures"),
         (["gemm", "gemm", "--json", "-", "--markdown", "-"], "only one of"),
     ],
 )

@@ -66,7 +66,7 @@ def test_an_alias_of_a_file(kprof, tmp_path):
         (("wmma", "--setting", "warpsPerCTA=0x2"), "warpsPerCTA cannot be 0"),
         (("mfma", "--operand", "2"), "--operand"),
         (("#b", "--module", "/nowhere/k.ttgir"), "no such file"),
-        (("#ttg.blocked<{sizePerThread = [",), "cannot be drawn|can be drawn"),
+        (("#ttg.blocked<{sizePerThread = [",), "cannot be drawn|cannot draw"),
     ],
 )
 def test_mistakes_are_one_message(kprof, arguments, words):

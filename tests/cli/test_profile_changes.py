@@ -109,7 +109,7 @@ def test_a_better_configuration_saves_its_share_of_all_launches(monkeypatch, nar
 def test_what_brings_nothing_is_no_change_and_is_said(monkeypatch, narrow):
     document, _ = _searched(monkeypatch, narrow, told_apart=False)
     assert not [one for one in document.changes if one.what.startswith("matmul: BLOCK")]
-    assert any("none of its configurations is predicted to be faster" in note for note in document.notes)
+    assert any("no configuration is predicted to be clearly faster" in note for note in document.notes)
     document, _ = _searched(monkeypatch, narrow, error="it does not compile again")
     assert any("could not be searched: it does not compile again" in note for note in document.notes)
 

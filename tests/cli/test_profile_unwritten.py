@@ -47,7 +47,7 @@ def test_operators_whose_shape_hangs_on_it(tmp_path):
     assert f"nonzero at mixture.py:{first}, index by a mask at mixture.py:{first + 1}, bincount at" in note.replace(
         f"{tmp_path}/", ""
     )
-    assert note.endswith("and 2 more places; work whose size or turn hangs on it is not in the time")
+    assert note.endswith("and 2 more places; work that depends on these values is not in the time")
     assert len(found.document.unwritten) == 5
     assert "not in it: work that depends on values that no kernel wrote, nonzero at " in found.summary
     assert "2 more places" in found.summary

@@ -267,4 +267,4 @@ def test_without_landlock_nothing_is_contained(tmp_path):
     for before in (lambda: refuse_call(444, ENOSYS), lambda: (refuse_call(444, ENOSYS), refuse_namespaces())):
         found, status = run(tmp_path, lambda: 1, before=before)
         assert status == 98
-        assert found["uncontained"].startswith("untrusted code cannot be contained: Landlock: ")
+        assert found["uncontained"].startswith("untrusted code cannot be sandboxed: Landlock: ")

@@ -169,7 +169,7 @@ def test_a_process_that_is_not_there_has_no_descriptor():
     with pytest.raises(UncontainedError) as refused:
         guarding.descriptor_of(child)
     assert str(refused.value.message) == (
-        "untrusted code cannot be contained: descriptors of processes: No such process"
+        "untrusted code cannot be sandboxed: descriptors of processes: No such process"
     )
     assert refused.value.hint == "Linux 5.3 or later is required; some containers refuse them."
 

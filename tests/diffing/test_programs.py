@@ -75,8 +75,8 @@ def test_under_the_installed_triton_and_an_interpreter(program, kprof, monkeypat
     [
         (("--triton", "installed", "--triton", "./none/python"), "no such interpreter"),
         (("--triton", "installed", "--triton", "none.whl"), "no such wheel"),
-        (("--triton", "installed"), "one --triton alone is nothing to compare with"),
-        ((), "a program is recorded under each of several Tritons"),
+        (("--triton", "installed"), "one --triton is not enough for a comparison"),
+        ((), "comparing a program requires several --triton"),
         (("--triton", "installed", "--triton", sys.executable, "--shape", "M=4"), "does not use --shape"),
     ],
 )

@@ -203,7 +203,7 @@ def test_tests_are_named_from_the_current_folder(repository: Path, edit, monkeyp
         (("--since", "HEAD", "missing.py"), "no such file or directory"),
         (("--since", "HEAD", "/"), "compares Python files and folders of the work tree"),
         (("--since", "HEAD", "--triton", "3.6.0,3.9.0"), "--since compares the work tree"),
-        (("--list-tests",), "--list-tests is for --since"),
+        (("--list-tests",), "--list-tests can only be used with --since"),
     ],
 )
 def test_what_cannot_be_compared(kprof, repository: Path, words: tuple[str, ...], says: str) -> None:

@@ -95,7 +95,7 @@ def test_an_architecture_that_nobody_named(gate):
         ("budget.max_vgpr_spills = -1", "max_vgpr_spills: -1 is not a valid limit; it must be at least 0"),
         (allowance() + "limit = nan\n", "nan is not a valid limit"),
         (allowance() + "limit = inf\n", "inf is not a valid limit"),
-        (allowance(what="vgpr_spils"), "there is no metric and no rule 'vgpr_spils'; did you mean 'vgpr_spills'"),
+        (allowance(what="vgpr_spils"), "there is no metric or rule 'vgpr_spils'; did you mean 'vgpr_spills'"),
     ],
 )
 def test_a_limit_that_limits_nothing_is_an_error(gate, text, message):

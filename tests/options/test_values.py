@@ -75,7 +75,7 @@ def test_other_values() -> None:
 
 def test_limits_are_checked_wherever_a_value_comes_from() -> None:
     """The command line checks them too; Python gets the same sentence."""
-    with pytest.raises(KprofError, match="--short-list is 0: it is at least 1 and at most 1000"):
+    with pytest.raises(KprofError, match="--short-list is 0: it must be at least 1 and at most 1000"):
         TuneOptions(short_list=0)
     with pytest.raises(KprofError, match="--budget is nan"):
         kprof.advise("softmax", budget=float("nan"))

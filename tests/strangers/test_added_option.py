@@ -45,7 +45,7 @@ def test_an_option_is_one_field(copy):
             assert "--patience" in copy.kprof(command, "softmax", "--patience", "0", code=2)
         assert "--patience" not in copy.kprof("analyze", "kernel", "--help")
         found = json.loads(copy.python("-c", ASK).stdout)
-        said = "--patience is 0: it is at least 1"
+        said = "--patience is 0: it must be at least 1"
         assert found == {"advise": [7.0, True, said, 9], "tune": [7.0, True, said, 9]}
         assert copy.python("-c", TYPED, cwd=copy.root).stdout.split() == ["2", "2"]
     finally:

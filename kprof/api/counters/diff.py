@@ -66,7 +66,7 @@ class CounterDiff(CounterView):
         for path, chosen in zip(paths, (before, after), strict=True):
             if len(chosen.used) > 1:
                 labels = ", ".join(chosen.runs.labels[run] for run in chosen.used)
-                hint = "Name the files of one of them."
+                hint = "Name the files of one run."
                 raise InputError(f"holds {len(chosen.used)} runs: {labels}", path=os.fspath(path), hint=hint)
         return cls(before, after, compare(before, after))
 

@@ -49,7 +49,7 @@ class CounterRoofline(CounterView):
         indexes = sorted({one.gpu for one in chosen.kernels})
         if len(indexes) > 1:
             found = ", ".join(gpu_name(chosen.gpu_at(index)) for index in indexes)
-            hint = "a roofline is of one: choose with --only-run"
+            hint = "A roofline shows one GPU: choose its runs with --only-run."
             raise KprofError(f"the kernels ran on several GPUs: {found}", hint=hint)
         gpu = chosen.gpu_at(indexes[0])
         limits = roofs(gpu, chosen.data)

@@ -313,9 +313,7 @@ def compiled(asked: TrialCase, log: Callable[[int], str]) -> dict[str, Any]:
     report, code, job = _compiled(asked, entry, knobs, log)
     answer = kernel_answer(msgspec.json.decode(msgspec.json.encode(report)))
     problems = [str(problem) for problem in code.launch_problems]
-    parts = [
-        f"{name}, which the case launches too, is the case's own and not in the time" for name in asked.kernel.parts
-    ]
+    parts = [f"{name}, which the case launches too, is not replaced and not in the time" for name in asked.kernel.parts]
     why = None if problems else implausible(asked.kernel, job.problem, asked.own, work_of(report))
     return {"kind": "compiled", "kernel": asdict(answer), "problems": problems, "notes": parts, "implausible": why}
 

@@ -126,7 +126,7 @@ _OWN_SECONDS = 300.0
 _PATIENCE = 50
 """Time, in hundredths of a second, that a fork has to exit after its answer before it is killed."""
 
-_NO_MEMORY = {"kind": "limit", "why": "takes more memory than it may"}
+_NO_MEMORY = {"kind": "limit", "why": "exceeds its memory limit"}
 
 Answer = tuple[dict[str, Any], dict[str, bytes]]
 
@@ -239,7 +239,7 @@ def _served(
 def _enter(folder: Path, message: Mapping[str, Any], parent: int) -> None:
     """Enter the candidate's folder and sandbox this process there; redirect its output to a file in the folder."""
     if not sys.platform.startswith("linux"):
-        raise UncontainedError(f"candidates cannot be contained on {sys.platform}", hint="Run it on Linux.")
+        raise UncontainedError(f"candidates cannot be sandboxed on {sys.platform}", hint="Run it on Linux.")
     os.chdir(folder)
     log = os.open(folder / _LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(log, 1)
@@ -345,5 +345,5 @@ def _end_of(status: int) -> dict[str, Any]:
         return {"kind": "lost", "why": f"its process ended itself, with exit status {status}"}
     name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"
     if -status in {signal.SIGXCPU, signal.SIGKILL}:
-        return {"kind": "limit", "why": f"its process was killed, by {name}: it took more time or memory than it may"}
+        return {"kind": "limit", "why": f"its process was killed, by {name}: it exceeded its time or memory limit"}
     return {"kind": "lost", "why": f"its process died: {name}"}

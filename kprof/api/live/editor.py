@@ -32,7 +32,7 @@ from kprof.tuning.config_code import config_code
 
 _LINE = re.compile(r"line (\d+)")
 _RECORDABLE = (
-    "nothing says how the functions of this file are launched; the code action 'Run and record this program' runs it "
+    "this file does not say how its functions are launched; the code action 'Run and record this program' runs it "
     "and shows its launches"
 )
 _SPILL = "Folded "
@@ -209,7 +209,7 @@ def _figures(kernel: Mapping[str, Any]) -> str:
             parts.append(f"{resources[name]} {words}")
     if occupied.get("waves_per_simd") is not None:
         parts.append(f"{occupied['waves_per_simd']:g} waves a SIMD")
-    return ", ".join(parts) or "nothing is known of it"
+    return ", ".join(parts) or "no figures are known"
 
 
 def add_costs(costs: dict[int, WhatALineCosts], listed: Mapping[str, Any], path: str) -> None:
@@ -250,5 +250,5 @@ def _pasteable(answer: Mapping[str, Any]) -> Iterator[Pasteable]:
             continue
         change = assigned(one["change"], ", ")
         title = f"{change}: {duration(start['us'])} to {duration(time['us'])}, {time['certainty']}"
-        must = f"; must be seen: {', '.join(one['must_see'])}" if one["must_see"] else ""
+        must = f"; verify in the code: {', '.join(one['must_see'])}" if one["must_see"] else ""
         yield Pasteable(title, f"{config_code(one['config'])}  # {title}{must}")

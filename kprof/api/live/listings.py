@@ -82,7 +82,7 @@ def listing(target: str, stage: str, kernel: int = 0, thread_trace: str | None =
     lines = list(builder.lines(stage))
     notes = [*builder.notes, *found.notes]
     if len(lines) > MOST_LINES:
-        notes.append(f"{len(lines) - MOST_LINES:,} lines more are not shown")
+        notes.append(f"{len(lines) - MOST_LINES:,} more lines are not shown")
     shown = lines[:MOST_LINES]
     coloured = pieces([line.text for line in shown], STAGES[stage])
     return StageListing(
@@ -156,7 +156,7 @@ class _Builder:
         for number, line in enumerate(text, 1):
             if not line.startswith("#loc"):
                 yield ListedLine(number, without_location(line), places.get(number, []))
-        self.notes.append("the positions themselves, loc(...), are not shown")
+        self.notes.append("source positions, loc(...), are not shown")
 
     def _llvm(self, text: Sequence[str]) -> Iterator[ListedLine]:
         from kprof.inputs.llvm_ir import positions, without_positions
@@ -246,5 +246,5 @@ class _Builder:
         try:
             return time_shares(facts_of(self._kernel)[0])
         except Exception as error:  # noqa: BLE001 - a listing without shares is better than none
-            self.notes.append(f"time is not shared out among lines: {type(error).__name__}: {error}")
+            self.notes.append(f"the time of each line is not known: {type(error).__name__}: {error}")
             return None

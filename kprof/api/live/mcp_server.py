@@ -42,7 +42,7 @@ INSTRUCTIONS = """\
 kprof compiles Triton kernels for AMD GPUs without a GPU and says what the compiled code will do. Registers, spills,
 LDS, occupancy and instructions are exact, from the compiled program. Times are modelled, with a range; configurations
 whose ranges overlap much, or that are marked as ties, can only be told apart by measuring. Start with analyze; advise
-compiles better knobs and says what must be seen in the code (fewer spills, more wavefronts) before it is benchmarked.
+compiles better knobs and says what to verify in the compiled code (fewer spills, more wavefronts) before benchmarking.
 """
 
 TARGET = (
@@ -131,7 +131,7 @@ class Tools:
         self,
         *,
         old: Annotated[dict[str, Any], Field(description='Options of analyze: {"config": {"BLOCK_M": 128}}.')],
-        new: Annotated[dict[str, Any], Field(description="The same for the other side; {} is the kernel as it is.")],
+        new: Annotated[dict[str, Any], Field(description="Options of the other side; {} is the unchanged kernel.")],
         **arguments: Any,
     ) -> Annotated[CallToolResult, answers.Compared]:
         """Compare the compiled code of two configurations, GPUs or shapes of a kernel."""
@@ -156,14 +156,14 @@ class Tools:
     async def occupancy(
         self,
         *,
-        target: Annotated[str | None, Field(description="A kernel; without one give the numbers.")] = None,
+        target: Annotated[str | None, Field(description="A kernel; without a kernel, give the numbers.")] = None,
         **arguments: Any,
     ) -> Annotated[CallToolResult, answers.Occupied]:
         """Wavefronts per SIMD, the limiting resource, and what to reduce for more wavefronts."""
         return await self._ask(answers.Occupied, "occupancy", target=target, **arguments)
 
     async def explain_rule(
-        self, rule: Annotated[str, Field(description="A rule's identifier or name, as findings have it.")]
+        self, rule: Annotated[str, Field(description="Identifier or name of a rule, as in findings.")]
     ) -> Annotated[CallToolResult, answers.RuleText]:
         """Explain a rule: what it detects, why it matters and what to try."""
         return await self._ask(answers.RuleText, "explain_rule", rule=rule)
@@ -178,7 +178,7 @@ class Tools:
         self,
         *,
         program: Annotated[list[str], Field(description='A command: ["python", "train.py"].')],
-        output: Annotated[str, Field(description="A new folder that gets the capture.")],
+        output: Annotated[str, Field(description="A new folder for the capture.")],
         **arguments: Any,
     ) -> Annotated[CallToolResult, answers.Captured]:
         """Run a program on a simulated GPU and record the Triton kernels that it launches; needs --allow-run."""
@@ -295,10 +295,10 @@ def _causes(causes: list[answers.CauseAnswer]) -> Iterator[str]:
 
 def _advice(answer: answers.AdviceAnswer) -> Iterator[str]:
     yield f"{answer.kernel} on {answer.arch}: {answer.summary}"
-    yield f"as it is: {_time(answer.start)}"
+    yield f"unchanged: {_time(answer.start)}"
     for one in answer.suggestions[:MOST]:
         change = assigned(one.change)
-        yield f"{change}: {_time(one.time)}; must be seen: {', '.join(one.must_see) or 'nothing changes but the time'}"
+        yield f"{change}: {_time(one.time)}; verify in the code: {', '.join(one.must_see) or 'nothing changes but the time'}"
     yield f"{answer.tried} configurations compiled, {answer.left} left"
 
 

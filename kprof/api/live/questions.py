@@ -102,7 +102,9 @@ def advise(target: str, **options: Any) -> answers.AdviceAnswer:
     document = _plain(found)
     if "start" not in document:
         kernels = [one.get("kernel", "?") for one in document.get("kernels", ())]
-        raise TargetError(f"this is {len(kernels)} kernels: {', '.join(kernels)}", hint="ask for one: CAPTURE::NAME")
+        raise TargetError(
+            f"the target holds {len(kernels)} kernels: {', '.join(kernels)}", hint="Name one: CAPTURE::NAME"
+        )
     start = document["start"]
     trials = [
         answers.Suggestion(
@@ -153,7 +155,7 @@ def rank(target: str, **options: Any) -> answers.Ranking:
     if len(document["problems"]) != 1:
         names = ", ".join(problem["name"] for problem in document["problems"])
         raise TargetError(
-            f"this is {len(document['problems'])} problems: {names}", hint="choose one with case or shape"
+            f"the target has {len(document['problems'])} problems: {names}", hint="choose one with case or shape"
         )
     (problem,) = document["problems"]
     configs = [

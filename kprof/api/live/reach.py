@@ -58,7 +58,9 @@ class Reach:
         if not any(path.is_relative_to(root) for root in self.roots):
             listed = ", ".join(map(str, self.roots))
             raise TargetError(
-                "lies outside what this server reads", path=text, hint=f"It reads {listed}: --folder adds one."
+                "is outside the folders that this server reads",
+                path=text,
+                hint=f"It reads {listed}; --folder adds a folder.",
             )
         return path
 
@@ -84,5 +86,5 @@ def folders(given: list[str]) -> tuple[Path, ...]:
     found = tuple(Path(each).resolve() for each in given)
     for path, each in zip(found, given, strict=True):
         if not path.is_dir():
-            raise TargetError("is no folder", path=each)
+            raise TargetError("is not a folder", path=each)
     return found

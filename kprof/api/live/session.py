@@ -279,7 +279,7 @@ def _key(asked: Question) -> str:
     try:
         return json.dumps([asked.name, asked.arguments, asked.folder], sort_keys=True)
     except (TypeError, ValueError) as error:
-        raise KprofError(f"an argument of {asked.name} is no JSON: {error}") from None
+        raise KprofError(f"an argument of {asked.name} is not a JSON value: {error}") from None
 
 
 def _exchange(process: PythonWorker, asked: Question) -> dict[str, Any]:

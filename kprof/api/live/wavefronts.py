@@ -61,7 +61,7 @@ def wavefronts(target: str, kernel: int = 0, **options: Any) -> Wavefronts:
 
     found = kernel_of(target, kernel, **options)
     if not found.program.instructions:
-        raise TargetError("no instructions were seen, so no wavefront can be simulated", path=target)
+        raise TargetError("the instructions are not known, so no wavefront can be simulated", path=target)
     return simulated(facts_of(found)[0])
 
 

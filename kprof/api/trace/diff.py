@@ -241,8 +241,8 @@ def _trees(old: "Sequence[SteppedKernels]", new: "Sequence[SteppedKernels]", of:
     levels = {one.by for one in (*before, *after)}
     if len(levels) > 1:
         lacking = next(one.info.path for one in (*before, *after) if not one.has_modules)
-        hint = "align operators: --tree operators"
-        raise InputError("this trace has no modules, the other one has", path=lacking, hint=hint)
+        hint = "Align operators instead: --tree operators"
+        raise InputError("this trace has no modules, but the other one does", path=lacking, hint=hint)
     steps = of.steps if all(of.steps) else (1, 1)
     return compare_trees([one.root for one in before], [one.root for one in after], levels.pop(), steps)
 

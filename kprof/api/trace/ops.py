@@ -219,11 +219,11 @@ class TraceOps(TraceView):
             KprofError: there are several traces, or no operator has known work and limits.
         """
         if len(self.traces) > 1:
-            raise KprofError("a roofline is of one trace", hint="-o page.html has one for each")
+            raise KprofError("a roofline shows one trace", hint="-o page.html shows one for each trace.")
         for picture in self.pictures():
             return picture
         raise KprofError(
-            "no operator can be placed under a roof",
+            "no operator can be placed on the roofline",
             hint="; ".join(each.sentence for each in _unknown(self.traces[0])) or None,
         )
 

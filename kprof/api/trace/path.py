@@ -131,7 +131,7 @@ def _remarks(one: "CriticalPath") -> Iterable[str]:
     if not one.span_ns:
         yield "no GPU activity"
     elif one.assumed:
-        yield f"Assumed: {one.assumed:,} times that another stream or thread was waited for."
+        yield f"Assumed: {one.assumed:,} waits for another stream or thread."
 
 
 trace_path = function_of(TracePath)

@@ -149,7 +149,7 @@ class TraceRanks(TraceView):
         skew = f"compute skew {100 * report.compute_skew:.1f} %"
         if report.missing:
             seen = f"{ranks} of {report.world_size} ranks, {skew} among them"
-            return f"{seen}; who is waited for cannot be determined without the rest"
+            return f"{seen}; the rank that others wait for cannot be determined without the rest"
         if not report.stragglers:
             return f"{ranks} ranks, {skew}; no collectives could be matched"
         rank, waited = next(iter(report.stragglers.items()))
@@ -164,7 +164,7 @@ def _bandwidth(value: float | None, whole: bool) -> str:
 
 def _remarks(one: "RankReport") -> Iterable[str]:
     if not all(each.whole for each in one.bandwidths):
-        yield "≥: not all ranks of the group are here, so the time holds waiting for them, too."
+        yield "≥: ranks of the group are missing, so the time includes waiting for them."
 
 
 def _sent(one: "RankReport") -> Iterable[str]:

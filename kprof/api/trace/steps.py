@@ -86,7 +86,7 @@ class TraceSteps(TraceView):
         if slow:
             worst = max(slow, key=lambda step: step.kernel_ns)
             words = f"{len(slow):,} of {len(part.steps):,} steps are slow; compare {worst.name} with its neighbours"
-            yield TraceAdvice(lost, f"{words}: other kernels, other shapes, or a clock that fell?")
+            yield TraceAdvice(lost, f"{words}: other kernels, other shapes, or a lower clock?")
 
 
 def _rows(one: "StepTable") -> list[tuple[Any, bool, bool]]:

@@ -98,7 +98,7 @@ class TraceTree(TraceView):
 def _levels(by: str) -> Any:
     """Return the levels of the tree, by default modules."""
     if by and by not in LEVELS:
-        raise KprofError(f"no tree by {by!r}", hint=f"They are {', '.join(LEVELS)}.")
+        raise KprofError(f"unknown levels --by {by!r}", hint=f"They are {', '.join(LEVELS)}.")
     return by or "modules"
 
 

@@ -23,7 +23,7 @@ def not_one(
         return TargetError(words, hint="One at a time, by that name: kprof tune FILE.py::NAME -- ARGS")
     names = ", ".join(dict.fromkeys(kernel.id for kernel in kernels))
     return TargetError(
-        f"the capture has {len(kernels)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL"
+        f"the target holds {len(kernels)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL"
     )
 
 

@@ -145,7 +145,7 @@ def test_a_finding_elsewhere_stands_at_the_kernel():
     }
     kernel = {"name": "k", "arch": "gfx942", "source": {"file": "/a/k.py", "line": 4}, "findings": [finding]}
     whole, found = remarks(kernel, "/a/k.py")
-    assert (whole.line, whole.message) == (4, "k: nothing is known of it")
+    assert (whole.line, whole.message) == (4, "k: no figures are known")
     assert (found.line, found.rule, found.message) == (4, "KP301", "spills. [/lib/x.py:9]")
 
 

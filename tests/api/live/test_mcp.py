@@ -74,7 +74,7 @@ def test_what_it_refuses(tmp_path):
     """Each with a sentence for the model, and the server goes on."""
     (tmp_path / "k.py").write_text("raise SystemExit('this ran')\n")
     calls = [
-        ("analyze", {"target": "/etc/passwd"}, "lies outside what this server reads"),
+        ("analyze", {"target": "/etc/passwd"}, "is outside the folders that this server reads"),
         ("analyze", {"target": "k.py"}, "this server runs no code of others"),
         ("capture", {"program": ["true"], "output": "c"}, "this server runs no programs"),
         ("compare", {"target": "gemm", "old": {"jobs": 9}, "new": {}}, "compare does not take jobs"),
@@ -118,7 +118,7 @@ def test_an_agent_cures_the_spilling_attention(tmp_path):
     assert "KP301" in [rule for told in kernel_before["causes"] for rule in (told["rule"], *told["same_cause"])]
     suggested = advice.structured_content["suggestions"][0]
     assert f"spilled VGPRs: {kernel_before['vgpr_spills']} to 0" in suggested["must_see"]
-    assert "must be seen: spilled VGPRs" in advice.content[0].text
+    assert "verify in the code: spilled VGPRs" in advice.content[0].text
     changes = {change["metric"]: change for change in after.structured_content["changes"]}
     assert changes["vgpr_spills"]["new"] == 0
     assert after.structured_content["new_time"]["us"] < 0.5 * after.structured_content["old_time"]["us"]

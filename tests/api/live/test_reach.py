@@ -16,9 +16,9 @@ def test_outside_is_refused(tmp_path, path):
     root = tmp_path / "root"
     root.mkdir()
     (root / "link").symlink_to("/etc")
-    with pytest.raises(TargetError, match="lies outside what this server reads") as refused:
+    with pytest.raises(TargetError, match="is outside the folders that this server reads") as refused:
         Reach((root.resolve(),)).target(path)
-    assert refused.value.hint == f"It reads {root.resolve()}: --folder adds one."
+    assert refused.value.hint == f"It reads {root.resolve()}; --folder adds a folder."
 
 
 @given(st.text(st.sampled_from("./~ax\0"), max_size=12))
@@ -49,7 +49,7 @@ def test_code_runs_only_where_allowed(tmp_path, name):
 def test_roots_have_to_be_there(tmp_path):
     """A mistyped folder is an error, not an empty reach."""
     assert folders([str(tmp_path)]) == (tmp_path.resolve(),)
-    with pytest.raises(TargetError, match="is no folder"):
+    with pytest.raises(TargetError, match="is not a folder"):
         folders([str(tmp_path / "nowhere")])
 
 
@@ -83,8 +83,8 @@ def test_every_folder_is_named_where_none_holds_the_path(tmp_path):
     assert Reach(roots).path(str(two / "k.s")) == two.resolve() / "k.s"
     with pytest.raises(TargetError) as refused:
         Reach(roots).path("/etc/k.s")
-    assert refused.value.message == "lies outside what this server reads"
-    assert refused.value.hint == f"It reads {roots[0]}, {roots[1]}: --folder adds one."
+    assert refused.value.message == "is outside the folders that this server reads"
+    assert refused.value.hint == f"It reads {roots[0]}, {roots[1]}; --folder adds a folder."
     assert refused.value.path == "/etc/k.s"
 
 

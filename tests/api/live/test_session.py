@@ -36,7 +36,7 @@ def test_errors_keep_their_kind(session):
         session.ask("analyze", target="flash_atention")
     with pytest.raises(KprofError, match="no question 'analyse'; did you mean 'analyze'"):
         session.submit("analyse")
-    with pytest.raises(KprofError, match="an argument of analyze is no JSON"):
+    with pytest.raises(KprofError, match="an argument of analyze is not a JSON value"):
         session.submit("analyze", target=Path("x"))
 
 

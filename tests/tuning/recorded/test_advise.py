@@ -67,7 +67,7 @@ def test_what_a_capture_cannot_use_is_refused(tiles: Path) -> None:
         kprof.advise(str(tiles), shape={"M": 3})
     with pytest.raises(TargetError, match="does not use --shape"):
         kprof.tune(f"{tiles}::fixed", shape={"M": 3})
-    with pytest.raises(TargetError, match="the capture has 4 kernels"):
+    with pytest.raises(TargetError, match="the target holds 4 kernels"):
         kprof.tune(str(tiles))
 
 

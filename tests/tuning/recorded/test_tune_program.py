@@ -92,7 +92,7 @@ def test_launches_with_other_grids_are_said(program: str) -> None:
         ({"shape": {"n": 4}}, "what adds.py::add launches is a capture and does not use --shape"),
         ({"grid": "n"}, "what adds.py::add launches is a capture and does not use --grid"),
         ({"verify": True}, "--verify cannot measure the kernels that a program launches"),
-        ({"arch": "MI300X,MI355X"}, "one architecture at a time"),
+        ({"arch": "MI300X,MI355X"}, "accepts one --arch"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_it_runs(program: str, options: dict[str, object], words: str) -> None:

@@ -45,7 +45,7 @@ def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: 
     machine = call_filter.machine_of(platform.machine())
     if not sys.platform.startswith("linux") or machine is None:
         raise UncontainedError(
-            f"untrusted code cannot be contained on {sys.platform} {platform.machine()}",
+            f"untrusted code cannot be sandboxed on {sys.platform} {platform.machine()}",
             hint="Run it on Linux, x86_64 or aarch64.",
         )
     kernel = LinuxCalls(ctypes.CDLL(None, use_errno=True))

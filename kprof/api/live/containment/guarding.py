@@ -68,7 +68,7 @@ def descriptor_of(process: int) -> int:
         return os.pidfd_open(process)
     except OSError as error:
         raise UncontainedError(
-            f"untrusted code cannot be contained: descriptors of processes: {error.strerror}",
+            f"untrusted code cannot be sandboxed: descriptors of processes: {error.strerror}",
             hint="Linux 5.3 or later is required; some containers refuse them.",
         ) from error
 

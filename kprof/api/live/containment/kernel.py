@@ -116,7 +116,7 @@ def _check(result: int, what: str) -> int:
     if result < 0:
         reason = os.strerror(ctypes.get_errno())
         raise UncontainedError(
-            f"untrusted code cannot be contained: {what}: {reason}",
+            f"untrusted code cannot be sandboxed: {what}: {reason}",
             hint="Linux 5.13 or later with Landlock and seccomp is required; some containers refuse them.",
         )
     return result

@@ -88,7 +88,7 @@ def read(body: bytes, kind: type[Kind]) -> Kind:
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise KprofError(f"this is no question: {error}") from None
+        raise KprofError(f"invalid query: {error}") from None
 
 
 MEASURED = ("counters", "trace", "thread_trace")
@@ -199,7 +199,7 @@ def advice_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, An
     given = arguments(asked, targets, base)
     if stays := [name for name in ("signature", "constexpr", "grid") if name in given]:
         raise KprofError(
-            f"better knobs are looked for where a kernel says how it is launched, and not by {', '.join(stays)}",
+            f"a search for better knobs needs a kernel with cases and does not support {', '.join(stays)}",
             hint="kprof advise FILE.py::FUNCTION takes the grid as a formula of the knobs.",
         )
     return {**given, "budget": asked.budget, "run": False}

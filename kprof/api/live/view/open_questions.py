@@ -56,7 +56,7 @@ class OpenQuestions:
         """
         if len(self._open) >= MOST_QUESTIONS:
             raise TooManyQuestionsError(
-                f"{MOST_QUESTIONS} questions are waiting for an answer", hint="Ask again in a moment."
+                f"{MOST_QUESTIONS} queries are waiting for an answer", hint="Try again in a moment."
             )
         asked = self.tritons.session(triton).submit(question, **arguments)
         self._open.add(asked)
@@ -109,7 +109,7 @@ def result(asked: Question) -> dict[str, Any]:
     try:
         return asked.result(0)
     except CancelledError:
-        raise KprofError("the question was given up") from None
+        raise KprofError("the query was cancelled") from None
 
 
 def error_fields(error: KprofError) -> dict[str, str | None]:

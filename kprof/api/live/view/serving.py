@@ -221,11 +221,11 @@ class Guard:
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return 421, "this server answers under its loopback address only"
         if any(origin.lower() not in self._origins for origin in given.get(b"origin", [])):
-            return 403, "a page of another origin may not ask"
+            return 403, "requests from pages of another origin are rejected"
         if any(site not in {b"same-origin", b"none"} for site in given.get(b"sec-fetch-site", [])) and scope[
             "path"
         ].startswith(API):
-            return 403, "a page of another site may not ask"
+            return 403, "requests from pages of another site are rejected"
         if scope["path"].startswith(API):
             tokens = given.get(TOKEN_HEADER.encode(), [])
             if len(tokens) != 1 or not hmac.compare_digest(tokens[0], self._token):

@@ -40,8 +40,8 @@ class TritonSessions:
         """
         if version and version not in self.versions:
             there = ", ".join(self.versions) or "none but the installed one"
-            hint = f"There are: {there}. kprof diff TARGET --triton {version} gets it once."
-            raise KprofError(f"Triton {version} is not there", hint=hint)
+            hint = f"Available: {there}. kprof diff TARGET --triton {version} downloads it."
+            raise KprofError(f"Triton {version} is not installed", hint=hint)
         if version not in self._sessions:
             self._sessions[version] = self._stack.enter_context(self._begin(version))
         return self._sessions[version]

@@ -84,7 +84,7 @@ def test_a_request_cannot_name_a_target(assembly):
 def test_what_is_no_question_is_refused(assembly, body):
     status, _, answer = assembly.send("POST", "/api/report", body, {"X-Kprof-Token": assembly.token})
     assert status == 422
-    assert json.loads(answer)["message"].startswith("this is no question")
+    assert json.loads(answer)["message"].startswith("invalid query")
 
 
 def test_a_request_that_is_too_large_is_refused(assembly):

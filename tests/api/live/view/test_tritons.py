@@ -66,6 +66,6 @@ def test_one_that_is_not_there_is_refused(view, other, tmp_path):
     server = view("softmax", folder=tmp_path)
     status, refused = server.ask("/api/report", target=0, triton="3.5.0")
     assert status == 422
-    assert refused["message"] == "Triton 3.5.0 is not there"
-    assert f"There are: {other}." in refused["hint"]
+    assert refused["message"] == "Triton 3.5.0 is not installed"
+    assert f"Available: {other}." in refused["hint"]
     assert server.ask("/api/report", target=0, triton="../3.5.0")[0] == 422
