@@ -298,7 +298,7 @@ def _advice(answer: answers.AdviceAnswer) -> Iterator[str]:
     yield f"unchanged: {_time(answer.start)}"
     for one in answer.suggestions[:MOST]:
         change = assigned(one.change)
-        yield f"{change}: {_time(one.time)}; verify in the code: {', '.join(one.must_see) or 'nothing changes but the time'}"
+        yield f"{change}: {_time(one.time)}; verify: {', '.join(one.must_see) or 'nothing changes but the time'}"
     yield f"{answer.tried} configurations compiled, {answer.left} left"
 
 

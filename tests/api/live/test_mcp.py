@@ -118,7 +118,7 @@ def test_an_agent_cures_the_spilling_attention(tmp_path):
     assert "KP301" in [rule for told in kernel_before["causes"] for rule in (told["rule"], *told["same_cause"])]
     suggested = advice.structured_content["suggestions"][0]
     assert f"spilled VGPRs: {kernel_before['vgpr_spills']} to 0" in suggested["must_see"]
-    assert "verify in the code: spilled VGPRs" in advice.content[0].text
+    assert "verify: spilled VGPRs" in advice.content[0].text
     changes = {change["metric"]: change for change in after.structured_content["changes"]}
     assert changes["vgpr_spills"]["new"] == 0
     assert after.structured_content["new_time"]["us"] < 0.5 * after.structured_content["old_time"]["us"]
