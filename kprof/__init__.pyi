@@ -143,44 +143,47 @@ def advise(
     progress: Callable[[int, str], None] | None = ...,
     tell: Callable[[str], None] | None = ...,
 ) -> Advised:
-    """Try other knobs by recompiling, and say what they change. No GPU is used.
+    """Try other knobs by recompiling, and report what they change. No GPU is used.
 
-    With ``counters`` or ``trace`` the findings are first compared with what was measured. Spills, registers, occupancy
-    and instructions are those of compiled programs; time is predicted.
+    With ``counters`` or ``trace``, the findings are first compared with the measurements. Spills, registers, occupancy
+    and instructions are read from compiled programs; time is predicted.
 
-    Kernels of a capture get other compiler options from what was recorded, and other tiles by running its program again
-    up to the launch; that is only done where the program lies here as it was recorded.
+    For a kernel of a capture, other compiler options are tried on the recorded TTIR. Other tiles need the recorded
+    program to run again up to the launch, which is done only if the program's files are here and unchanged.
 
     Args:
-        target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture, with ``::NAME`` one
-            kernel of it. With ``program`` a Python file to run, or ``None``.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture; ``CAPTURE::NAME`` is
+            one kernel of a capture. With ``program``, a Python file to run, or ``None``.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
-        budget: Seconds after which no compile is begun; 0: no limit.
-        run: Run a capture's program again, up to the launch, for other tiles; else compiler options only.
-        counters: Files or folders of a ROCm profiler with what is asked about.
-        trace: PyTorch traces, or folders of them, with what is asked about.
-        search: Try other knobs; else only judge by --counters and --trace.
-        program: a program to record and to advise on: its command, or with a file as the target its arguments.
-        progress: called with the number of finished compiles and a few words.
-        tell: called with what is run.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
+        budget: Seconds after which no further compile is started; 0: no limit.
+        run: Run a capture's program again up to the launch, to try other tiles; else try only compiler options.
+        counters: Files or folders of a ROCm profiler that measured the kernel or run.
+        trace: PyTorch traces of the kernel or run, or folders of traces.
+        search: Try other knobs; else only compare findings with --counters and --trace.
+        program: a program to record and advise on: its command, or only its arguments if ``target`` is its file.
+        progress: called with the number of finished compiles and a short text.
+        tell: called with a description of each program that is run.
 
     Raises:
-        TargetError: there is no such kernel, it has no cases, or it is several.
-        CompileError: it does not compile as it is.
-        InputError: a measurement cannot be read, or does not have the kernel.
-        KprofError: more than one architecture, or nothing to do.
+        TargetError: the kernel does not exist or has no cases, or the target holds several kernels.
+        CompileError: the unchanged kernel does not compile.
+        InputError: a measurement cannot be read, or does not contain the kernel.
+        KprofError: more than one architecture is named, or there is nothing to do.
     """
 
 def analyze(
@@ -213,50 +216,53 @@ def analyze(
     keep_programs: bool = ...,
     program: Sequence[str] | None = ...,
 ) -> Analysis:
-    """Compile or read kernels, and find out what an AMD GPU will do with them. No GPU is used.
+    """Compile or read kernels, and analyse how they will run on an AMD GPU. No GPU is used.
 
-    Sources are compiled for the GPU that was measured where ``arch`` is empty; ``kernels[0].measured`` says what
-    ``counters``, ``trace`` and ``thread_trace`` tell beside what is modelled.
+    If ``arch`` is empty, sources are compiled for the GPU of the measurements. ``kernels[0].measured`` compares the
+    model with ``counters``, ``trace`` and ``thread_trace``.
 
     Args:
         targets: a bundled kernel's name, ``"file.py::function"``, a ``@triton.jit`` function, a :class:`kprof.Kernel`,
             an assembly file, a code object, HIP source, a Triton cache directory, a capture, or a report that
             ``--json`` wrote. Only Python files are run, as ``import`` runs them.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        all_configs: Analyse each configuration that the kernel lists; for a capture, also kernels without a launch.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
         passes: Also show what each compiler pass changed.
-        lds: LDS of a workgroup: bytes, or 32K.
-        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
-        counters: Files or folders of a ROCm profiler with what is asked about.
-        trace: PyTorch traces, or folders of them, with what is asked about.
+        lds: LDS per workgroup in bytes: 32768 or 32K.
+        num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        counters: Files or folders of a ROCm profiler that measured the kernel or run.
+        trace: PyTorch traces of the kernel or run, or folders of traces.
         thread_trace: A decoded thread trace (ATT) of the kernel.
-        kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        time_limit: Seconds that the program after -- may run; 3600 if left out.
-        try_cures: Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options
-            at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
-        source: A folder with the sources of what is compiled already; the current one always counts.
-        fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
-            compiles are compared and checked, never where a kernel is analysed.
+        kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
+        time_limit: Time limit in seconds of the program after --; 3600 by default.
+        try_cures: Compile cheap fixes for findings that cost more than 5 % of the time: up to a dozen compiler
+            options; after two seconds only the first is still started. KPROF_TRY=0 disables them everywhere.
+        source: A folder with the sources of precompiled targets; the current folder is always searched too.
+        fail_on: Exit with 1 for a finding of at least this severity: note, warning, error or never. The default is
+            warning for comparisons and checks, and never for analyses.
         dump: Write each stage of the compiler, and with --passes each pass, to this folder.
-        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
-        keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
-        program: arguments of the one Python file in ``targets``, which is run as ``__main__`` in a process of its own
-            on the simulated GPU; what it launches is analysed. ``None``: nothing is run.
+        keep_going: set the verdict to ``cannot_tell`` instead of raising if a target cannot be analysed.
+        keep_programs: keep the instructions, a few megabytes per kernel; pages and timelines need them.
+        program: arguments of the one Python file in ``targets``, which is run as ``__main__`` in its own process
+            on the simulated GPU; the kernels it launches are analysed. ``None`` runs nothing.
 
     Raises:
-        TargetError: a target does not exist, lacks something, or cannot use one of the options.
+        TargetError: a target does not exist, is incomplete, or cannot use one of the options.
         CompileError: a kernel does not compile, or Triton is missing.
         InputError: a file cannot be read.
         HardwareError: an architecture is not known.
@@ -287,41 +293,44 @@ def bisect(
     progress: Tell | None = ...,
     waiting: Tell | None = ...,
 ) -> Comparison:
-    """Take an upgrade of Triton apart: in which release a kernel got worse, why, and what cures it.
+    """Find the Triton release in which a kernel got worse, explain why, and search for a fix. No GPU is used.
 
-    As :func:`kprof.diff` of the two releases and the minor ones between them, explained at the step at which most got
-    worse. No GPU is used.
+    Equivalent to :func:`kprof.diff` of the two releases and the minor releases between them, with an explanation of
+    the step with the largest regression.
 
     Args:
         target: a kernel, or a capture.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        all_configs: Analyse each configuration that the kernel lists; for a capture, also kernels without a launch.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
-        budget: Seconds after which no compile is begun; 0: no limit.
-        fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
-            compiles are compared and checked, never where a kernel is analysed.
-        package: A package that the program after -- needs besides.
-        tolerance: What may get worse: vgpr_spills=4,loop_instructions=20%.
-        good: Release of Triton with which it was good.
-        bad: Release of Triton with which it is bad; the installed one by default.
-        program: a command to record under each release. With ``target`` the arguments of that Python file.
-        progress: called with each step, in words.
-        waiting: called with what is downloaded or waited for, in words.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
+        budget: Seconds after which no further compile is started; 0: no limit.
+        fail_on: Exit with 1 for a finding of at least this severity: note, warning, error or never. The default is
+            warning for comparisons and checks, and never for analyses.
+        package: A further package that the program after -- needs.
+        tolerance: Tolerated growth: vgpr_spills=4,loop_instructions=20%.
+        good: Triton release with which the kernel was good.
+        bad: Triton release with which the kernel is bad; by default the installed one.
+        program: a command to record under each release. With ``target``, the arguments of that Python file.
+        progress: called with a description of each step.
+        waiting: called with a description of each download or wait.
 
     Raises:
         TargetError: the target does not exist or cannot be compiled again.
-        CompileError: a kernel does not compile, or a release of Triton cannot be had.
+        CompileError: a kernel does not compile, or a Triton release cannot be installed.
     """
 
 def check(
@@ -337,19 +346,20 @@ def check(
     """Compile the kernels that ``[tool.kprof]`` names and compare them with budgets and a baseline. No GPU is used.
 
     Args:
-        config_file: ``kprof.toml`` or ``pyproject.toml``; looked for in this folder and above when ``None``.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
-        advise: Seconds to search, by recompiling, for better knobs; 0: none.
+        config_file: ``kprof.toml`` or ``pyproject.toml``; ``None`` searches the current folder and its parents.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
+        advise: Seconds to search for better knobs by recompiling; 0: no search.
         jobs: Worker processes; 0: one for each core.
         baseline: Baseline file instead of the configuration's.
-        update_baseline: Write the present state to the baseline file; judge nothing.
+        update_baseline: Write the current state to the baseline file, without a check.
         init: Write kprof.toml, its baseline and a GitHub workflow for the kernels and programs of this folder.
 
     Returns:
-        The verdict. A kernel that cannot be compiled raises nothing: it makes the verdict ``cannot_tell``.
+        The verdict. A kernel that does not compile raises no error: it makes the verdict ``cannot_tell``.
 
     Raises:
-        KprofError: the configuration or the baseline cannot be read, or no baseline is named that could be updated.
+        KprofError: the configuration or the baseline cannot be read, or there is no baseline file to update.
         HardwareError: an architecture is not known.
     """
 
@@ -362,26 +372,27 @@ def counter_diff(
     by: str = "",
     dispatch: int | Sequence[int] = ...,
 ) -> CounterDiff:
-    """What changed between two profiled runs: the same kernels, metric by metric, with their spread over dispatches.
+    """Compare two profiled runs kernel by kernel and metric by metric, with the spread over dispatches.
 
-    The same kernel has the same name, grid, workgroup, LDS and VGPRs, and the same agent where a run has several. One
-    launch of two builds, with other LDS or VGPRs, is compared where nothing else can be meant, and says so.
+    Kernels are the same if name, grid, workgroup, LDS and VGPRs are equal, and the agent if a run has several. A launch
+    of two builds with different LDS or VGPRs is compared too if the match is unambiguous, and is marked.
 
-    Times are for as many dispatches as the first run has. With --fail-over an incomplete run, or a kernel without a
-    partner or without times, gives "cannot tell" and exit code 2. What was compared of complete runs and is too slow
-    already gives 1.
+    Times are scaled to the first run's number of dispatches. With --fail-over, the exit code is 2 (cannot tell) for an
+    incomplete run, or for a kernel without a partner or times. If the runs are complete and the compared kernels are
+    already too slow, the exit code is 1.
 
     Args:
         before: The run to compare with: files of any ROCm profiler.
-        after: The run in question.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
-        kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
-            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        after: The run to check.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
+        kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
+        by: Grouping of the rows. For a profile: name, shapes, module, phase, range, place, or module,name. For a
+            tree: modules, operators or both. For counters: properties that identify a kernel, such as name,grid.
         dispatch: Only this dispatch; repeatable.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -393,22 +404,23 @@ def counter_metrics(
     dispatch: int | Sequence[int] = ...,
     only_run: str | Sequence[str] = ...,
 ) -> CounterMetrics:
-    """Derived metrics of each kernel, from the files of any ROCm profiler. Several paths are several runs.
+    """Compute derived metrics of each kernel from files of any ROCm profiler. Several paths are several runs.
 
-    Missing counters leave metrics out, and are listed. Launches that differ in grid, workgroup, LDS, VGPRs or agent
-    count as different kernels. Several runs are shown side by side.
+    Metrics with missing counters are omitted, and the counters are listed. Launches that differ in grid, workgroup,
+    LDS, VGPRs or agent count as different kernels. Several runs are shown side by side.
 
     Args:
         paths: Files or folders of any ROCm profiler; each is a run.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
-        kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
-            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
+        kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
+        by: Grouping of the rows. For a profile: name, shapes, module, phase, range, place, or module,name. For a
+            tree: modules, operators or both. For counters: properties that identify a kernel, such as name,grid.
         dispatch: Only this dispatch; repeatable.
         only_run: Only this run: its number or a part of its path; repeatable.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -427,27 +439,30 @@ def counter_plan(
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
     output: str | os.PathLike[str] | None = None,
 ) -> CounterPlan:
-    """Plan which counters to collect for a finding, a metric or a kernel's findings, in which passes.
+    """Plan the counters and profiler passes for a finding, a metric or all findings of a kernel.
 
     Args:
         target: a rule (``KP301`` or ``lds-bank-conflicts``), a metric of ``kprof counters metrics``, or a kernel as for
-            :func:`kprof.analyze`, of whose findings those count that counters decide.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+            :func:`kprof.analyze`; findings of a kernel that counters cannot confirm are skipped.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
-        output: File or folder to write; as a file, - is standard output.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
+        output: File or folder to write; for a file, - is standard output.
 
     Raises:
-        KprofError: nothing has that name, the kernel cannot be compiled, or the GPU has no formulas.
+        KprofError: the target is unknown, the kernel cannot be compiled, or kprof has no formulas for the GPU.
     """
 
 def counter_roofline(
@@ -458,19 +473,20 @@ def counter_roofline(
     dispatch: int | Sequence[int] = ...,
     only_run: str | Sequence[str] = ...,
 ) -> CounterRoofline:
-    """Kernels under the GPU's roofline: what bounds each, and how near it is.
+    """Place kernels on the GPU's roofline: the limit of each kernel, and the share of it that the kernel reaches.
 
     Args:
         paths: Files or folders of any ROCm profiler; each is a run.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
-        kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
-            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
+        kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
+        by: Grouping of the rows. For a profile: name, shapes, module, phase, range, place, or module,name. For a
+            tree: modules, operators or both. For counters: properties that identify a kernel, such as name,grid.
         dispatch: Only this dispatch; repeatable.
         only_run: Only this run: its number or a part of its path; repeatable.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -481,17 +497,17 @@ def diagnose(
     workload: str | None = None,
     gpu_report: str | os.PathLike[str] | None = None,
 ) -> Diagnosed:
-    """Look whether a machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
+    """Check whether a machine is set up for kernel work as AMD's guides recommend. Nothing is changed or run.
 
     Args:
-        command: words of a command line whose variables and arguments are judged, too: ``["vllm", "serve", ...]``.
-        root: Where the machine's /proc, /sys, /dev and /opt are: /host in a container.
-        workload: What the settings are for: inference, training, tuning, multi-gpu, vllm or sglang.
-        gpu_report: Output of rocminfo or of amd-smi static, whose GPUs the settings are judged for.
+        command: words of a command line whose variables and arguments are checked too: ``["vllm", "serve", ...]``.
+        root: Folder with the machine's /proc, /sys, /dev and /opt: /host in a container.
+        workload: Workload to check for: inference, training, tuning, multi-gpu, vllm or sglang.
+        gpu_report: Output of rocminfo or of amd-smi static, with the GPUs to check the settings for.
 
     Raises:
-        KprofError: there is no such folder or workload, the report cannot be read, or no program in the command line is
-            known.
+        KprofError: the folder does not exist, the workload is unknown, the report cannot be read, or the command line
+            has no known program.
     """
 
 def diff(
@@ -522,46 +538,50 @@ def diff(
     progress: Tell | None = ...,
     waiting: Tell | None = ...,
 ) -> Comparison:
-    """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
+    """Compare two compiles, or one kernel under several Triton releases, and explain regressions. No GPU is used.
 
     Args:
         old: a result of :func:`kprof.analyze`, or a target: a ``--json`` report, a capture or Triton cache directory,
             an ``.amdgcn``, ``.hsaco`` or ``.co`` file, a kernel.
-        new: the same, to be compared with it; left out with ``triton``, where ``old`` is a kernel or a capture.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        new: result or target to compare with ``old``; omitted with ``triton``, where ``old`` is a kernel or a capture.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        all_configs: Analyse each configuration that the kernel lists; for a capture, also kernels without a launch.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
-        budget: Seconds after which no compile is begun; 0: no limit.
-        fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
-            compiles are compared and checked, never where a kernel is analysed.
-        triton: The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter
-            that has one; the installed one if left out. For a comparison, again for the next, old to new.
-        package: A package that the program after -- needs besides.
-        explain: Look for cause and fixes by recompiling; on by default with --triton, possible with two captures.
-        since: Compare the work tree with this revision of git: whose machine code changed, and what launches it.
-        tolerance: What may get worse: vgpr_spills=4,loop_instructions=20%.
-        program: a command to record under each of ``triton``. With ``old`` the arguments of that Python file,
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
+        budget: Seconds after which no further compile is started; 0: no limit.
+        fail_on: Exit with 1 for a finding of at least this severity: note, warning, error or never. The default is
+            warning for comparisons and checks, and never for analyses.
+        triton: The Triton to compile with: a release (downloaded once), 'installed' (the default), a .whl file, or
+            a Python interpreter that has Triton. For a comparison, repeat the option, old to new.
+        package: A further package that the program after -- needs.
+        explain: Search for the cause and fixes by recompiling; the default with --triton, possible with two
+            captures.
+        since: Compare the work tree with this git revision: kernels whose machine code changed, and tests of them.
+        tolerance: Tolerated growth: vgpr_spills=4,loop_instructions=20%.
+        program: a command to record under each of ``triton``. With ``old``, the arguments of that Python file,
             ``FILE.py`` or ``FILE.py::FUNCTION``.
-        targets: with ``since``, the Python files, folders and ``FILE.py::FUNCTION`` that are compared; the whole work
-            tree when empty.
-        progress: called with each step, in words.
-        waiting: called with what is downloaded or waited for, in words.
+        targets: with ``since``, the Python files, folders and ``FILE.py::FUNCTION`` to compare; empty compares the
+            whole work tree.
+        progress: called with a description of each step.
+        waiting: called with a description of each download or wait.
 
     Raises:
-        TargetError: a side does not exist or is of no known kind; sides and options that do not go together.
+        TargetError: a side does not exist, its kind is unknown, or sides and options cannot be combined.
         InputError: a file cannot be read.
-        CompileError: a kernel does not compile, or a release of Triton cannot be had.
+        CompileError: a kernel does not compile, or a Triton release cannot be installed.
     """
 
 def draw_control_flow(
@@ -583,23 +603,25 @@ def draw_control_flow(
 
     Args:
         target: as for :func:`kprof.analyze`.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        output: File or folder to write; as a file, - is standard output.
+        kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
+        output: File or folder to write; for a file, - is standard output.
 
     Raises:
-        TargetError: there is no such target or kernel, or it is several.
-        CompileError: it does not compile, or Triton is missing.
+        TargetError: the target or the kernel does not exist, or the target holds several kernels.
+        CompileError: the kernel does not compile, or Triton is missing.
         InputError: a file cannot be read.
     """
 
@@ -614,23 +636,24 @@ def draw_layout(
     bits: int = 16,
     module: str | os.PathLike[str] | None = None,
 ) -> LayoutDrawing:
-    """Draw a layout: which lane holds which element, or LDS and its banks.
+    """Draw a layout: the lane that holds each element, or the LDS address and bank of each element.
 
     Args:
         layout: an attribute (``#ttg.blocked<{...}>``), an alias of ``module`` (``#mma``), or a kind that ``setting``
             describes: ``blocked``, ``mfma``, ``wmma``, ``linear``, ``swizzled``, ``rotating``, ``padded``.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         size: Elements along each axis: 64x64.
         setting: A field of the kind: sizePerThread=1x8, version=3; others keep defaults.
         operand: Draw operand 0 or 1 of the product with this result.
-        k_width: Neighbours along K in a lane, of an operand.
+        k_width: Adjacent elements along K per lane, for an operand.
         bits: Size of an element in bits, for the banks of LDS.
         module: A TTGIR file whose aliases may be used.
 
     Raises:
         InputError: the module cannot be read.
         HardwareError: the architecture is not known.
-        KprofError: it is no layout, or one that cannot be.
+        KprofError: the text is not a layout, or the layout is invalid.
     """
 
 def lint_configs(
@@ -651,14 +674,15 @@ def lint_configs(
 
     Args:
         paths: files, or folders that are searched for such files.
-        target: A kernel of the traces or files, as kprof analyze kernel takes it; repeatable.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        target: A target, as for kprof analyze kernel, whose kernel is in the traces or files; repeatable.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
-        fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
-            compiles are compared and checked, never where a kernel is analysed.
+        fail_on: Exit with 1 for a finding of at least this severity: note, warning, error or never. The default is
+            warning for comparisons and checks, and never for analyses.
         jobs: Worker processes; 0: one for each core.
         compile: Compile each bucket whose kernel is known.
         rename: Rename knobs for the kernel: BLOCK_SIZE_M=BLOCK_M. Empty: leave the knob out.
@@ -694,36 +718,36 @@ def measure(
 ) -> Measurements:
     """Check and time a kernel on a real GPU, ROCm or CUDA.
 
-    Results are compared with the kernel's reference first; a wrong one is shown and not timed.
+    Results are first compared with the kernel's reference; a case with a wrong result is reported but not timed.
 
     Args:
         kernel: a bundled kernel, or a file with a ``KERNEL``.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         seed: Seed of the inputs.
-        table: Dispatch table; $KPROF_DISPATCH_TABLE, if set, where none is named.
-        timeout: Seconds that one compile, measurement or question may take.
-        provider: Who computes it, comma separated: triton, tuned, torch, sdpa, aiter, ck, alternatives. By default
-            triton, and torch where it can.
-        limit: The machine's limits, where known better: gbs=4800,fp16=990.
-        measure_limits: Measure limits that are not known with a copy and a matrix product.
-        check_only: Compare with the reference, do not time.
+        table: Dispatch table; by default $KPROF_DISPATCH_TABLE, if set.
+        timeout: Time limit in seconds of one compile, measurement or query.
+        provider: Implementations to run, comma-separated: triton, tuned, torch, sdpa, aiter, ck, alternatives. By
+            default triton, and torch if it supports the case.
+        limit: Limits of the machine that override kprof's: gbs=4800,fp16=990.
+        measure_limits: Measure unknown limits with a copy and a matrix product.
+        check_only: Only compare with the reference, without timing.
         graph: Always or never launch through a device graph.
         warmup_ms: Milliseconds to run before measuring.
         rep_ms: Milliseconds to measure.
-        inputs: Numbers in the inputs: own, zeros, same, integers or normal. They change clocks, not results: zeros
-            can be a fifth faster.
+        inputs: Values of the inputs: own, zeros, same, integers or normal. They affect clocks, not correctness:
+            zeros can be a fifth faster.
         profile: Write PyTorch profiler traces to a folder.
         keep: Keep the instructions, MLIR, metadata, launches and kprof's report of each Triton kernel that ran, and
             the times, in a new folder for kprof validate.
-        write_table: Add the fastest to a dispatch table for kprof select.
-        gpus: GPUs that run it at the same time: 2 for both GCDs of an MI250X.
+        write_table: Add the fastest configurations to a dispatch table for kprof select.
+        gpus: Number of GPUs that run the kernel at once: 2 for both GCDs of an MI250X.
         progress: called with each measurement.
 
     Raises:
         HardwareError: there is no GPU.
-        TargetError: there is no such kernel.
+        TargetError: the kernel does not exist.
         KprofError: a case, a provider or a table cannot be used, or torch is missing.
     """
 
@@ -748,21 +772,22 @@ def occupancy(
     llvm: int | None = None,
     curve: str | None = None,
 ) -> Occupancies:
-    """How many wavefronts a SIMD holds, from numbers or for a kernel, and what limits them. No GPU is used.
+    """Compute the wavefronts per SIMD and their limit, from numbers or for a kernel. No GPU is used.
 
     Args:
-        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object. Numbers that are given
-            besides replace its own.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object; ``None`` for numbers.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        lds: LDS of a workgroup: bytes, or 32K.
-        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        lds: LDS per workgroup in bytes: 32768 or 32K.
+        num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
         vgpr: VGPRs of a wavefront, per lane.
         agpr: AGPRs of a wavefront, per lane.
         sgpr: SGPRs of a wavefront, as in .sgpr_count.
@@ -791,26 +816,27 @@ def oracle(
     any_python: bool = False,
     allow_network: bool = False,
 ) -> OracleAnswer:
-    """Judge candidates for a kernel. Equal questions have equal answers; the case is trusted, a candidate is not.
+    """Judge candidates for a kernel. Results are reproducible. The case is trusted, candidates are not.
 
-    A candidate is a file with the Triton function that the case launches, by its name and with its arguments, which
-    takes its place. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in it sets knobs of the case.
+    A candidate is a file with a Triton function that replaces the function that the case launches; it has the same name
+    and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case.
 
     Args:
-        candidate: its text, or its file as a ``Path``; a list of them is answered in its order.
-        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported with all rights;
-            ``NAME@CASE`` for another of its shapes than the first. Its ``checks`` and ``reference`` say what is right.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        candidate: the candidate's text, or its file as a ``Path``; a list returns answers in the same order.
+        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported without restrictions;
+            ``NAME@CASE`` selects another shape than the first. Its ``checks`` and ``reference`` define correct results.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         seed: Seed of the inputs.
-        timeout: Seconds that one compile, measurement or question may take.
+        timeout: Time limit in seconds of one compile, measurement or query.
         jobs: Worker processes; 0: one for each core.
-        memory: MiB that a candidate and its files may take, besides Python, Triton and torch.
-        any_python: Run candidates with other Python, contained, and judge the Triton functions that they define.
-        allow_network: Leave the network to candidates.
+        memory: Memory limit of a candidate and its files in MiB, without Python, Triton and torch.
+        any_python: Run candidates that contain other Python in a sandbox, and judge their Triton functions.
+        allow_network: Allow candidates to use the network.
 
     Raises:
-        KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system
-            or may not run.
+        KprofError: the case or the GPU does not exist, Triton is missing, candidates cannot be sandboxed on this
+            system, or running code is forbidden.
     """
 
 @overload
@@ -826,26 +852,27 @@ def oracle(
     any_python: bool = False,
     allow_network: bool = False,
 ) -> list[OracleAnswer]:
-    """Judge candidates for a kernel. Equal questions have equal answers; the case is trusted, a candidate is not.
+    """Judge candidates for a kernel. Results are reproducible. The case is trusted, candidates are not.
 
-    A candidate is a file with the Triton function that the case launches, by its name and with its arguments, which
-    takes its place. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in it sets knobs of the case.
+    A candidate is a file with a Triton function that replaces the function that the case launches; it has the same name
+    and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case.
 
     Args:
-        candidate: its text, or its file as a ``Path``; a list of them is answered in its order.
-        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported with all rights;
-            ``NAME@CASE`` for another of its shapes than the first. Its ``checks`` and ``reference`` say what is right.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        candidate: the candidate's text, or its file as a ``Path``; a list returns answers in the same order.
+        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported without restrictions;
+            ``NAME@CASE`` selects another shape than the first. Its ``checks`` and ``reference`` define correct results.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         seed: Seed of the inputs.
-        timeout: Seconds that one compile, measurement or question may take.
+        timeout: Time limit in seconds of one compile, measurement or query.
         jobs: Worker processes; 0: one for each core.
-        memory: MiB that a candidate and its files may take, besides Python, Triton and torch.
-        any_python: Run candidates with other Python, contained, and judge the Triton functions that they define.
-        allow_network: Leave the network to candidates.
+        memory: Memory limit of a candidate and its files in MiB, without Python, Triton and torch.
+        any_python: Run candidates that contain other Python in a sandbox, and judge their Triton functions.
+        allow_network: Allow candidates to use the network.
 
     Raises:
-        KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system
-            or may not run.
+        KprofError: the case or the GPU does not exist, Triton is missing, candidates cannot be sandboxed on this
+            system, or running code is forbidden.
     """
 
 def profile(
@@ -864,37 +891,40 @@ def profile(
     html: str | os.PathLike[str] | None = None,
     layers: str = "",
 ) -> Profile:
-    """Where the time of a program would go on a GPU that it does not run on. Needs no GPU.
+    """Predict where a program spends its time on a GPU. Needs no GPU.
 
-    Triton's kernels have the performance model's time, torch's own operators the time at the roofline over the share
-    of it that such operators reached in public traces. Host time, overlap between streams and other ranks are outside.
+    The times of Triton kernels come from the performance model. The time of a torch operator is its roofline time,
+    divided by the share of the roofline that such operators reached in public traces. Host time, overlap between
+    streams and other ranks are not modelled.
 
-    Of several GPUs the program runs once for each, since what it launches may depend on the GPU; a capture is of one
-    architecture, by default of its own GPU. Each Triton kernel has a page beside the one of ``html``, of the first
-    GPU. ``advise`` searches for kernels with 5 % of the step and more, on the first GPU; a program that ran no longer
-    than that is run again up to their launches. With ``layers`` it is run with one and with two, or for ``4,8,32`` with
-    4 and 8, and what the second has more comes on top as often as it takes.
+    With several GPUs the program runs once for each, since its launches may depend on the GPU; a capture belongs to one
+    architecture, and by default to the GPU it was recorded for. With ``html``, each Triton kernel gets its own page for
+    the first GPU. ``advise`` searches better knobs for kernels with at least 5 % of the step on the first GPU; for that
+    a program that ran no longer than ``advise`` seconds is run again. With ``layers``, the program is run with 1 and 2
+    layers (for ``4,8,32`` with 4 and 8), and the difference is extrapolated to the requested number.
 
     Args:
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        output: File or folder to write; as a file, - is standard output.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        output: File or folder to write; for a file, - is standard output.
         top: Rows to show; 0: all.
-        budget: Seconds after which no compile is begun; 0: no limit.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
-            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
-        advise: Seconds to search, by recompiling, for better knobs; 0: none.
-        time_limit: Seconds that the program after -- may run; 3600 if left out.
+        budget: Seconds after which no further compile is started; 0: no limit.
+        by: Grouping of the rows. For a profile: name, shapes, module, phase, range, place, or module,name. For a
+            tree: modules, operators or both. For counters: properties that identify a kernel, such as name,grid.
+        advise: Seconds to search for better knobs by recompiling; 0: no search.
+        time_limit: Time limit in seconds of the program after --; 3600 by default.
         jobs: Worker processes; 0: one for each core.
-        within: Only what runs in torch.profiler.record_function(NAME).
+        within: Count only calls inside torch.profiler.record_function(NAME).
         html: Write one page of everything that is known, for a browser. - is standard output.
-        layers: The model's layers, from runs with 1 and 2 in place of {layers}; 4,8,N: with 4 and 8.
+        layers: Predict a model with N layers from runs with 1 and 2 as {layers}; 4,8,N: from 4 and 8.
 
     Raises:
-        TargetError: the program launches nothing and calls no operator, or fails before it does.
-        KprofError: the capture cannot be read, or has no operators; the architecture has no product with peaks.
+        TargetError: the program launches no kernel and calls no operator, or fails before it does.
+        KprofError: the capture cannot be read or has no operators, or the architecture has no product with known peaks.
     """
 
 def report(
@@ -926,44 +956,47 @@ def report(
     keep_going: bool = ...,
     program: Sequence[str] | None = ...,
 ) -> Analysis:
-    """Write one HTML page of everything that is known about a kernel. It needs nothing but a browser.
+    """Write one self-contained HTML page with all results for a kernel.
 
-    The page is ``output``; nothing is written where no kernel could be analysed, or without ``output``.
+    The page is written to ``output``; nothing is written without ``output`` or if no kernel could be analysed.
 
     Args:
-        targets: as for :func:`kprof.analyze`, a report that ``--json`` wrote among them.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        targets: as for :func:`kprof.analyze`, including reports that ``--json`` wrote.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        all_configs: Analyse each configuration that the kernel lists; for a capture, also kernels without a launch.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
         passes: Also show what each compiler pass changed.
-        lds: LDS of a workgroup: bytes, or 32K.
-        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
-        counters: Files or folders of a ROCm profiler with what is asked about.
-        trace: PyTorch traces, or folders of them, with what is asked about.
+        lds: LDS per workgroup in bytes: 32768 or 32K.
+        num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        counters: Files or folders of a ROCm profiler that measured the kernel or run.
+        trace: PyTorch traces of the kernel or run, or folders of traces.
         thread_trace: A decoded thread trace (ATT) of the kernel.
-        kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        time_limit: Seconds that the program after -- may run; 3600 if left out.
-        try_cures: Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options
-            at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
-        source: A folder with the sources of what is compiled already; the current one always counts.
-        output: File or folder to write; as a file, - is standard output.
-        max_size: Megabytes that the page of kernels should stay below, 1 if left out; 0: everything of all of them.
-        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
+        kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
+        time_limit: Time limit in seconds of the program after --; 3600 by default.
+        try_cures: Compile cheap fixes for findings that cost more than 5 % of the time: up to a dozen compiler
+            options; after two seconds only the first is still started. KPROF_TRY=0 disables them everywhere.
+        source: A folder with the sources of precompiled targets; the current folder is always searched too.
+        output: File or folder to write; for a file, - is standard output.
+        max_size: Maximum size of the page of kernels in megabytes, 1 by default; 0: no limit.
+        keep_going: set the verdict to ``cannot_tell`` instead of raising if a target cannot be analysed.
         program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
 
     Raises:
-        KprofError: as :func:`kprof.analyze`, the size is no size, or the page cannot be written.
+        KprofError: as :func:`kprof.analyze`, or the size is invalid, or the page cannot be written.
     """
 
 def run_report(
@@ -992,43 +1025,46 @@ def run_report(
     output: str | os.PathLike[str] | None = None,
     scheduler: str | None = None,
 ) -> RunReport:
-    """One HTML page of what traces and counters say of a run. It needs nothing but a browser.
+    """Write one self-contained HTML page about the traces and counters of a run.
 
-    Each kernel of ``target`` gets a page of its own beside the run's, with what the traces say of it; the run's links
-    to it. ``arch`` names the product where the files do not, and the other options say how the kernels are compiled.
+    Each kernel of ``target`` gets its own page with its measurements from the traces, which the run's page links to.
+    ``arch`` names the product if the files do not. The other options say how the kernels are compiled.
 
     Args:
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        all_configs: Analyse each configuration that the kernel lists; for a capture, also kernels without a launch.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
         passes: Also show what each compiler pass changed.
-        lds: LDS of a workgroup: bytes, or 32K.
-        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
-        counters: Files or folders of a ROCm profiler with what is asked about.
-        trace: PyTorch traces, or folders of them, with what is asked about.
-        kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        try_cures: Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options
-            at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
-        source: A folder with the sources of what is compiled already; the current one always counts.
-        target: A kernel of the traces or files, as kprof analyze kernel takes it; repeatable.
-        output: File or folder to write; as a file, - is standard output.
+        lds: LDS per workgroup in bytes: 32768 or 32K.
+        num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        counters: Files or folders of a ROCm profiler that measured the kernel or run.
+        trace: PyTorch traces of the kernel or run, or folders of traces.
+        kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
+        try_cures: Compile cheap fixes for findings that cost more than 5 % of the time: up to a dozen compiler
+            options; after two seconds only the first is still started. KPROF_TRY=0 disables them everywhere.
+        source: A folder with the sources of precompiled targets; the current folder is always searched too.
+        target: A target, as for kprof analyze kernel, whose kernel is in the traces or files; repeatable.
+        output: File or folder to write; for a file, - is standard output.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
 
     Raises:
-        InputError: a file cannot be read, or the traces have no kernel of the targets.
-        TargetError: targets without traces, or without a file for the run's page; options without targets.
-        KprofError: nothing was given, the product is not known, or a page cannot be written.
+        InputError: a file cannot be read, or the traces contain no kernel of the targets.
+        TargetError: targets are named without traces or without a file for the run's page, or options without targets.
+        KprofError: no measurement is named, the product is not known, or a page cannot be written.
     """
 
 def server_configs(
@@ -1061,8 +1097,9 @@ def server_configs(
 
     Args:
         model: a ``config.json`` of Hugging Face, or its folder. Nothing is downloaded.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
-        device_name: The device in file names, where it is not the product's usual one.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
+        device_name: Device name in file names, if it is not the product's usual one.
         strict: Fail when anything is missing, unreadable or only assumed.
         verify: Also measure the short list on this machine's GPU.
         jobs: Worker processes; 0: one for each core.
@@ -1095,7 +1132,7 @@ def trace_breakdown(
     categories: str | os.PathLike[str] | None = None,
     by_name: bool = False,
 ) -> TraceBreakdown:
-    """Where the GPU's time goes: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
+    """Divide GPU time into categories: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
 
     The picture is a donut for one trace, and stacked bars for several.
 
@@ -1103,13 +1140,13 @@ def trace_breakdown(
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        categories: A TOML file with category rules of your own, read before those that come with kprof.
-        by_name: Use kernel names only: bounded memory, whatever the size.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        categories: A TOML file with your own category rules, which take precedence over kprof's.
+        by_name: Use only kernel names, which needs little memory for traces of any size.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1124,27 +1161,27 @@ def trace_diff(
     categories: str | os.PathLike[str] | None = None,
     tree: str | None = None,
 ) -> TraceDiff:
-    """What changed between two runs: before and after, or two batch sizes.
+    """Compare two runs: before and after a change, or two batch sizes.
 
-    Where both traces mark steps, the mean step is compared, so that they need not have equally many. With --fail-over a
-    trace that is cut off, or that alone marks no steps, gives "cannot tell" and exit code 2. A folder is taken as one
-    side, whose traces' times are added up.
+    If both traces mark steps, the mean step is compared, so the numbers of steps may differ. With --fail-over, the exit
+    code is 2 (cannot tell) if a trace is truncated, or if only one trace marks steps. The times of all traces in a
+    folder are added up and form one side.
 
-    A measured trace and one that kprof profile -o wrote are compared operator by operator: a call's mean time in both,
-    and how far the prediction is off for all calls that were measured.
+    A measured trace and a trace that kprof profile -o wrote are compared operator by operator: the mean time per call
+    in both, and the error of the prediction over all measured calls.
 
     Args:
         before: The trace to compare with.
-        after: The trace in question.
+        after: The trace to check.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        categories: A TOML file with category rules of your own, read before those that come with kprof.
-        tree: Also align the trees of both sides by names: of modules, operators or both.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        categories: A TOML file with your own category rules, which take precedence over kprof's.
+        tree: Also align the trees of both sides by the names of modules, operators or both.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1158,23 +1195,24 @@ def trace_gaps(
     categories: str | os.PathLike[str] | None = None,
     at_least: float = 0.0,
 ) -> TraceGaps:
-    """The largest gaps between GPU activities, and the stretches where launching cannot keep up.
+    """Find the largest gaps between GPU activities, and the stretches where launching cannot keep up.
 
-    launch-bound: the next kernel had not been launched yet when the gap began. synchronisation: and the CPU waited for
-    the GPU or for memory in it. queued: it had been launched, and the GPU waited for something else.
+    Causes of gaps: launch-bound, the next kernel had not been launched when the gap began; synchronisation, the same,
+    and the CPU waited for the GPU or for memory during the gap; queued, the next kernel had been launched, and the GPU
+    waited for something else.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         rows: maximum number of rows to compute; 0: all.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        categories: A TOML file with category rules of your own, read before those that come with kprof.
-        at_least: Leave out gaps shorter than this.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        categories: A TOML file with your own category rules, which take precedence over kprof's.
+        at_least: Omit gaps shorter than this.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1199,14 +1237,14 @@ def trace_ops(
     budget: float = 60.0,
     tune: bool = False,
 ) -> TraceOps:
-    """What each operator computes and moves a second against the GPU's limits, those that lose most time first.
+    """Compare each operator's TFLOP/s and TB/s with the GPU's limits, largest time lost first.
 
-    Work comes from the shapes in the trace (record_shapes=True): operations, and every operand and result once. The
-    limit is the GPU's published HBM bandwidth or matrix peak, whichever takes longer; what stays in a cache can be
-    faster than that.
+    The work is computed from the shapes in the trace (record_shapes=True): operations, and the bytes of every operand
+    and result once. The limit is the GPU's published HBM bandwidth or matrix peak, whichever takes longer; an operator
+    whose data stay in a cache can be faster than that.
 
-    With --target launches of that kernel get the model's time, and with --tune what the best configuration is
-    predicted to give back.
+    --target adds the model's time to the launches of that kernel, and --tune the time that the best configuration is
+    predicted to save.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
@@ -1214,25 +1252,28 @@ def trace_ops(
         progress: called with the state of each search.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
-        space: Knobs with values (TOML, YAML, JSON) in place of the kernel's own.
-        budget: Seconds after which no compile is begun; 0: no limit.
-        tune: Search the targets' configurations for what the best one is predicted to give back.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
+        space: Knobs and their values (TOML, YAML, JSON) instead of the kernel's own.
+        budget: Seconds after which no further compile is started; 0: no limit.
+        tune: Search the targets' configurations, and predict the time that the best one saves.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1243,21 +1284,21 @@ def trace_path(
     exclude_warm_up: bool = False,
     cap_durations: bool = False,
 ) -> TracePath:
-    """What decides how long a run takes, followed back from the end of each rank's last GPU activity.
+    """Find the critical path of a run, traced back from the end of each rank's last GPU activity.
 
-    An activity waited for the one before it on its stream, for its launch, or for another stream, whichever was ready
-    last; a launch for the CPU's work before it, back to where a thread waited for the GPU. What is not on the path
-    shortens nothing; what is shortens the run by at most its time there.
+    A GPU activity waits for the previous activity on its stream, for its launch, or for another stream, whichever ends
+    last. A launch waits for the CPU work before it, back to where a thread waited for the GPU. Speeding up work that is
+    not on the path does not shorten the run; work on the path shortens it by at most its time there.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1270,22 +1311,23 @@ def trace_ranks(
     cap_durations: bool = False,
     categories: str | os.PathLike[str] | None = None,
 ) -> TraceRanks:
-    """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
+    """Compare ranks, from one file per rank or one merged trace: which rank computes longer, and which ranks wait.
 
-    A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited. Sends
-    and receives have no common end and are summed apart. Without all ranks of the job none is named.
+    A collective ends at the same time on all ranks: the rank with the shortest kernel came last, and the others waited.
+    Sends and receives have no common end and are summed separately. If ranks of the job are missing, the last rank
+    cannot be determined.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         rows: maximum number of rows to compute; 0: all.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        categories: A TOML file with category rules of your own, read before those that come with kprof.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        categories: A TOML file with your own category rules, which take precedence over kprof's.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1298,23 +1340,23 @@ def trace_report(
     categories: str | os.PathLike[str] | None = None,
     arch: str | Sequence[str] = ...,
 ) -> TraceReport:
-    """What a timeline says of a run, on one page from one reading of each trace.
+    """Report the results of all views of kprof trace on one page; each trace is read once.
 
-    Its parts are completeness, what each view of kprof trace says (breakdown, steps, top, gaps, tree, ops, ranks), and
-    next: what to do, with the time that it could save at most. -o page.html writes the page; --show gaps,next prints
-    parts by their names.
+    The parts of the page are completeness, the views (breakdown, steps, top, gaps, tree, ops, ranks), and next: what to
+    do, with the maximum time that it could save. -o page.html writes the page; --show gaps,next prints parts by name.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        categories: A TOML file with category rules of your own, read before those that come with kprof.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        categories: A TOML file with your own category rules, which take precedence over kprof's.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1325,20 +1367,21 @@ def trace_steps(
     exclude_warm_up: bool = False,
     cap_durations: bool = False,
 ) -> TraceSteps:
-    """Kernels by the step that launched them.
+    """Group kernels by the step that launched them.
 
-    A step is what torch.profiler's schedule marks (ProfilerStep#7) or a batch that vLLM or SGLang marks. It is slow
-    when its kernels take more than 1.25 of the median of its phase, and cut when kernels that it launched are missing.
+    A step is marked by torch.profiler's schedule (ProfilerStep#7), or is a batch that vLLM or SGLang marks. A step is
+    slow if its kernels take more than 1.25 times the median of its phase, and cut if kernels that it launched are
+    missing.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1350,20 +1393,20 @@ def trace_summary(
     cap_durations: bool = False,
     categories: str | os.PathLike[str] | None = None,
 ) -> TraceSummary:
-    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and say what is in them.
+    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and summarise them.
 
-    PyTorch's traces (1.8 of 2021 to now, ROCm and CUDA) are read in bounded memory, whatever their size.
+    PyTorch's traces (1.8 from 2021 to current, ROCm and CUDA) are read in bounded memory, regardless of their size.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        categories: A TOML file with category rules of your own, read before those that come with kprof.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        categories: A TOML file with your own category rules, which take precedence over kprof's.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1375,21 +1418,21 @@ def trace_top(
     cap_durations: bool = False,
     categories: str | os.PathLike[str] | None = None,
 ) -> TraceTop:
-    """Kernels, operators and Triton kernels, those that take most GPU time first.
+    """List kernels, operators and Triton kernels, most GPU time first.
 
-    Template arguments tell kernels of one name apart. ``--show operators`` has CPU operators by the GPU time that they
-    launch, ``--show triton`` Triton kernels with the shape of their launch.
+    Kernels with the same name but other template arguments are listed separately. ``--show operators`` lists CPU
+    operators by the GPU time that they launch, ``--show triton`` Triton kernels with the shape of their launch.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        categories: A TOML file with category rules of your own, read before those that come with kprof.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        categories: A TOML file with your own category rules, which take precedence over kprof's.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1402,24 +1445,24 @@ def trace_tree(
     by: str = "",
     each: bool = False,
 ) -> TraceTree:
-    """GPU time as a tree of modules (--by modules, the default), operators or both.
+    """Show GPU time as a tree of modules (--by modules, the default), operators or both.
 
-    Modules need a trace taken with with_modules=True or with_stack=True; without them the tree is of operators. A
-    backward pass stands under "backward", at the modules of its forward pass. Kernels of a replayed graph stand by
-    category.
+    Modules need a trace recorded with with_modules=True or with_stack=True; without them, the tree consists of
+    operators. A backward pass is shown under "backward", by the modules of its forward pass. Kernels of a replayed
+    graph are grouped by category.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
-        cap_durations: Cut impossible durations at their stream's next start.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
-            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
-        each: Keep modules of one class apart instead of putting them together.
+        exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
+        cap_durations: Cut impossible durations at the next start on their stream.
+        by: Grouping of the rows. For a profile: name, shapes, module, phase, range, place, or module,name. For a
+            tree: modules, operators or both. For counters: properties that identify a kernel, such as name,grid.
+        each: Show modules of the same class separately instead of merging them.
 
     Raises:
-        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        InputError: a named recording is missing or unreadable, or a folder has no readable one.
         KprofError: an option cannot be used.
     """
 
@@ -1453,45 +1496,48 @@ def tune(
     progress: Callable[[Progress], None] | None = ...,
     tell: Callable[[str], None] = ...,
 ) -> Tuned:
-    """Rank a kernel's configurations by predicted time, without a GPU: all are compiled, and a model predicts.
+    """Rank a kernel's configurations by predicted time. All are compiled, and no GPU is used.
 
-    Ctrl-C ends the search with what is known so far; the same call goes on from there.
+    Ctrl-C ends the search with the results so far; the same call continues it.
 
     Args:
         kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel`, a
-            ``@triton.jit`` function, or ``"capture::kernel"``. With ``program`` a Python file to run, with
-            ``::function`` that function's launch, or ``None``.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+            ``@triton.jit`` function, or ``"capture::kernel"``. With ``program``, a Python file to run,
+            ``"file.py::function"`` to tune that function's launch, or ``None``.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
-        budget: Seconds after which no compile is begun; 0: no limit.
-        run: Run a capture's program again, up to the launch, for other tiles; else compiler options only.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
+        budget: Seconds after which no further compile is started; 0: no limit.
+        run: Run a capture's program again up to the launch, to try other tiles; else try only compiler options.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
-        space: Knobs with values (TOML, YAML, JSON) in place of the kernel's own.
+        space: Knobs and their values (TOML, YAML, JSON) instead of the kernel's own.
         verify: Also measure the short list on this machine's GPU.
-        device_name: The device in file names, where it is not the product's usual one.
-        output: File or folder to write; as a file, - is standard output.
+        device_name: Device name in file names, if it is not the product's usual one.
+        output: File or folder to write; for a file, - is standard output.
         shape_file: Further problems from a YAML, JSON or TOML file: - {M: 4096, N: 4096, K: 4096}
         short_list: Length of the short list.
         write: Also write, to -o: triton, aiter, vllm, sglang, tune_gemm, dispatch.
         measured: CSV of measured times (knobs, sizes, time_us) that correct the model.
-        resume: Go on from an earlier search, or forget it.
-        key: A written format's key and the knob or value that it is: GROUP_SIZE_M=1.
-        program: a program to record and whose launch is tuned: its command, or with a file as the kernel its arguments.
+        resume: Continue an earlier search; else start over.
+        key: A key of the written format, with the knob or value for it: GROUP_SIZE_M=1.
+        program: a program to record, whose launch is tuned: its command, or only its arguments if ``kernel`` is a file.
         progress: called with the state of the search.
-        tell: called with a line on each measurement, and with what is run.
+        tell: called with a line on each measurement and each program that is run.
 
     Raises:
-        TargetError: there is no such kernel, case, knob or size.
+        TargetError: the kernel, case, knob or size does not exist.
         CompileError: Triton is missing.
         HardwareError: the architecture is not known, or there is no GPU to verify on.
         KprofError: a space, a grid, a format or a file of times cannot be used.
@@ -1522,34 +1568,37 @@ def validate(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     program: Sequence[str] | None = ...,
 ) -> Validation:
-    """Hold what the model says of kernels against measurements of them.
+    """Compare the performance model's predictions for kernels with measurements.
 
     Args:
         targets: as for :func:`kprof.analyze`; or folders of ``kprof bench --keep``, which have the measured times.
-        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
+            MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
-        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
-        case: Named shape of the kernel; several with commas where a command takes them.
+        shape: Sizes of a problem: M=4096,dtype=fp16. For several problems, repeat the option or separate them by ;.
+        case: Named shape of the kernel; some commands accept several, comma-separated.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
-        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
-            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
+        condition: State of the caches before a timed launch: warm (left by the previous launch), flushed (by
+            reads), flushed-dirty (by writes, as in triton.testing.do_bench), graph (replayed). Both flushed
+            conditions include the time of events.
+        all_configs: Analyse each configuration that the kernel lists; for a capture, also kernels without a launch.
+        grid: Workgroups of the launch, for a kernel without cases or compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
-        lds: LDS of a workgroup: bytes, or 32K.
-        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
-        counters: Files or folders of a ROCm profiler with what is asked about.
-        trace: PyTorch traces, or folders of them, with what is asked about.
+        value: Value of an argument that the launch does not define, or a tensor's contents as one number or
+            FILE.json.
+        lds: LDS per workgroup in bytes: 32768 or 32K.
+        num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        counters: Files or folders of a ROCm profiler that measured the kernel or run.
+        trace: PyTorch traces of the kernel or run, or folders of traces.
         thread_trace: A decoded thread trace (ATT) of the kernel.
-        kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        time_limit: Seconds that the program after -- may run; 3600 if left out.
-        try_cures: Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options
-            at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
-        source: A folder with the sources of what is compiled already; the current one always counts.
+        kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
+        time_limit: Time limit in seconds of the program after --; 3600 by default.
+        try_cures: Compile cheap fixes for findings that cost more than 5 % of the time: up to a dozen compiler
+            options; after two seconds only the first is still started. KPROF_TRY=0 disables them everywhere.
+        source: A folder with the sources of precompiled targets; the current folder is always searched too.
         program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
 
     Raises:
