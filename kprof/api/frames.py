@@ -93,7 +93,7 @@ def struct_frame(
 
 
 def kernels_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
-    """Return a row per launch and architecture, in the document's order, with a column for each knob."""
+    """Return one row per launch and architecture, in the order of the document, with a column for each knob."""
     knobs = dict.fromkeys(name for kernel in kernels for name in _knobs(kernel))
     columns = {**KERNEL_COLUMNS, **dict.fromkeys((name for name in knobs if name not in KERNEL_COLUMNS), "object")}
     return frame(({**_knobs(kernel), **_kernel(kernel)} for kernel in kernels), columns)

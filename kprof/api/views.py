@@ -344,7 +344,7 @@ class TraceView(View):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as the command writes it with ``--json``."""
+        """The JSON document that the command writes with ``--json``."""
         return {**self.contents, "incomplete": self.incomplete}
 
     @property

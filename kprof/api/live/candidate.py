@@ -112,7 +112,7 @@ TIMED = "as timed"
 
 @dataclass(frozen=True)
 class CheckTrial:
-    """One run of a check.
+    """A run of a check with one set of inputs and knobs.
 
     Attributes:
         name: the check's name, and how this run differs from it.

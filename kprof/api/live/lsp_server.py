@@ -184,7 +184,7 @@ class _Messages(io.BufferedIOBase):
 
 
 def serve(arch: str, *, jobs: int, timeout: float, seconds: float) -> None:
-    """Serve until the editor leaves.
+    """Serve an editor until it disconnects.
 
     Args:
         arch: architecture or product.

@@ -233,7 +233,7 @@ def server(session: Session, reach: Reach) -> StrictServer:
 
 
 def serve(session: Session, reach: Reach) -> None:
-    """Serve on standard input and output until the client leaves."""
+    """Serve on standard input and output until the client disconnects."""
     server(session, reach).run("stdio")
 
 

@@ -132,7 +132,7 @@ class Session:
         self.close()
 
     def submit(self, question: str, /, *, seconds: float | None = None, **arguments: Any) -> Question:
-        """Send a question to the processes and return a future: its ``result()`` waits for the answer.
+        """Submit a query to the processes and return a future, whose ``result()`` waits for the answer.
 
         Args:
             question: function to call: ``analyze``, ``report``, ``compare``, ``advise``, ``rank``, ``occupancy``,
@@ -141,7 +141,7 @@ class Session:
             arguments: keyword arguments of the API function of this name, as JSON values.
 
         Raises:
-            KprofError: there is no such function, an argument is not a JSON value, or the session is closed.
+            KprofError: the function is unknown, an argument is not a JSON value, or the session is closed.
         """
         if question not in QUESTIONS:
             raise KprofError(

@@ -96,7 +96,7 @@ class TraceDiff(TraceView):
 
     @property
     def parts(self) -> Sequence[tuple[str, Any]]:
-        """The only comparison."""
+        """The comparison, which is the only part."""
         return [("", self)]
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - rows belong to both traces

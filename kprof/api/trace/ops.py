@@ -154,7 +154,7 @@ class TraceOps(TraceView):
         return [*super().parts, *([] if self.targets is None else [("targets", self.targets)])]
 
     def leading(self, part: Any) -> Mapping[str, Any]:
-        """Return the columns before a table's own in a data frame: the ``path``."""
+        """Return the extra leading columns of a data frame: the ``path``."""
         return super().leading(part) if hasattr(part, "info") else {}
 
     def grids(self, part: Any, display: Any) -> list[Grid]:

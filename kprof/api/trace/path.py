@@ -54,7 +54,7 @@ class TracePath(TraceView):
 
     @classmethod
     def combined(cls, left_out: "Sequence[LeftOut]", found: Sequence[Any]) -> "TracePath":
-        """Return the paths of all files."""
+        """Combine the critical paths of all files."""
         return cls(left_out, [path for one in found for path in one])
 
     @property
@@ -78,7 +78,7 @@ class TracePath(TraceView):
         return [(f"{label(one.info.path, 80)}, rank {one.rank}", one) for one in self.traces]
 
     def leading(self, part: Any) -> Mapping[str, Any]:
-        """Return the columns before a table's own in a data frame."""
+        """Return the extra leading columns of a data frame: ``path`` and ``rank``."""
         return {"path": part.info.path, "rank": part.rank}
 
     @classmethod

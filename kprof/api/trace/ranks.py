@@ -66,7 +66,7 @@ class TraceRanks(TraceView):
 
     @property
     def parts(self) -> Sequence[tuple[str, Any]]:
-        """The only comparison."""
+        """The comparison of all ranks, which is the only part."""
         return [("", self.report)]
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - rows belong to all traces

@@ -117,7 +117,7 @@ class TraceReport(TraceView):
 
     @property
     def parts(self) -> Sequence[tuple[str, Any]]:
-        """The only report."""
+        """The report, which is the only part."""
         return [("", self)]
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - each row names its trace

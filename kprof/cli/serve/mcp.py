@@ -13,7 +13,7 @@ HELP = "Serve kprof's queries to coding agents (Model Context Protocol, on stand
 def command(options: AgentOptions, outputs: Outputs) -> None:
     """Serve kprof's queries as tools: analyze, compare, advise, rank, occupancy, explain_rule, kernels, capture.
 
-    Nothing of a target runs unless --allow-run is given. An agent starts this command itself; see docs/agents.md.
+    No code of a target runs unless --allow-run is given. The agent starts this command itself; see docs/agents.md.
     """
     from kprof.api.live.serving import serve
 

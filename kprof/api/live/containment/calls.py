@@ -5,7 +5,7 @@ table is newer and omits older calls.
 """
 
 Numbers = tuple[int, int | None]
-"""A call's numbers on x86_64 and on aarch64."""
+"""A system call's numbers on x86_64 and on aarch64."""
 
 NEWEST = 451
 """Number of the newest system call in these tables. The filter answers newer calls with "no such call", so that the C

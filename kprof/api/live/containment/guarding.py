@@ -108,7 +108,7 @@ def _nameless_files(child: int, processes: int) -> int:
     descriptor = os.open(f"{child}/fd", os.O_RDONLY, dir_fd=processes)
     sizes: dict[tuple[int, int], int] = {}
     try:
-        for name in os.listdir(descriptor):  # noqa: PTH208 - a descriptor is no path
+        for name in os.listdir(descriptor):  # noqa: PTH208 - a descriptor is not a path
             try:
                 found = os.stat(name, dir_fd=descriptor)
             except OSError:

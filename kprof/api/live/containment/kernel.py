@@ -14,11 +14,11 @@ _HERE, _RECURSIVE = -100, 0x8000
 
 
 class UncontainedError(KprofError):
-    """This system cannot contain a process."""
+    """Raised if this system cannot sandbox a process."""
 
 
 class LinuxCalls:
-    """The kernel of this system, through the C library's ``syscall``.
+    """System calls of this system's Linux kernel, made through the C library.
 
     The numbers in this file are the same on every machine.
     """

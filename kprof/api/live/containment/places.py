@@ -50,7 +50,7 @@ def require(kernel: LinuxCalls) -> None:
     """Check that the kernel supports Landlock.
 
     Raises:
-        UncontainedError: the kernel has none, or refuses it.
+        UncontainedError: the kernel has no Landlock, or refuses it.
     """
     kernel.landlock_version()
 

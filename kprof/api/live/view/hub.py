@@ -60,7 +60,7 @@ class Hub:
             self._listeners.discard(listener)
 
     def close(self) -> None:
-        """End all streams."""
+        """Close the event streams of all pages."""
         self._closed = True
         for listener in self._listeners:
             if listener.full():
