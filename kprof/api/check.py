@@ -126,11 +126,7 @@ def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
     if not WORKFLOW.exists():
         WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
         write_output(str(WORKFLOW), workflow_text())
-        cure = (
-            ""
-            if kprof_address()
-            else "; set the repository variable KPROF to the requirement that pip installs kprof from"
-        )
+        cure = "" if kprof_address() else "; set the repository variable KPROF to kprof's pip requirement"
         written.append(f"{WORKFLOW}: written{cure}")
     verdict = Verdict(status=document.verdict.status, summary="\n".join(written))
     return CheckResult(msgspec.structs.replace(document, verdict=verdict), folder / BASELINE)

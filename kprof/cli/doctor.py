@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Check whether this machine is set up for kernel work as AMD's guides recommend. Nothing is changed or run.
 
-    On a machine without a GPU, the commands that work without one are listed.
+    Without a GPU, the report says what works without one.
 
     Variables, kernel parameters and libraries are compared with AMD's guides, and differences are shown. --workload
     also shows settings that the workload needs; -v also shows settings that are correct.

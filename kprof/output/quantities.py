@@ -10,7 +10,7 @@ _SPREAD = 1000
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three significant digits and thousands separators; integer digits are never rounded.
+    """Return a number with three significant digits and thousands separators; integer digits are never cut.
 
     >>> [three_digits(value) for value in (0.0657, 0.657, 3.82, 38.2, 382, 3824.7)]
     ['0.0657', '0.657', '3.82', '38.2', '382', '3,825']

@@ -20,7 +20,7 @@ class Wavefronts:
         kernel: name of the kernel.
         cycles: cycles until the last wavefront ended.
         clock_mhz: modelled clock in MHz, which converts cycles to time.
-        waves: names of the wavefronts of one SIMD, or of all SIMDs if they behave differently.
+        waves: names of the wavefronts of one SIMD, or of all SIMDs if workgroups are smaller than a CU.
         units: names of the hardware units.
         causes: causes that time is attributed to.
         instructions: ``[assembly line, text]``; steps refer to them by index.

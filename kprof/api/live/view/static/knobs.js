@@ -42,7 +42,7 @@ const set = (values) => Object.entries(values).map(([name, value]) => `${name}=$
 
 /** Return the kprof command that is equivalent to a query. */
 export function command(target, question, options) {
-  // `kprof analyze` has no --triton, so another release is compared with the installed one.
+  // A query with another Triton than the installed one becomes a comparison of the two.
   const words = question.triton ? ["kprof", "diff", target, "--triton", "installed", "--triton", question.triton] : ["kprof", "analyze", "kernel", target];
   const add = (flag, value) => value && words.push(flag, value);
   add("--arch", question.arch || options.arch);
