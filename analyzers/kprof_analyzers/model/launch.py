@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from math import prod
 
 from kprof.analysis import KernelFacts
@@ -106,7 +107,8 @@ def samples(where: Spread) -> Sequence[Program]:
 
 @lru_cache(maxsize=16)
 def _sampled(count: int, total: int, grid: Program) -> tuple[Program, ...]:
-    return _programs([int((n + n * _GOLDEN % 1) * total / count) for n in range(count)], grid)
+    ends = [n * total // count for n in range(count + 1)]
+    return _programs([a + int(n * _GOLDEN % 1 * (b - a)) for n, (a, b) in enumerate(pairwise(ends))], grid)
 
 
 @lru_cache(maxsize=16)

@@ -131,11 +131,19 @@ def test_all_that_run_together_on_a_large_gpu_are_looked_at():
 
 
 @given(grid=st.tuples(*[st.integers(1, 14)] * 3))
-def test_samples_are_spread_evenly_from_the_first_on(grid):
-    """Gaps between them differ by one at most, and as much is behind the last."""
+def test_each_part_of_a_launch_has_one_sample(grid):
+    """The launch has as many equal parts as there are samples; the first workgroup is among them."""
     numbers = {one: n for n, one in enumerate(product(*map(range, reversed(grid))))}
     found = [numbers[z, y, x] for x, y, z in samples(Spread(len(numbers), grid, 1, 1.0, 0, 1, known=True))]
-    gaps = [b - a for a, b in zip(found, [*found[1:], len(numbers)], strict=True)]
-    assert found[0] == 0
-    assert max(gaps) - min(gaps) <= 1
     assert len(found) == min(len(numbers), 512)
+    assert found[0] == 0
+    ends = [n * len(numbers) // len(found) for n in range(len(found) + 1)]
+    assert all(begin <= number < end for number, begin, end in zip(found, ends, ends[1:], strict=False))
+
+
+@pytest.mark.parametrize(("period", "wide"), [(2, 1024), (8, 4096), (33, 1056), (64, 8192)])
+def test_samples_meet_every_phase_of_a_launch_that_repeats(period, wide):
+    """Stream-K's tiles repeat after 33, dies after 8: each phase has its share."""
+    where = Spread(wide * 8, (wide, 8, 1), 1, 1.0, 0, 1, known=True)
+    met = [x % period for x, _, _ in samples(where)]
+    assert all(0.7 <= met.count(phase) * period / len(met) <= 1.3 for phase in range(period))
