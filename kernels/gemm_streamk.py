@@ -376,7 +376,7 @@ def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
         large = size == 2 and shape["M"] * shape["N"] > 4096 * 4096
     if large:
         return {"BLOCK_N": columns, **by_die}
-    small = {"BLOCK_M": 128, "BLOCK_N": 128, "GROUP_M": 6, "num_warps": 4}
+    small = {"BLOCK_M": 128, "BLOCK_N": 128, "GROUP_M": 6 if size == 1 else 8, "num_warps": 4}
     return {**small, **by_die, "WORKGROUPS": 2 * gpu.compute_units}
 
 

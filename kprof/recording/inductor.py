@@ -27,6 +27,9 @@ CHOICES = "torch._inductor.select_algorithm"
 DYNAMO = "torch._dynamo.convert_frame"
 """Module after whose import :func:`tolerate` has to run."""
 
+DYNAMO_PACKAGE = "torch._dynamo"
+"""After its import the dispatch modes need protection from it."""
+
 _NOTE = 200
 
 

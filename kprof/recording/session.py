@@ -20,6 +20,7 @@ from kprof.simulation.patches import Patches
 
 if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder
+    from kprof.recording.torch_install import Installation
 
 _ACTIVE: list["RecordingSession"] = []
 
@@ -63,10 +64,12 @@ class RecordingSession:
                 inductor.TRIALS: self._inductor_trials,
                 inductor.CHOICES: self._inductor_choices,
                 inductor.DYNAMO: self._dynamo,
+                inductor.DYNAMO_PACKAGE: self._dynamo_imported,
                 inductor_backward.MODULE: self._inductor_backward,
                 inductor_backward.FLEX: self._flex_attention,
             }
         )
+        self._installation: Installation | None = None
         self._stream: Callable[[int], int] = lambda _device: 0
         self._device: Callable[[], int] = lambda: 0
 
@@ -122,7 +125,7 @@ class RecordingSession:
 
         self._closing += [inductor.prepare(self.settings.cache), smi.install(self.settings.device)]
         device = StandInDevice(self.settings.device, self.recorder, self.patches)
-        installation = Installation(device)
+        self._installation = installation = Installation(device)
         installation.install()
         self._closing.append(installation.remove)
         self._stream, self._device = device.raw_stream, device.current_index
@@ -153,6 +156,10 @@ class RecordingSession:
     def _dynamo(self) -> None:
         if not self.recorder.executes:
             inductor.tolerate(self.recorder, self.patches)
+
+    def _dynamo_imported(self) -> None:
+        if self._installation is not None:
+            self._installation.dynamo_imported()
 
     def _triton(self) -> None:
         from kprof.recording import triton_hooks

@@ -1,18 +1,20 @@
 """Patch torch to behave as if it had a GPU: tensors, devices, streams, memory, random numbers."""
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from kprof.recording.device_marks import mark, mark_of
 from kprof.recording.filled_arguments import fill
+from kprof.recording.inductor import DYNAMO_PACKAGE
 from kprof.recording.named_ranges import install as install_ranges
 from kprof.recording.torch_comparisons import install as install_comparisons
 from kprof.recording.torch_cuda import install as install_cuda
 from kprof.recording.torch_device import StandInDevice
 from kprof.recording.torch_guard import install as install_guard
 from kprof.recording.torch_large import LIMIT, Large
-from kprof.recording.torch_mode import install_fallback, make_mode
+from kprof.recording.torch_mode import install_fallback, make_mode_type, protect_from_dynamo
 from kprof.recording.torch_operators import DeviceOperators
 from kprof.recording.torch_tensors import install as install_tensors
 from kprof.recording.written_arguments import written_arguments
@@ -28,6 +30,7 @@ class Installation:
     def __init__(self, device: StandInDevice) -> None:
         self.device = device
         self._modes: list[Any] = []
+        self._mode_type: Any = None
         self._remove_guard: Callable[[], None] = lambda: None
         self._fallback: Any = None
         noted = device.recorder.note_operator if device.recorder.settings.operators else None
@@ -44,6 +47,9 @@ class Installation:
         install_tensors(self.device)
         install_cuda(self.device)
         install_comparisons(self.device)
+        self._mode_type = make_mode_type(self.device.recorder, self._operators, self._large, self.device.current_index)
+        if DYNAMO_PACKAGE in sys.modules:
+            self.dynamo_imported()
         self._threads()
         self.device.recorder.after_launch.append(self._launched)
         self._enter()
@@ -62,18 +68,19 @@ class Installation:
         if self._fallback is not None:
             self._fallback.remove()
 
-    def _mode(self) -> Any:
-        return make_mode(self.device.recorder, self._operators, self._large, self.device.current_index)
+    def dynamo_imported(self) -> None:
+        """Keep Dynamo from compiling the dispatch modes."""
+        protect_from_dynamo(self._mode_type)
 
     def _enter(self) -> None:
-        mode = self._mode()
+        mode = self._mode_type()
         mode.__enter__()
         self._modes.append(mode)
 
     def _threads(self) -> None:
         """Give each new thread its own dispatch mode, because dispatch modes belong to a thread."""
         original: Callable[[Any], Any] = threading.Thread.run
-        make = self._mode
+        make = self._mode_type
 
         def run(thread: Any) -> Any:
             with make():

@@ -36,10 +36,13 @@ _HEAVY = frozenset(
 """Operators whose arithmetic grows faster than their memory."""
 
 
-def make_mode(
+def make_mode_type(
     recorder: "Recorder", operators: "DeviceOperators", large: "Large | None", current: Callable[[], int]
 ) -> Any:
-    """Return a dispatch mode that redirects GPU operators.
+    """Return the class of the dispatch mode that redirects GPU operators.
+
+    Torch wraps the method of such a class so that Dynamo does not compile it. The wrapper imports Dynamo, which takes
+    seconds. The class has the plain method until :func:`protect_from_dynamo` restores the wrapper.
 
     Args:
         recorder: records reads of values that were not computed.
@@ -78,11 +81,19 @@ def make_mode(
                 return NotImplemented
             return redirected.call(self, func, args, kwargs)
 
-    return RedirectMode()
+    protected = RedirectMode.__torch_dispatch__
+    RedirectMode.protected_dispatch = protected
+    RedirectMode.__torch_dispatch__ = getattr(protected, "__wrapped__", protected)  # type: ignore[method-assign]
+    return RedirectMode
+
+
+def protect_from_dynamo(mode_type: Any) -> None:
+    """Restore torch's wrapper around the dispatch method, for programs that import Dynamo."""
+    mode_type.__torch_dispatch__ = mode_type.protected_dispatch
 
 
 class _Redirected:
-    """GPU operators that run on the CPU; takes the arguments of :func:`make_mode` and torch's own types."""
+    """GPU operators that run on the CPU; takes the arguments of :func:`make_mode_type` and torch's own types."""
 
     def __init__(
         self,
