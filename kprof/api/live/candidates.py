@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -160,13 +161,28 @@ def main() -> None:
         send(answers, _served(asked, message, keep_shut, interpret=interpret))
 
 
+_FOR_BOTH = ("triton.compiler.code_generator", "triton.experimental.gluon", "triton.language.extra.libdevice")
+_FOR_CHECKS = ("kprof.bench.compare",)
+_FOR_COMPILES = (
+    "kprof.api.live.questions",
+    "kprof.compiler.cached_compile",
+    "kprof.compiler.worker",
+    "kprof.reporters.answer",
+    "kprof.targets.jobs",
+    "kprof.targets.specialize",
+    "kprof_analyzers.pipeline",
+)
+"""Modules that a fork needs: imported before the forks, so that each candidate does not import them again."""
+
+
 def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
     """Import the case, and all modules that candidates need.
 
     Raises:
         KprofError: the case or the GPU does not exist, or the kernel has neither shapes nor checks.
     """
-    from kprof.compiler import versions
+    from kprof.analysis import discover
+    from kprof.compiler import compiled_cache, versions
     from kprof.hardware.machine import load_gpu
     from kprof.importing.without_gpu import simulating
     from kprof.targets.library import load
@@ -189,10 +205,14 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
             torch.set_num_threads(1)
             mend_interpreter()
     if not interpret:
-        import kprof_analyzers.pipeline  # noqa: F401 - imported once for all forks
-        from kprof.api.live import questions  # noqa: F401
-
         versions.api()
+        list(discover())
+        # A fork can neither read nor write the cache: it would hash the compiler's files for each candidate.
+        compiled_cache.makers()
+    for name in (*_FOR_BOTH, *(_FOR_CHECKS if interpret else _FOR_COMPILES)):
+        # Triton's own modules depend on its release.
+        with suppress(ImportError):
+            import_module(name)
     return TrialCase(kernel, message["arch"], message["case"], message["seed"])
 
 
