@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,21 +130,29 @@ def main() -> int:
         )
         (folder / "kprof.toml").write_text('[[kernel]]\ntarget = "softmax"\narch = ["gfx942"]\n')
         environment = {**os.environ, "KPROF_CACHE_DIR": str(folder / "cache"), "NO_COLOR": "1"}
-        for command in commands():
-            if command.startswith(NEED_TORCH) or any(word in command for word in NEED_OTHER_TRITONS):
-                print(f"left out      {command}")
-                continue
-            shorter = next((more for start, more in SHORTER.items() if command.startswith(start)), ())
-            words = [sys.executable, "-m", "kprof", *filled(command, folder)[1:], *shorter]
-            interrupted = any(word in command for word in UNTIL_INTERRUPTED)
-            code, output = run(words, folder, environment, interrupted)
-            asks = ASKS.search(output) and not command.startswith(MAY_ASK)
-            codes = {0, 1, 2} if command.startswith(MAY_END_WITH_2) else {0, 1}
-            good = code in codes and "Traceback" not in output and not asks
-            failed += not good
-            print(f"{'ok' if good else 'FAILED'} ({code})".ljust(14) + command)
-            if not good:
-                print(output)
+        # Two at a time: many commands use one core, and one only waits to be interrupted. Results are printed in order.
+        with ThreadPoolExecutor(2) as pool:
+            started: list[tuple[str, Future[tuple[int, str]] | None]] = []
+            for command in commands():
+                if command.startswith(NEED_TORCH) or any(word in command for word in NEED_OTHER_TRITONS):
+                    started.append((command, None))
+                    continue
+                shorter = next((more for start, more in SHORTER.items() if command.startswith(start)), ())
+                words = [sys.executable, "-m", "kprof", *filled(command, folder)[1:], *shorter]
+                interrupted = any(word in command for word in UNTIL_INTERRUPTED)
+                started.append((command, pool.submit(run, words, folder, environment, interrupted)))
+            for command, running in started:
+                if running is None:
+                    print(f"left out      {command}")
+                    continue
+                code, output = running.result()
+                asks = ASKS.search(output) and not command.startswith(MAY_ASK)
+                codes = {0, 1, 2} if command.startswith(MAY_END_WITH_2) else {0, 1}
+                good = code in codes and "Traceback" not in output and not asks
+                failed += not good
+                print(f"{'ok' if good else 'FAILED'} ({code})".ljust(14) + command)
+                if not good:
+                    print(output)
     return 1 if failed else 0
 
 
