@@ -2,7 +2,9 @@
 
 import dataclasses
 import hashlib
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +139,32 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
     patches.set(triton, "compile", compile)
     tuning.install(recorder, patches)
     install(patches)
+    _leave_torch_alone(patches)
     if recorder.settings.again:
         from kprof.recording.relaunch import RelaunchServer
 
         RelaunchServer(recorder, recorder.settings.again).install(patches)
+
+
+def _leave_torch_alone(patches: Patches) -> None:
+    """Let Triton judge the size of an argument without importing torch, which takes seconds.
+
+    Triton imports torch to ask whether the argument is a tensor. No argument is one before the program imports torch.
+    """
+    from triton.backends.amd.compiler import HIPBackend
+
+    backend: Any = HIPBackend
+    original = getattr(backend, "is_within_2gb", None)
+    if original is None or ("torch" not in sys.modules and find_spec("torch") is None):
+        # Without torch, older Tritons fail here, and so does the program outside of the recording.
+        return
+
+    def is_within_2gb(argument: Any) -> bool:
+        if "torch" in sys.modules:
+            return bool(original(argument))
+        return hasattr(argument, "ptr_range") and argument.ptr_range() < 1 << 31
+
+    patches.set(backend, "is_within_2gb", staticmethod(is_within_2gb))
 
 
 def observe(recorder: Recorder, patches: Patches) -> None:

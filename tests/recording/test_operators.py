@@ -97,7 +97,10 @@ def test_a_program_without_them_passes_strict(tmp_path, kprof):
     """Nothing to list, nothing to fail."""
     program = tmp_path / "program.py"
     text = "import torch, triton, triton.language as tl\n@triton.jit\ndef k(x):\n    tl.store(x, 1.0)\n"
-    program.write_text(text + "k[(1,)](torch.ones(4, device='cuda').exp())\n", encoding="utf-8")
+    launch = "k[(1,)](torch.ones(4, device='cuda').exp())\n"
+    program.write_text(
+        f"{text}{launch}import sys\nprint('Dynamo:', 'torch._dynamo' in sys.modules)\n", encoding="utf-8"
+    )
     result = subprocess.run(
         capture_command(tmp_path / "capture", "--strict", str(program)),
         capture_output=True,
@@ -108,3 +111,35 @@ def test_a_program_without_them_passes_strict(tmp_path, kprof):
     assert result.returncode == 0, result.stdout + result.stderr
     assert "answered without running" not in result.stdout
     assert not read(tmp_path / "capture").unrun
+    # Its import takes as long as that of all the rest of torch.
+    assert "Dynamo: False" in result.stdout
+
+
+def test_a_program_without_torch_does_not_import_it(tmp_path):
+    """Triton would, to ask whether an argument is a tensor; sizes that arguments tell are looked at all the same."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, triton, triton.language as tl\n"
+        "class Tensor:\n    dtype = 'fp32'\n"
+        "    def __init__(self, size): self.size = size\n"
+        "    def data_ptr(self): return 4096\n"
+        "    def ptr_range(self): return self.size\n"
+        "@triton.jit\ndef k(x, y):\n    tl.store(x, tl.load(y))\n"
+        "k[(1,)](Tensor((1 << 31) - 1), Tensor(1 << 31))\n"
+        "print('torch:', 'torch' in sys.modules)\n",
+        encoding="utf-8",
+    )
+    result = subprocess.run(
+        capture_command(tmp_path / "capture", str(program)),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "torch: False" in result.stdout
+    (kernel,) = read(tmp_path / "capture").kernels
+    listing = next((tmp_path / "capture").rglob("*.ttir")).read_text(encoding="utf-8")
+    signature = next(line for line in listing.splitlines() if "tt.func" in line)
+    assert kernel.name == "k"
+    assert signature.count("tt.pointer_range = 32") == 1
