@@ -299,7 +299,8 @@ def traffic(shape: Shape) -> int:
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """Choose ``BLOCK_M`` by the average number of slots per expert, so that few rows of a tile are padding.
 
-    The LDS of gfx950 has room for tiles of 256 rows, which read the experts' weights half as often.
+    The LDS of gfx950 has room for tiles of 256 rows, which read the experts' weights half as often. They pay where busy
+    experts fill two of them.
     """
     rows = shape["T"] * shape["TOP_K"] // shape["E"]
     block = next((m for m in (16, 32, 64) if rows <= m), 128)
@@ -308,7 +309,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
         tile = {"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 128, "DOWN_BLOCK_N": 64, "DOWN_BLOCK_K": 128, "num_warps": 4}
         # Weights go straight to LDS on gfx950; elsewhere several workgroups hide the latency better than a pipeline.
         return tile | {"num_stages": 2 if arch == "gfx950" else 1}
-    if rows >= 256 and arch == "gfx950":
+    if rows * (1 if shape["routing"] == "even" else 2) >= 512 and arch == "gfx950":
         return {"BLOCK_M": 256, "BLOCK_N": 128, "DOWN_BLOCK_N": 256, "num_warps": 8}
     return {"BLOCK_M": min(block, 64) if rdna else block, "num_warps": 8 if rdna or block == 128 else 4}
 

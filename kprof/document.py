@@ -274,7 +274,7 @@ class Prediction(msgspec.Struct, frozen=True):
     Attributes:
         time_us: time of one launch in microseconds; ``None`` if the grid, the number of CUs or of iterations is not
             known.
-        low_us, high_us: range that is likely to contain the time; it contained 95 % of published times.
+        low_us, high_us: range that is likely to contain the time, where 95 % of published times do.
         cycles: cycles of the CU that works longest, without launch overhead; ``None`` if a loop's iterations are not
             known.
         bound: the cause with the largest share.

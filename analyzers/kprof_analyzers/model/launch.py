@@ -98,17 +98,18 @@ def together(where: Spread, xcds: int) -> tuple[Sequence[Program], int]:
 def samples(where: Spread) -> Sequence[Program]:
     """Return up to 512 workgroups: one of each of as many equal parts of the launch.
 
-    The place within a part differs from part to part (fractions of the golden ratio), because what workgroups do often
-    repeats with their number, and equal distances would meet the same case again and again.
+    If the parts differ by a workgroup, the place within a part differs from part to part (fractions of the golden
+    ratio). The work of workgroups often repeats with their number, and nearly equal distances would meet two cases of
+    it only. Parts of one size give their first workgroup: the ranges of times were calibrated that way.
     """
-    count = min(where.total, _SAMPLES)
-    return _sampled(count, where.total, where.grid)
+    return _sampled(min(where.total, _SAMPLES), where.total, where.grid)
 
 
 @lru_cache(maxsize=16)
 def _sampled(count: int, total: int, grid: Program) -> tuple[Program, ...]:
+    step = _GOLDEN if total % count else 0.0
     ends = [n * total // count for n in range(count + 1)]
-    return _programs([a + int(n * _GOLDEN % 1 * (b - a)) for n, (a, b) in enumerate(pairwise(ends))], grid)
+    return _programs([a + int(n * step % 1 * (b - a)) for n, (a, b) in enumerate(pairwise(ends))], grid)
 
 
 @lru_cache(maxsize=16)

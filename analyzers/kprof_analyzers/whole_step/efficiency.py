@@ -20,7 +20,7 @@ class Efficiency(msgspec.Struct, frozen=True):
     Attributes:
         share: share of its limit that a call reaches if it fills the GPU.
         floor_us: fixed time of a call, or of each product of a call with several products, in microseconds.
-        low, high: factors of the predicted time between which nine of ten measured times lie.
+        low, high: factors of the predicted time between which 90 % of measured times lie.
         rows: number of operators with equal shapes in the fit.
         gpus: products on which they were measured.
         filled: exponent by which the share falls with the share of the compute units that have a tile.

@@ -113,7 +113,7 @@ class MissingKnob(ConfigCheck):
     """A bucket lacks a knob that nearly all others of the file have.
 
     ## What it does
-    Compares the knobs of the buckets of a file. A knob that at least four of five buckets set is expected in all.
+    Compares the knobs of the buckets of a file. A knob that at least 80 % of the buckets set is expected in all.
 
     ## Why it matters
     A missing knob has Triton's default (`num_stages` 2, `waves_per_eu` 0) or the loader's, which may change with the
