@@ -74,9 +74,10 @@ class IrLine:
     """A line of the compiler's intermediate code.
 
     Attributes:
-        number: 1-based line of its text.
+        number: 1-based line number in the intermediate code.
         text: text without its source location.
-        place: index in :attr:`Details.files` and line in that file; ``None`` when it comes from no line of the user.
+        place: index in :attr:`Details.files` and line number in that file; ``None`` if the line has no source location
+            in the user's files.
     """
 
     number: int

@@ -139,7 +139,7 @@ def _defined_shift(shift: Any) -> Any:
 
         bits = left.dtype.scalar.primitive_bitwidth
         if np.any(right.data < 0) or np.any(right.data >= bits):
-            raise ValueError(f"a shift of {bits} bits by {int(np.max(right.data))}, which is not defined")
+            raise ValueError(f"shifting a {bits}-bit integer by {int(np.max(right.data))} is undefined")
         return shift(self, left, right)
 
     return defined

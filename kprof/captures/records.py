@@ -129,10 +129,11 @@ class CandidateRecord(msgspec.Struct, frozen=True, tag_field="t", tag="candidate
     Attributes:
         tuning: number of the :class:`Tuning`.
         config: the configuration as Triton writes it.
-        kernel: number of the kernel; ``None`` when the launch failed before the compiler ran.
-        error: reason of that failure.
-        grid: workgroups in x, y, z with which the program would launch it; ``None`` in captures of older versions.
-        args: number of the :class:`Arguments` of that launch.
+        kernel: number of the :class:`KernelRecord`; ``None`` if the configuration failed before it was compiled.
+        error: reason of the failure.
+        grid: workgroups in x, y, z with which the program would launch the configuration; ``None`` in captures of older
+            versions.
+        args: number of the :class:`Arguments` with which the program would launch the configuration.
     """
 
     tuning: Count

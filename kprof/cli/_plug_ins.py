@@ -4,7 +4,7 @@ from kprof.output.writing import log
 
 
 def tell_broken(code: int = 0) -> int:
-    """Print a message for each plug-in that cannot be loaded on standard error.
+    """Print a message on standard error for each plug-in that cannot be loaded.
 
     Args:
         code: the command's exit code without broken plug-ins.

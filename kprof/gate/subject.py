@@ -121,7 +121,7 @@ class CheckSubject:
         }
 
     def metrics(self) -> dict[str, float | None]:
-        """Return metrics to their values; ``None`` if not known."""
+        """Return the value of each metric by name; ``None`` for unknown values."""
         found: dict[str, float | None] = {}
         resources, occupancy = self.report.resources, self.report.occupancy
         costs = self._costs()

@@ -64,7 +64,7 @@ def require(path: "str | os.PathLike[str]", would: str) -> None:
     if is_allowed() or is_own(path):
         return
     raise TargetError(
-        f"would be {would}, and this kprof runs no code of others",
+        f"would be {would}, but this kprof may not run user code",
         path=os.fspath(path),
         hint=f"Start the server with --allow-run, or unset {VARIABLE}. What is compiled already is only read.",
     )

@@ -83,7 +83,10 @@ def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 
 def _describe(function: Any, label: str, prefix: str, found: dict[str, str], seen: set[int]) -> None:
-    """Add a function's description under ``label``, and descriptions of what it uses with the prefix."""
+    """Add a function's description to ``found`` under ``label``, and the descriptions of everything that it uses.
+
+    The keys of its defaults, globals and helpers begin with ``prefix``.
+    """
     found[label] = _of_source(function)
     if id(function) in seen:
         return

@@ -314,7 +314,7 @@ class RelaunchServer:
         for name in change:
             if name in tiles.dealt and name not in launch.follows | read:
                 raise CannotFollowError(
-                    f"the number of workgroups does not follow {name} where the program launches it"
+                    f"the program's grid does not depend on {name}, so it is unknown for another value"
                 )
 
     def _ttir(self, kernel: RecordedKernel) -> str:

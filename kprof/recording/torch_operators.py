@@ -114,9 +114,10 @@ class DeviceOperators:
         self._redirects.remove()
 
     def key(self, func: Any) -> Any:
-        """Return the key of a Python kernel that the program registered and did not remove; ``None`` without one.
+        """Return the dispatch key of the Python implementation that the program registered for an operator.
 
-        A kernel for any device, or for the CPU alone, may launch kernels, too, and is called like one for the GPU.
+        Implementations for any device or for the CPU are included, because they may launch GPU kernels. ``None`` if the
+        program registered no implementation, or removed it.
         """
         name = self.name(func)
         if self._registered(name, "CUDA"):

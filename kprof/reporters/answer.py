@@ -96,12 +96,12 @@ def is_negligible(cause: Cause, kernel: KernelReport) -> bool:
 
 
 def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) -> CauseText:
-    """Return a cause in words.
+    """Describe one cause of a kernel's time in words.
 
     Args:
         kernel: the kernel.
-        cause: one of its causes.
-        verbatim: keep labels of loops and names of instructions in the message.
+        cause: one of the kernel's causes.
+        verbatim: whether to keep loop labels and instruction names in the description.
     """
     finding, *others = (kernel.findings[position] for position in cause.findings)
     places = Counter(f"{other.rule} {other.name}" for other in others if other.rule != finding.rule)

@@ -29,14 +29,14 @@ class Column:
 
 @dataclass(frozen=True)
 class ViewTable:
-    """A table of an answer, with rows for each recording.
+    """A table of a command's result, with rows for each recording.
 
     Attributes:
         name: ``--show NAME`` and ``to_frame("NAME")``.
         columns: columns shown on the terminal and on pages.
-        rows: function from the result for a recording to the table's rows: structures, or tuples that begin with a
-            structure.
-        fields: columns of the data frame: their names, or a structure with these fields. If empty, the table has no
+        rows: function that returns the table's rows for the result of one recording. A row is a structure (an instance
+            of a class with fields), or a tuple whose first element is a structure.
+        fields: columns of the data frame: their names, or a class with these fields. If empty, the table has no
             data frame.
         record: function that returns a row's values by field; by default the row's attributes.
         title: heading above the table.

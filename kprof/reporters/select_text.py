@@ -46,7 +46,11 @@ def _wrapped(rows: list[str]) -> list[str]:
 
 
 def verdict(found: "ImplementationChoice") -> str:
-    """Return the choice, its time with the basis, its limit, the alternative it beats, and the next comparison."""
+    """Return the chosen implementation, its time, the reason for the choice, and the command to run next.
+
+    The text says whether the time is measured or predicted. A predicted time also names the bottleneck, and the choice
+    is compared with the best alternative.
+    """
     where = found.device or found.arch
     chosen = next((one for one in found.candidates if one.implementation == found.implementation), None)
     parts = [f"use {found.implementation} on {where}: {_time(found, chosen)}"]

@@ -69,7 +69,7 @@ def _module(gpu: SimulatedGpu) -> ModuleType:
 
 
 def _asic(gpu: SimulatedGpu) -> dict[str, Any]:
-    """Return the facts about the GPU in the package's form. PCI numbers have no source here, and are unknown."""
+    """Return the GPU's data as ``amdsmi_get_gpu_asic_info`` does. PCI numbers are unknown: the simulation has none."""
     unknown = "N/A"
     return {
         "market_name": gpu.name,

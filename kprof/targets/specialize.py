@@ -128,7 +128,7 @@ def _buffer_ops(environment: Mapping[str, str | None]) -> bool:
 
 
 def _is_on(name: str, environment: Mapping[str, str | None], *, default: bool) -> bool:
-    """Whether a switch is on, read as Triton does: from the request, else from this process."""
+    """Return whether an environment variable is on; the request's environment overrides that of this process."""
     value = {**os.environ, **environment}.get(name)
     return default if value is None else value.lower() in {"1", "true", "on"}
 

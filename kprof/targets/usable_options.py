@@ -66,7 +66,7 @@ def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
 
 
 def usable(target: TargetLike, options: CompileOptions) -> CompileOptions:
-    """Return the options without those that a target of this kind does not use, for one side of a comparison.
+    """Return the options for one side of a comparison; options that its target does not use have their defaults.
 
     Raises:
         TargetError: if the target does not exist.

@@ -73,7 +73,7 @@ def test_a_file_of_others_is_refused_where_nothing_may_run(tmp_path, monkeypatch
     permission.require(own, "imported as Python")
     with pytest.raises(TargetError) as raised:
         permission.require(other, "imported as Python")
-    assert raised.value.message == "would be imported as Python, and this kprof runs no code of others"
+    assert raised.value.message == "would be imported as Python, but this kprof may not run user code"
     assert raised.value.path == str(other)
     assert raised.value.hint == (
         "Start the server with --allow-run, or unset KPROF_ALLOW_RUN. What is compiled already is only read."

@@ -208,7 +208,7 @@ class _Reader:
 
 @lru_cache(maxsize=4)
 def _reader_of(module: Module) -> _Reader:
-    """Return the cached reader of a module, because its accesses share most of their arithmetic."""
+    """Return a module's address reader. It is cached, because a module's accesses share most of their arithmetic."""
     return _Reader(module)
 
 

@@ -21,7 +21,8 @@ class LdsPass:
     """One pass of a value through LDS: a write, and the reads that load the value again.
 
     Attributes:
-        value: name of the value that is written, or of the copy's result; "" where the text has none.
+        value: name of the value that is written, or of the result of an asynchronous copy; "" if the module's text
+            does not name it.
         shape: ``64x32xf16``.
         bytes: size of the value; ``None`` when its element has no width.
         write: line of the module's text that writes it.

@@ -1,4 +1,4 @@
-"""Sums over the iterations of an outer loop: entries and iterations of an inner loop, and ranges of addresses."""
+"""Count how often nested loops are entered and iterated, and compute the address ranges of loads inside loops."""
 
 import operator
 from collections.abc import Iterator

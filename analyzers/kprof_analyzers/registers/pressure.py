@@ -19,7 +19,7 @@ def peaks(program: AssemblyKernel, occupancy: Occupancy | None = None) -> dict[s
 
     Args:
         program: the kernel.
-        occupancy: occupancy with its next step, which gives the reduction for one more wavefront.
+        occupancy: the kernel's occupancy. Its next step states how many registers must be saved for a higher one.
     """
     live = Liveness(program)
     lines = _lines(program)

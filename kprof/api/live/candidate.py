@@ -97,7 +97,7 @@ class TrialCase:
         return found
 
     def problem(self, check: "Check") -> tuple[str, dict[str, Any]]:
-        """Return the architecture's name, and the shape of a check on it."""
+        """Return the architecture's name, and the problem shape of a correctness check on that architecture."""
         from kprof.hardware.machine import load_gpu
 
         arch = load_gpu(self.arch)[0].name

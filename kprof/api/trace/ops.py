@@ -105,7 +105,7 @@ class TraceOps(TraceView):
 
     @classmethod
     def from_command(cls, paths: Sequence[str], options: Any, display: Any, *, quiet: bool) -> "TraceOps":
-        """Compute the view and show the progress of searches."""
+        """Compute the view, and show the progress of the configuration searches that it runs."""
         import contextlib
         import functools
 

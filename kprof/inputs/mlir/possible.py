@@ -1,4 +1,4 @@
-"""Detect layouts that no GPU can have, before anything is enumerated by their sizes."""
+"""Detect layouts that no GPU can have, so that no other code enumerates the elements of a huge layout."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod

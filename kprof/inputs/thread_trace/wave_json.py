@@ -94,7 +94,7 @@ def _states(parts: list[list[int]]) -> dict[str, int]:
 def _costs(records: list[list[int]], begin: int, place: Path) -> tuple[Issues, ...]:
     """Sum the costs by instruction.
 
-    Idle cycles are counted from the end of all earlier instructions, as in the listing.
+    Idle cycles are counted from the end of all earlier instructions, as in the decoder's instruction listing.
     """
     sums: dict[int, list[int]] = {}
     done = begin

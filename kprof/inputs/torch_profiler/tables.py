@@ -205,7 +205,7 @@ def read_tables(directory: Path) -> LinkedTrace:
         place = directory / "trace.json"
         about: Any = boundary.json_of(boundary.read_bytes(place), object, str(place), "damaged tables")
         if not isinstance(about, dict) or about.get("schema") != SCHEMA:
-            raise InputError(f"not written as {SCHEMA}", path=str(directory), hint="run kprof ingest trace again")
+            raise InputError(f"not a {SCHEMA} document", path=str(directory), hint="run kprof ingest trace again")
         info = msgspec.convert(about["info"], TraceInfo)
         issues = msgspec.convert(about["issues"], tuple[TraceIssue, ...])
         names = ("kernels", "transfers", "launches", "operators", "frames", "memory")

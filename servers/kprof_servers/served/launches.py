@@ -386,7 +386,7 @@ def arguments(names: Sequence[str], known: Mapping[str, Any], config: Mapping[st
         elif name in known:
             found[name] = known[name]
         else:
-            raise KprofError(f"the server's kernel has a parameter {name}, which no version that kprof knows has")
+            raise KprofError(f"the server's kernel has the unknown parameter {name}; kprof supports no version with it")
     return found
 
 

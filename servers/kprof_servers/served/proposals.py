@@ -54,7 +54,11 @@ def _by_rows(file: NeededFile) -> dict[str, Any]:
 
 
 def _by_bounds(file: NeededFile) -> dict[str, Any]:
-    """Return the content in AITER's format: by known bounds, with ``any`` above them; by three sizes for experts."""
+    """Return the file's content in AITER's format.
+
+    Entries are keyed by AITER's upper bounds of the number of rows, and by ``any`` for more rows. Entries of expert
+    kernels are keyed by size classes.
+    """
     bests = [(batch.rows, _written(batch.best)) for batch in file.ranked if batch.best is not None]
     if file.kernel == _AITER_EXPERTS:
         return {name: config for rows, config in bests for name in [_size(rows)]}

@@ -1,4 +1,7 @@
-"""SGLang: lookups of fused MoE, by Triton's version, and of block-FP8 products. Names are those of 0.5.23."""
+"""SGLang: the configuration files that a server needs for fused MoE and for block-FP8 products.
+
+The files of fused MoE depend on Triton's version. File and function names follow SGLang 0.5.23.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -85,7 +85,7 @@ def test_damaged_tables_are_refused(tmp_path, trace):
     with pytest.raises(KprofError, match=r"damaged|cannot read"):
         read_tables(tmp_path / "cut")
     (tmp_path / "cut" / "trace.json").write_text('{"schema": "other/9"}')
-    with pytest.raises(KprofError, match=r"not written as kprof\.trace/1"):
+    with pytest.raises(KprofError, match=r"not a kprof\.trace/1 document"):
         read_tables(tmp_path / "cut")
 
 

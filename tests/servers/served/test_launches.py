@@ -110,7 +110,7 @@ def test_experts_of_other_gpus_are_not_counted():
 def test_what_is_not_known_is_an_error():
     """A parameter that no known version has, a configuration without a tile."""
     product = ServedProduct(128, 128, 128, 128)
-    with pytest.raises(KprofError, match="a parameter stride_new, which no version that kprof knows has"):
+    with pytest.raises(KprofError, match="the unknown parameter stride_new; kprof supports no version with it"):
         product.launches(1, TILE, ("A", "stride_new"), "gfx942")
     with pytest.raises(KprofError, match="a configuration without BLOCK_SIZE_N"):
         product.launches(1, {"BLOCK_SIZE_M": 16, "BLOCK_SIZE_K": 64}, ("A",), "gfx942")

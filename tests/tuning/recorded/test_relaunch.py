@@ -102,7 +102,7 @@ def test_what_does_not_follow_is_refused(tiles: Path) -> None:
     """A grid that is a number in the program; the others wait for nothing."""
     with (
         again(tiles, "fixed") as (_, relaunch),
-        pytest.raises(KprofError, match="number of workgroups does not follow BLOCK_N"),
+        pytest.raises(KprofError, match="the program's grid does not depend on BLOCK_N"),
     ):
         relaunch.ask({"BLOCK_N": 512})
 

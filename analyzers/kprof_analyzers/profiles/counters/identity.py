@@ -103,7 +103,7 @@ def identified(
 
 
 def _wholes(column: "pd.Series[Any]") -> list[Any]:
-    """Apply :func:`whole` to each value of a column."""
+    """Convert each value of a column to an integer with :func:`whole`."""
     values = column.tolist()
     return values if column.dtype.kind in "iu" and not column.hasnans else [whole(value) for value in values]
 

@@ -33,7 +33,7 @@ class TraceComparison(msgspec.Struct, frozen=True):
 
     Attributes:
         steps: number of steps of each trace; if both have steps, all times and counts are per step.
-        cannot_tell: reason why the change says nothing about the program; "" if it does.
+        cannot_tell: reason why the change cannot be attributed to the program; "" if it can.
     """
 
     before: str

@@ -1,8 +1,10 @@
-"""The guard of a sandboxed process: it limits the process's memory and files together, and exits as the process does.
+"""The guard of a sandboxed process. It limits the sum of the process's memory and files.
+
+When the process ends, the guard exits with the same exit code or signal.
 
 The address space is also limited by ``setrlimit``, but files are not. Files in a temporary file system take memory,
-even after they are unlinked. Calls that allocate other memory outside the address space, such as System V shared
-memory, are refused by the filter.
+even after they are unlinked. The sandbox's seccomp filter refuses calls that allocate other memory outside the address
+space, such as System V shared memory.
 """
 
 import os

@@ -27,7 +27,10 @@ _DISPATCH = (
 
 
 def timed_dispatches(connection: sqlite3.Connection, run: Run) -> str:
-    """Return the SQL of a table with the agent, kernel, start and end of each dispatch, in every schema."""
+    """Return the SQL of a table with the agent, kernel, start and end of each dispatch.
+
+    The columns have the same names for every version of the rocpd schema.
+    """
     table = run["rocpd_kernel_dispatch"]
     present = columns_of(connection, table)
     fields = ", ".join(
