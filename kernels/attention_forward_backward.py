@@ -1,9 +1,9 @@
 """Fused attention with its gradients: forward, then dQ, dK and dV from the scores computed a second time.
 
-The forward keeps one number a query, the log-sum-exp of its scores. The backward makes every weight from it again,
+The forward keeps one number a query, the log-sum-exp of its scores. The backward recomputes every weight from it,
 p = exp(score - lse), instead of reading an SQ x SK matrix. It is two kernels, so that nothing needs atomics and the
 result is the same every time: one owns a block of queries and walks over the keys (dQ), the other owns a block of keys
-and walks over the queries (dK, dV). Both need delta, the sum over the head of out * dout, which the first one leaves.
+and walks over the queries (dK, dV). Both need delta, the sum over the head of out * dout, which the dQ kernel stores.
 
 Causal or full, grouped and multi-query (the keys' kernel sums over the heads of its group), any lengths, sliding
 window, attention sinks and dropout on request. The head size is a power of two; ``attention_varlen`` shows the padding
@@ -295,16 +295,16 @@ def attention_backward_sinks_kernel(
 
 
 SEED = 0x5EED
-"""Seed of the dropout masks of ``run``. A training step passes another one."""
+"""Seed of the dropout masks of ``run``. Each training step passes a different seed."""
 
 
 def drop_below(shape: Shape) -> int:
-    """Return the number of 32-bit words that drop a weight: the words below it do."""
+    """Return the threshold of dropout: a weight is dropped if its random 32-bit word is below the threshold."""
     return round(shape.get("dropout", 0.0) * 2**32)
 
 
 def _launch(shape: Shape, config: Config, names: str, tile: str, *, by_keys: bool = False) -> Launch:
-    """A workgroup for a tile of queries of a head, or for one of keys of a key head."""
+    """Return a launch with a workgroup for each tile: of queries of a head, or of keys of a key head."""
     queries = Tensor(shape["dtype"], (shape["B"], shape["H"], shape["SQ"], shape["D"]))
     keys = Tensor(shape["dtype"], (shape["B"], shape["HK"], shape["SK"], shape["D"]))
     row = Tensor("fp32", (shape["B"], shape["H"], shape["SQ"]))
@@ -329,29 +329,29 @@ def _launch(shape: Shape, config: Config, names: str, tile: str, *, by_keys: boo
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """Forward: a workgroup for ``BLOCK_M`` queries of a head."""
+    """Return the launch of the forward kernel: a workgroup for ``BLOCK_M`` queries of a head."""
     return _launch(shape, config, "q k v out lse sinks", "BLOCK")
 
 
 def launch_keys(shape: Shape, config: Config) -> Launch:
-    """dK, dV: a workgroup for ``KEYS_BLOCK_N`` keys of a key head."""
+    """Return the launch that computes dK and dV: a workgroup for ``KEYS_BLOCK_N`` keys of a key head."""
     return _launch(shape, config, "q k v dout lse delta dk dv", "KEYS_BLOCK", by_keys=True)
 
 
 def launch_queries(shape: Shape, config: Config) -> Launch:
-    """dQ: a workgroup for ``QUERIES_BLOCK_M`` queries of a head."""
+    """Return the launch that computes dQ: a workgroup for ``QUERIES_BLOCK_M`` queries of a head."""
     return _launch(shape, config, "q k v out dout lse delta dq", "QUERIES_BLOCK")
 
 
 def launch_sinks(shape: Shape, config: Config) -> Launch:
-    """Gradients of the sinks: a workgroup for each head."""
+    """Return the launch that computes the gradients of the sinks: a workgroup for each head."""
     head, row = Tensor("fp32", (shape["H"],)), Tensor("fp32", (shape["B"], shape["H"], shape["SQ"]))
     args = {"sinks_ptr": head, "lse_ptr": row, "delta_ptr": row, "dsinks_ptr": head}
     return Launch({**args, "n_queries": shape["SQ"], "B": shape["B"], "BLOCK": 1024}, (shape["H"],))
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``out``, ``lse`` and the gradients of sum(out * dout).
+    """Return ``out``, ``lse`` and the gradients of sum(out * dout).
 
     q, k, v and dout are (batch, head, token, D); sinks, float32 logits, are (head,).
     """
@@ -374,7 +374,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values, sinks included; ``dout`` is the gradient that arrives."""
+    """Return normally distributed inputs, including the sinks; ``dout`` is the gradient of the output."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -424,7 +424,10 @@ def _one_head(q: Any, k: Any, v: Any, sink: Any, shape: Shape, first: int, strea
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64 with gradients from torch's autograd, a head at a time so that long sequences fit."""
+    """Compute the results in float64, one head at a time so that long sequences fit in memory.
+
+    The gradients are those of torch's autograd.
+    """
     import torch
 
     q, k, v, dout = (inputs[name] for name in ("q", "k", "v", "dout"))
@@ -450,7 +453,9 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Weights, scores' gradients and results are each rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
+
+    Weights, gradients of the scores, and results are each rounded once to the dtype, with relative error u.
 
     An output is a sum of weights times values up to 4. A query's weights sum to 1; a key's, over the ``group`` heads it
     serves, to group * (1 + ln SQ) for the first one under a causal mask. 2**-19 is for the sums in float32. A sink
@@ -467,7 +472,7 @@ def _causal_pairs(sq: int, sk: int) -> int:
 
 
 def _pairs(shape: Shape) -> int:
-    """Query-key pairs of a head that the mask lets through."""
+    """Return the number of pairs of a query and a key that the mask keeps in a head."""
     sq, sk = shape["SQ"], shape["SK"]
     if not shape["causal"]:
         return sq * sk
@@ -477,7 +482,11 @@ def _pairs(shape: Shape) -> int:
 
 
 def traffic(shape: Shape) -> int:
-    """Forward: q, k, v in, out and lse out. Backward: q, k, v, out, dout and lse in, three gradients out."""
+    """Return the bytes of memory traffic.
+
+    The forward pass reads q, k and v, and writes out and lse. The backward pass reads q, k, v, out, dout and lse, and
+    writes three gradients.
+    """
     queries, keys = shape["B"] * shape["H"] * shape["SQ"], shape["B"] * shape["HK"] * shape["SK"]
     return (6 * queries + 6 * keys) * shape["D"] * ELEMENT_TYPES[shape["dtype"]].size + 8 * queries
 
@@ -494,7 +503,7 @@ def unsupported(arch: str, shape: Shape) -> str | None:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles whose accumulators leave a lane no registers for anything else."""
+    """Return why the accumulators leave a lane no other registers, or None if they fit."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     rows = max(config["BLOCK_M"], 2 * config["KEYS_BLOCK_N"], config["QUERIES_BLOCK_M"])
     registers = rows * shape["D"] // lanes
@@ -546,7 +555,10 @@ _DROPOUT: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Larger tiles for small heads; twice the waves for heads of 256, whose accumulators fill four."""
+    """Return tiles for a head size: larger ones for small heads.
+
+    Heads of 256 get twice the wavefronts, because their accumulators would fill the registers of four.
+    """
     if arch == "gfx1100":
         return _tiles((128, 16), (16, 32), (64, 16), num_warps=8)
     warps, width = 8 if arch.startswith("gfx12") else 4, 64 if shape["D"] <= 64 else 128 if shape["D"] <= 128 else 256

@@ -1,18 +1,18 @@
 """Fused attention, forward, with 8-bit floats: Q, K and V in FP8, both products in FP8, the softmax in float32.
 
-A descale is what one unit of a tensor means: one float32 a head for Q, for K and for V, or one for the whole tensor,
+A descale is the value of one unit of a tensor: one float32 a head for Q, for K and for V, or one for the whole tensor,
 which is the same number for each head. As it is constant over a product's rows and columns, it is applied to the
 product's result, where it joins a multiplication that was there anyway.
 
 The weights of the second product lie in [0, 1] and have to be FP8, too. They are made 2**7 times as large by adding 7
 to the exponent, which costs nothing: ``exp2(x - (max - 7))``. That uses the type's range up to 128, which fits both
 the 240 of FNUZ (MI300X) and the 448 of OCP (MI355X), and weights down to 2**-13 of the largest one keep all their
-bits. The row's sum is as much larger and takes the factor out again.
+bits. The row's sum is larger by the same factor, so the division removes it.
 
 Layout: (batch, head, token, D) with D contiguous. The matrix unit does 8-bit products at twice the rate of 16-bit
 ones and half as many bytes are loaded, while the softmax takes as long as before. At heads of 128 both units take about
-as long, at heads of 64 the vector instructions bound the kernel. V is wanted along the keys and lies along D: gfx942
-turns it in registers before it goes to LDS, gfx950 has LDS reads that turn it.
+as long, at heads of 64 the vector instructions bound the kernel. V is needed along the keys and stored along D: gfx942
+transposes it in registers before it goes to LDS, and gfx950 has transposing LDS reads.
 
 Causal or full, grouped and multi-query, any lengths, log-sum-exp output.
 """
@@ -121,7 +121,7 @@ def attention_fp8_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` queries of one head."""
+    """Return the launch: one workgroup for ``BLOCK_M`` queries of one head."""
     b, h, hk, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
     args = {
         "q_ptr": Tensor(shape["dtype"], (b, h, sq, d)),
@@ -145,7 +145,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Tiles whose accumulator and scores leave room for two waves a SIMD."""
+    """Return tiles whose accumulator and scores leave registers for two wavefronts per SIMD."""
     rdna = arch.startswith(("gfx10", "gfx11", "gfx12"))
     if shape["D"] <= 64:
         return {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8 if rdna else 4}
@@ -157,7 +157,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of 8-bit ``q``, ``k``, ``v``, (batch, head, token, D), with their descales; ``out`` and ``lse``."""
+    """Return the attention ``out`` and ``lse`` of 8-bit ``q``, ``k``, ``v`` (batch, head, token, D) with descales."""
     import torch
 
     q = inputs["q"]
@@ -169,7 +169,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def quantise(x: Any, dtype: str, *, per_head: bool) -> tuple[Any, Any]:
-    """Return a (batch, head, token, D) tensor in 8 bits, and what a unit of each head means."""
+    """Return a (batch, head, token, D) tensor in 8 bits, and its descale for each head."""
     unit = x.abs().amax(dim=(2, 3)) / LARGEST[dtype]
     if not per_head:
         unit = unit.amax().expand_as(unit).contiguous()
@@ -177,7 +177,7 @@ def quantise(x: Any, dtype: str, *, per_head: bool) -> tuple[Any, Any]:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values, larger in later heads, quantised by head or by tensor."""
+    """Return normally distributed inputs, larger in later heads, quantised by head or by tensor."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -190,7 +190,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64 from the 8-bit values times their descales, one head at a time so that long sequences fit."""
+    """Compute the results in float64 from the 8-bit values times their descales, one head at a time."""
     import torch
 
     q = inputs["q"]
@@ -213,11 +213,13 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Weights are rounded once to 8 bits, with relative error u, and the result once to its type.
+    """Return the relative and the absolute tolerance.
+
+    Weights are rounded once to 8 bits, with relative error u, and the result is rounded once to its type.
 
     A row's largest weight is a power of two in 8 bits and therefore exact, so at most half of a mean is off by u: with
-    values up to 4, by 2 u. Weights below 2**-13 of the largest one lose bits of their own, at most 2**-17 of it each.
-    The float32 sums add a few 2**-20.
+    values up to 4, by 2 u. Each weight below 2**-13 of the largest one also loses bits, at most 2**-17 of the largest
+    weight. The float32 sums add a few 2**-20.
     """
     relative, _ = rounding(shape["out"])
     weights, _ = rounding(shape["dtype"])
@@ -225,7 +227,7 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 SQ SK D per head; with a causal mask only the visible pairs."""
+    """Return the FLOPs: two products of 2 SQ SK D per head; with a causal mask only those of visible pairs."""
     sq, sk = shape["SQ"], shape["SK"]
     seen = min(sq, sk)
     pairs = seen * (seen + 1) // 2 + seen * (sk - seen) if shape["causal"] else sq * sk
@@ -233,20 +235,20 @@ def flops(shape: Shape) -> int:
 
 
 def traffic(shape: Shape) -> int:
-    """Q, K, V once each in, the result and its log-sum-exp once out."""
+    """Return the bytes of memory traffic: Q, K and V are read once; the result and its log-sum-exp are written once."""
     queries, keys = shape["B"] * shape["H"] * shape["SQ"], shape["B"] * shape["HK"] * shape["SK"]
     return (queries * (1 + size_of(shape["out"])) + 2 * keys) * shape["D"] + 4 * queries
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Return why a shape is not supported: 8-bit floats are the architecture's own, and heads are not padded."""
+    """Return why the head size or the 8-bit float type is not supported, or None. This kernel does not pad heads."""
     if shape["D"] < 32 or shape["D"] & (shape["D"] - 1):
         return f"head size {shape['D']} is not a power of two from 32, as 8-bit products on {arch} need"
     return no_fp8(arch, shape["dtype"])
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles whose accumulator no register file holds."""
+    """Return why a tile's accumulator does not fit the register file, or None if it fits."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     if config["BLOCK_M"] * shape["D"] > 256 * lanes:
         return f"too many registers: the accumulator alone takes {config['BLOCK_M'] * shape['D'] // lanes} a lane"

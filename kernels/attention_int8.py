@@ -1,4 +1,4 @@
-"""Fused attention, forward, with INT8 keys and values, in three forms told by which scales are given.
+"""Fused attention, forward, with INT8 keys and values, in three forms that differ in their scales.
 
 =========== ================================= ===================== =====================================
 form        scales                            first product (Q K)   second product (P V)
@@ -8,7 +8,7 @@ form        scales                            first product (Q K)   second produ
 ``kv``      k_descale, v_descale              in the dtype, K dequantised   in the dtype, V dequantised
 =========== ================================= ===================== =====================================
 
-A descale is what one step of the integer is worth: one float32 a head for Q, K and V, one number for the weights,
+A descale is the value of one step of an integer: one float32 a head for Q, K and V, one number for the weights,
 which lie in [0, 1] (1 / 127 uses the whole range). The softmax is always in float32. As a descale is constant over a
 head, it is applied to a product's result, where it costs one multiplication that was there anyway, and not to its
 operands: an 8-bit integer is exact in fp16 and bf16.
@@ -126,7 +126,7 @@ def attention_int8_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` queries of one head."""
+    """Return the launch: one workgroup for ``BLOCK_M`` queries of one head."""
     b, h, hk, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
     integer_q = shape["form"] != "kv"
     args = {
@@ -160,7 +160,7 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Tiles whose accumulator and scores leave room for two waves a SIMD."""
+    """Return tiles whose accumulator and scores leave registers for two wavefronts per SIMD."""
     rdna, width = (
         arch.startswith(("gfx10", "gfx11", "gfx12")),
         64 if shape["D"] <= 64 else 128 if shape["D"] <= 128 else 256,
@@ -176,7 +176,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of int8 ``k``, ``v`` and int8 or float ``q``, (batch, head, token, D); ``out`` and ``lse``."""
+    """Return the attention ``out`` and ``lse`` of int8 ``k``, ``v`` and int8 or float ``q`` (batch, head, token, D)."""
     import torch
 
     q = inputs["q"]
@@ -188,7 +188,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def quantise(x: Any) -> tuple[Any, Any]:
-    """Integers from -127 to 127 of a (batch, head, token, D) tensor, and each head's step."""
+    """Return a (batch, head, token, D) tensor as integers from -127 to 127, and each head's step."""
     import torch
 
     step = x.abs().amax(dim=(2, 3)) / 127
@@ -196,7 +196,7 @@ def quantise(x: Any) -> tuple[Any, Any]:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values, quantised as the form asks."""
+    """Return normally distributed inputs, quantised as the shape's ``form`` requires."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -212,7 +212,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64 from the integers times their steps, one head at a time so that long sequences fit."""
+    """Compute the results in float64 from the integers times their steps, one head at a time."""
     import torch
 
     q = inputs["q"]
@@ -236,7 +236,10 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Weights and results are rounded once to the dtype, or the weights to steps of 1/127 of a row's largest.
+    """Return the relative and the absolute tolerance.
+
+    Weights and results are rounded once to the dtype, with relative error u, or the weights are rounded to steps of
+    1/127 of a row's largest weight.
 
     A weighted mean of values up to 4 with each weight off by u is off by less than 4 u; the float32 sums add a few
     2**-20. Steps are absolute: each weight is off by up to half a step, evenly and independently, so n keys whose
@@ -249,7 +252,7 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 SQ SK D per head; with a causal mask only the visible pairs."""
+    """Return the FLOPs: two products of 2 SQ SK D per head; with a causal mask only those of visible pairs."""
     sq, sk = shape["SQ"], shape["SK"]
     seen = min(sq, sk)
     pairs = seen * (seen + 1) // 2 + seen * (sk - seen) if shape["causal"] else sq * sk
@@ -257,21 +260,21 @@ def flops(shape: Shape) -> int:
 
 
 def traffic(shape: Shape) -> int:
-    """Q, K, V once each in, the result and its log-sum-exp once out."""
+    """Return the bytes of memory traffic: Q, K and V are read once; the result and its log-sum-exp are written once."""
     queries, keys = shape["B"] * shape["H"] * shape["SQ"], shape["B"] * shape["HK"] * shape["SK"]
     size = size_of(shape["dtype"])
     return (queries * (size + (1 if shape["form"] != "kv" else size)) + 2 * keys) * shape["D"] + 4 * queries
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Heads are not padded here."""
+    """Return why the head size is not supported, or None. This kernel does not pad heads."""
     if shape["D"] < 32 or shape["D"] & (shape["D"] - 1):
         return f"head size {shape['D']} is not a power of two from 32, as int8 products on {arch} need"
     return None
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles whose accumulator no register file holds."""
+    """Return why a tile's accumulator does not fit the register file, or None if it fits."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     if config["BLOCK_M"] * shape["D"] > 256 * lanes:
         return f"too many registers: the accumulator alone takes {config['BLOCK_M'] * shape['D'] // lanes} a lane"

@@ -1,8 +1,8 @@
 """Lean attention forward for heads of 64 and 128: whole blocks only, no mask, no log-sum-exp, nothing to tune.
 
-What is left when everything optional is gone: full attention, lengths that are multiples of the tile, V transposed
-so that the sequence is contiguous (see ``attention_transposed_v``). The tiles are fixed. Useful as the ceiling that
-a general kernel is measured against, and for telling how much a mask or an edge case costs.
+Everything optional is left out: full attention, lengths that are multiples of the tile, V transposed
+so that the sequence is contiguous (see ``attention_transposed_v``). The tiles are fixed. The kernel is a ceiling for
+general kernels, and shows how much a mask or an edge case costs.
 """
 
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ def attention_lean_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` queries of one head.
+    """Return the launch: one workgroup for ``BLOCK_M`` queries of one head.
 
     Raises:
         ValueError: a length is not a multiple of its tile.
@@ -99,11 +99,12 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """The tiles for heads of 64 where they differ from those for 128, and RDNA's.
+    """Return the tiles for heads of 64, and those for RDNA, where they differ from the defaults.
 
-    128 x 64 with three waves a SIMD and the values loaded early was found best for heads of 64 on MI250X by those
-    who measured there. What they found for 128, 256 x 128, spills in the loop with Triton 3.9; half of it does not,
-    or a quarter in bfloat16, which these architectures round with several instructions.
+    Measurements on MI250X found 128 x 64 with three wavefronts per SIMD and early loads of the values to be the best
+    for heads of 64. The tile that they found for heads of 128, 256 x 128, spills in the loop with Triton 3.9. Half of
+    that tile does not spill; in bfloat16, which these architectures round with several instructions, it has to be a
+    quarter.
     """
     rdna = arch.startswith(("gfx11", "gfx12"))
     if shape["D"] == 64:
@@ -115,7 +116,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of ``q``, ``k`` (batch, head, token, D) and ``vt`` (batch, head, D, token)."""
+    """Return the attention of ``q``, ``k`` (batch, head, token, D) and ``vt`` (batch, head, D, token)."""
     import torch
 
     out = torch.empty_like(inputs["q"])
@@ -125,7 +126,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values."""
+    """Return normally distributed inputs."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -136,7 +137,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, one head at a time so that long sequences fit."""
+    """Compute the results in float64, one head at a time so that long sequences fit in memory."""
     import torch
 
     q, k, vt = (inputs[name] for name in ("q", "k", "vt"))
@@ -150,30 +151,31 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights and the result are each rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
 
-    A weighted mean of values up to 4 with each weight off by u is off by less than 4 u; the float32 sums over the
-    head and the keys add a few 2**-20.
+    The weights and the result are each rounded once to the dtype, with relative error u. A weighted mean of values up
+    to 4 with each weight off by u is off by less than 4 u; the float32 sums over the head and the keys add a few
+    2**-20.
     """
     relative, _ = rounding(shape["dtype"])
     return relative + 2.0**-19, 4 * relative + 2.0**-19
 
 
 def traffic(shape: Shape) -> int:
-    """Q, K, V once each in, the result once out."""
+    """Return the bytes of memory traffic: Q, K and V are read once, and the result is written once."""
     rows = shape["H"] * shape["SQ"] + shape["HK"] * shape["SK"]
     return 2 * shape["B"] * rows * shape["D"] * size_of(shape["dtype"])
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """What was left out to keep the kernel lean."""
+    """Return why a shape is not supported, or None: other head sizes, and lengths that need masks."""
     if shape["D"] not in {64, 128}:
         return f"the lean kernel has tiles for heads of 64 and 128, not {shape['D']}; use flash_attention"
     return legal(shape, KERNEL.configure(arch, shape=shape), arch)
 
 
 def legal(shape: Shape, config: Config, _arch: str = "") -> str | None:
-    """Tiles that do not divide the lengths: there are no masks."""
+    """Return why a tile is rejected, or None: tiles must divide the lengths, because there are no masks."""
     for length, tile in (("SQ", "BLOCK_M"), ("SK", "BLOCK_N")):
         if shape[length] % config[tile]:
             return f"{tile}={config[tile]} does not divide {length}={shape[length]}"

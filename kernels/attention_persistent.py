@@ -4,9 +4,9 @@ A launch with one workgroup a tile leaves it to the hardware to fill the gaps. U
 differ by as much as their number, and with few tiles a compute unit (moderate lengths) the last ones run alone. Here
 the tiles are in order of falling cost, and the workgroups share them out themselves in one of two ways:
 
-* static: round after round, back and forth ("snake"), so that who had the longest of one round has the shortest
-  of the next. Costs nothing.
-* dynamic: whoever is done takes the next tile from a counter in memory. One atomic a tile, and the best balance.
+* static: round after round, back and forth ("snake"), so that the workgroup with the longest tile of one round
+  gets the shortest one of the next. This order costs nothing.
+* dynamic: a workgroup that is done takes the next tile from a counter in memory: one atomic a tile, best balance.
 
 Heads are numbered first. A GPU made of XCDs deals workgroups out in turn, so the tiles of a head, which read the same
 keys and values, stay on one XCD's L2 when H is a multiple of the XCDs; the snake turns in steps of whole XCD rounds.
@@ -132,7 +132,7 @@ def attention_persistent_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``COMPUTE_UNITS * WORKGROUPS_PER_CU`` workgroups, or one a tile where that is less."""
+    """Return the launch: ``COMPUTE_UNITS * WORKGROUPS_PER_CU`` workgroups, or one per tile if there are fewer tiles."""
     b, h, hk, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
     workers = min(b * h * triton.cdiv(sq, config["BLOCK_M"]), config["COMPUTE_UNITS"] * config["WORKGROUPS_PER_CU"])
     args = {
@@ -167,7 +167,7 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Tiles that leave room for two waves a SIMD, and as many workgroups as are resident then."""
+    """Return tiles that leave registers for two wavefronts per SIMD, and the number of resident workgroups per CU."""
     rdna, width = (
         arch.startswith(("gfx10", "gfx11", "gfx12")),
         64 if shape["D"] <= 64 else 128 if shape["D"] <= 128 else 256,
@@ -181,12 +181,12 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Workgroups for every CU, dealt out by die."""
+    """Return the numbers of CUs and XCDs, which set the number of workgroups and their order."""
     return {"COMPUTE_UNITS": gpu.compute_units, "XCDS": gpu.xcds}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of ``q``, ``k``, ``v`` (batch, head, token, D): ``out`` and ``lse``."""
+    """Return the attention ``out`` and ``lse`` of ``q``, ``k``, ``v`` (batch, head, token, D)."""
     import torch
 
     q = inputs["q"]
@@ -199,7 +199,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values."""
+    """Return normally distributed inputs."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -210,7 +210,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, one head at a time so that long sequences fit."""
+    """Compute the results in float64, one head at a time so that long sequences fit in memory."""
     import torch
 
     q, k, v = (inputs[name] for name in "qkv")
@@ -229,17 +229,18 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights and the result are each rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
 
-    A weighted mean of values up to 4 with each weight off by u is off by less than 4 u; the float32 sums over the
-    head and the keys add a few 2**-20.
+    The weights and the result are each rounded once to the dtype, with relative error u. A weighted mean of values up
+    to 4 with each weight off by u is off by less than 4 u; the float32 sums over the head and the keys add a few
+    2**-20.
     """
     relative, _ = rounding(shape["dtype"])
     return relative + 2.0**-19, 4 * relative + 2.0**-19
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 SQ SK D per head; with a causal mask only the visible pairs."""
+    """Return the FLOPs: two products of 2 SQ SK D per head; with a causal mask only those of visible pairs."""
     sq, sk = shape["SQ"], shape["SK"]
     seen = min(sq, sk)
     pairs = seen * (seen + 1) // 2 + seen * (sk - seen) if shape["causal"] else sq * sk
@@ -247,20 +248,20 @@ def flops(shape: Shape) -> int:
 
 
 def traffic(shape: Shape) -> int:
-    """Q, K, V once each in, the result and its log-sum-exp once out."""
+    """Return the bytes of memory traffic: Q, K and V are read once; the result and its log-sum-exp are written once."""
     queries, keys = shape["B"] * shape["H"] * shape["SQ"], shape["B"] * shape["HK"] * shape["SK"]
     return 2 * (queries + keys) * shape["D"] * size_of(shape["dtype"]) + 4 * queries
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Heads are not padded here."""
+    """Return why the head size is not supported, or None. This kernel does not pad heads."""
     if shape["D"] < 16 or shape["D"] & (shape["D"] - 1):
         return f"head size {shape['D']} is not a power of two from 16, on {arch} as elsewhere; flash_attention pads"
     return None
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles whose accumulator no register file holds."""
+    """Return why a tile's accumulator does not fit the register file, or None if it fits."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     if config["BLOCK_M"] * shape["D"] > 256 * lanes:
         return f"too many registers: the accumulator alone takes {config['BLOCK_M'] * shape['D'] // lanes} a lane"

@@ -120,7 +120,7 @@ def attention_transposed_v_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` queries of one head."""
+    """Return the launch: one workgroup for ``BLOCK_M`` queries of one head."""
     b, h, hk, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
     args = {
         "q_ptr": Tensor(shape["dtype"], (b, h, sq, d)),
@@ -149,7 +149,7 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Tiles whose accumulator and scores leave room for two waves a SIMD."""
+    """Return tiles whose accumulator and scores leave registers for two wavefronts per SIMD."""
     rdna, width = (
         arch.startswith(("gfx10", "gfx11", "gfx12")),
         64 if shape["D"] <= 64 else 128 if shape["D"] <= 128 else 256,
@@ -163,7 +163,10 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of ``q``, ``k`` (batch, head, token, D) and ``vt`` (batch, head, D, token); ``out``, ``lse``."""
+    """Return the attention ``out`` and ``lse`` of ``q``, ``k`` and ``vt``.
+
+    ``q`` and ``k`` are (batch, head, token, D); ``vt`` is (batch, head, D, token).
+    """
     import torch
 
     q = inputs["q"]
@@ -174,7 +177,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values."""
+    """Return normally distributed inputs."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -185,7 +188,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, one head at a time so that long sequences fit."""
+    """Compute the results in float64, one head at a time so that long sequences fit in memory."""
     import torch
 
     q, k, vt = (inputs[name] for name in ("q", "k", "vt"))
@@ -204,17 +207,18 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights and the result are each rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
 
-    A weighted mean of values up to 4 with each weight off by u is off by less than 4 u; the float32 sums over the
-    head and the keys add a few 2**-20.
+    The weights and the result are each rounded once to the dtype, with relative error u. A weighted mean of values up
+    to 4 with each weight off by u is off by less than 4 u; the float32 sums over the head and the keys add a few
+    2**-20.
     """
     relative, _ = rounding(shape["dtype"])
     return relative + 2.0**-19, 4 * relative + 2.0**-19
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 SQ SK D per head; with a causal mask only the visible pairs."""
+    """Return the FLOPs: two products of 2 SQ SK D per head; with a causal mask only those of visible pairs."""
     sq, sk = shape["SQ"], shape["SK"]
     seen = min(sq, sk)
     pairs = seen * (seen + 1) // 2 + seen * (sk - seen) if shape["causal"] else sq * sk
@@ -222,20 +226,20 @@ def flops(shape: Shape) -> int:
 
 
 def traffic(shape: Shape) -> int:
-    """Q, K, V once each in, the result and its log-sum-exp once out."""
+    """Return the bytes of memory traffic: Q, K and V are read once; the result and its log-sum-exp are written once."""
     queries, keys = shape["B"] * shape["H"] * shape["SQ"], shape["B"] * shape["HK"] * shape["SK"]
     return 2 * (queries + keys) * shape["D"] * size_of(shape["dtype"]) + 4 * queries
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Heads are not padded here."""
+    """Return why the head size is not supported, or None. This kernel does not pad heads."""
     if shape["D"] < 16 or shape["D"] & (shape["D"] - 1):
         return f"head size {shape['D']} is not a power of two from 16, on {arch} as elsewhere; flash_attention pads"
     return None
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles whose accumulator no register file holds."""
+    """Return why a tile's accumulator does not fit the register file, or None if it fits."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     if config["BLOCK_M"] * shape["D"] > 256 * lanes:
         return f"too many registers: the accumulator alone takes {config['BLOCK_M'] * shape['D'] // lanes} a lane"

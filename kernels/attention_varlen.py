@@ -130,14 +130,15 @@ def attention_varlen_kernel(
 
 
 MOST = 1 << 20
-"""Sequences in a batch. Each has its length, which makes a batch of any size a matter of memory on the host."""
+"""Maximum number of sequences in a batch; the list of their lengths takes memory on the host."""
 
 
 def lengths(shape: Shape, longest: str) -> list[int]:
-    """Tokens of each sequence, by the shape's pattern; ``longest`` is ``SQ`` or ``SK``.
+    """Return the number of tokens of each sequence; ``longest`` is ``SQ`` or ``SK``.
 
-    ``equal``: all the longest. ``ragged``: falling evenly from the longest to a ``B``-th of it. ``empty``: ragged,
-    but the second sequence has no queries and the last one no keys.
+    The shape's pattern is one of three. ``equal``: all sequences are the longest. ``ragged``: lengths fall evenly from
+    the longest to a ``B``-th of it. ``empty``: as ``ragged``, but the second sequence has no queries and the last one
+    no keys.
 
     Raises:
         ValueError: fewer sequences than one, or more than ``MOST``.
@@ -154,7 +155,7 @@ def lengths(shape: Shape, longest: str) -> list[int]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` queries of one head of one sequence."""
+    """Return the launch: one workgroup for ``BLOCK_M`` queries of one head of one sequence."""
     b, h, hk, d, dtype = (shape[name] for name in ("B", "H", "HK", "D", "dtype"))
     queries, keys = sum(lengths(shape, "SQ")), sum(lengths(shape, "SK"))
     args = {
@@ -192,7 +193,7 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Tiles whose accumulator and scores leave room for two waves a SIMD."""
+    """Return tiles whose accumulator and scores leave registers for two wavefronts per SIMD."""
     rdna, width = (
         arch.startswith(("gfx10", "gfx11", "gfx12")),
         64 if shape["D"] <= 64 else 128 if shape["D"] <= 128 else 256,
@@ -206,7 +207,10 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of packed ``q``, ``k``, ``v`` (tokens, heads, D); ``out`` like ``q``, ``lse`` (H, tokens) float32."""
+    """Return the attention of packed ``q``, ``k``, ``v`` (tokens, heads, D).
+
+    ``out`` has the shape of ``q``; ``lse`` is (H, tokens) float32.
+    """
     import torch
 
     q = inputs["q"]
@@ -218,7 +222,10 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values; ALiBi slopes 2**(-8 (h + 1) / H); a normal bias of which one element in eight is -inf."""
+    """Return normally distributed inputs.
+
+    ALiBi slopes are 2**(-8 (h + 1) / H). The bias is normally distributed, and one of eight elements is -inf.
+    """
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -239,7 +246,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, one sequence and head at a time so that long sequences fit."""
+    """Compute the results in float64, one sequence and head at a time so that long sequences fit in memory."""
     import torch
 
     q, k, v, cu_queries, cu_keys = (inputs[name] for name in ("q", "k", "v", "cu_queries", "cu_keys"))
@@ -267,10 +274,11 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights and the result are each rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
 
-    A weighted mean of values up to 4 with each weight off by u is off by less than 4 u; the float32 sums over the
-    head and the keys add a few 2**-20, and with ALiBi the exponent is rounded at a magnitude of up to SK.
+    The weights and the result are each rounded once to the dtype, with relative error u. A weighted mean of values up
+    to 4 with each weight off by u is off by less than 4 u; the float32 sums over the head and the keys add a few
+    2**-20, and with ALiBi the exponent is rounded at a magnitude of up to SK.
     """
     relative, _ = rounding(shape["dtype"])
     exponent = 2.0**-24 * shape["SK"] if shape["alibi"] else 0.0
@@ -278,7 +286,7 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 D per visible pair of query and key and head."""
+    """Return the FLOPs: two products of 2 D for each head and each visible pair of a query and a key."""
     pairs = 0
     for sq, sk in zip(lengths(shape, "SQ"), lengths(shape, "SK"), strict=True):
         seen = min(sq, sk)
@@ -287,7 +295,10 @@ def flops(shape: Shape) -> int:
 
 
 def traffic(shape: Shape) -> int:
-    """Q, K, V and a bias once in, the result and its log-sum-exp once out."""
+    """Return the bytes of memory traffic.
+
+    Q, K, V and a bias are read once; the result and its log-sum-exp are written once.
+    """
     sq, sk = lengths(shape, "SQ"), lengths(shape, "SK")
     queries, keys = shape["H"] * sum(sq), shape["HK"] * sum(sk)
     bias = shape["H"] * sum(m * n for m, n in zip(sq, sk, strict=True)) if shape["bias"] else 0
@@ -295,12 +306,12 @@ def traffic(shape: Shape) -> int:
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Heads that do not fit the registers."""
+    """Return why the accumulators of a head do not fit the registers, or None if they fit."""
     return f"{arch} has no room for accumulators of a head of {shape['D']}" if shape["D"] > 256 else None
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles whose accumulator no register file holds."""
+    """Return why a tile's accumulator does not fit the register file, or None if it fits."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     elements = config["BLOCK_M"] * max(16, triton.next_power_of_2(shape["D"]))
     if elements <= 256 * lanes:

@@ -173,16 +173,16 @@ def flash_attention_kernel(
 
 
 SEED = 0x5EED
-"""Seed of the dropout masks of ``run``. A training step passes another one."""
+"""Seed of the dropout masks of ``run``. Each training step passes a different seed."""
 
 
 def drop_below(shape: Shape) -> int:
-    """Return the number of 32-bit words that drop a weight: the words below it do."""
+    """Return the threshold of dropout: a weight is dropped if its random 32-bit word is below the threshold."""
     return round(shape.get("dropout", 0.0) * 2**32)
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` queries of one head."""
+    """Return the launch: one workgroup for ``BLOCK_M`` queries of one head."""
     b, h, hk, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
     # "bshd" keeps the heads of a token together, as projections write them; "bhsd" keeps a head together.
     tokens_first = shape["layout"] == "bshd"
@@ -222,7 +222,10 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of ``q``, ``k``, ``v`` in the shape's layout; ``out`` like ``q``, ``lse`` as (B, H, SQ) float32."""
+    """Return the attention of ``q``, ``k``, ``v`` in the shape's layout.
+
+    ``out`` has the layout of ``q``; ``lse`` is (B, H, SQ) float32.
+    """
     import torch
 
     q = inputs["q"]
@@ -236,7 +239,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values, sinks included."""
+    """Return normally distributed inputs, including the attention sinks."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -268,7 +271,7 @@ def philox(seed: int, keys: Any, query: Any, stream: int) -> Any:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, one batch entry and head at a time so that long sequences fit."""
+    """Compute the results in float64, one batch entry and head at a time so that long sequences fit in memory."""
     import torch
 
     heads_first = shape["layout"] == "bhsd"
@@ -298,10 +301,13 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights and the result are each rounded once to the dtype; values are about 1, weights sum to 1.
+    """Return the relative and the absolute tolerance.
 
-    A weighted mean of values up to about 4 with each weight off by u is off by less than 4 u; the sum in float32
-    over the head and the keys adds a few 2**-20. Dropout divides the weights by what it keeps.
+    The weights and the result are each rounded once to the dtype, with relative error u. Values are about 1, and
+    weights sum to 1.
+
+    A weighted mean of values up to about 4 with each weight off by u is off by less than 4 u; the sum in float32 over
+    the head and the keys adds a few 2**-20. Dropout divides the weights by the fraction that it keeps.
     """
     relative, _ = rounding(shape["dtype"])
     return relative + 2.0**-19, (4 * relative + 2.0**-19) / (1 - shape.get("dropout", 0.0))
@@ -313,7 +319,7 @@ def _causal_pairs(sq: int, sk: int) -> int:
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 SQ SK D per head; with a causal mask or a window only the visible pairs."""
+    """Return the FLOPs: two products of 2 SQ SK D per head; with a causal mask or a window only visible pairs count."""
     sq, sk = shape["SQ"], shape["SK"]
     pairs = sq * sk
     if shape["causal"]:
@@ -324,7 +330,7 @@ def flops(shape: Shape) -> int:
 
 
 def traffic(shape: Shape) -> int:
-    """Q, K, V once each in, the result once out."""
+    """Return the bytes of memory traffic: Q, K and V are read once, and the result is written once."""
     queries, keys = shape["H"] * shape["SQ"], shape["HK"] * shape["SK"]
     elements = 2 * (queries + keys) * shape["B"] * shape["D"]
     return elements * size_of(shape["dtype"]) + (4 * shape["B"] * queries if shape["lse"] else 0)
@@ -339,10 +345,11 @@ _RDNA4_TILES = {64: (128, 64, 8), 128: (128, 32, 8), 256: (128, 32, 8)}
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """The tile for a head size; never more query rows than there are queries.
+    """Return the tile for a head size, with no more query rows than there are queries.
 
-    A wave has to have all the weights of its queries: with fewer than 32 rows a wave, 32 x 32 matrix instructions
-    would put two waves on the same rows, pass the weights between them through LDS, and do some of the work twice.
+    A wavefront must own all weights of its queries. With fewer than 32 rows per wavefront, 32 x 32 matrix instructions
+    would put two wavefronts on the same rows. They would exchange the weights through LDS, and do some of the work
+    twice.
     """
     tiles = _RDNA4_TILES if arch.startswith("gfx12") else _RDNA3_TILES if arch.startswith("gfx1") else _CDNA_TILES
     m, n, warps = next((tile for d, tile in tiles.items() if shape["D"] <= d), tiles[256])
@@ -373,7 +380,7 @@ def unsupported(arch: str, shape: Shape) -> str | None:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles that the matrix unit cannot use, or that no register file holds."""
+    """Return why the matrix unit cannot use a tile, or why its accumulator does not fit the registers, or None."""
     if config["BLOCK_M"] < 16 or config["BLOCK_N"] < 16:
         return "tl.dot needs tiles of at least 16 x 16"
     head = max(16, triton.next_power_of_2(shape["D"]))

@@ -118,7 +118,7 @@ def flash_decoding_reduce_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a run of a sequence and a key head."""
+    """Return the launch: one workgroup for each run of keys of a sequence and key head."""
     b, h, hk, n, d = (shape[name] for name in ("B", "H", "HK", "N", "D"))
     splits = config["SPLITS"]
     args = {
@@ -140,7 +140,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup a head of a sequence."""
+    """Return the launch of the reduction: one workgroup for each head of a sequence."""
     b, h, d = (shape[name] for name in ("B", "H", "D"))
     splits = config["SPLITS"]
     args = {
@@ -156,7 +156,7 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Smaller tiles for larger heads."""
+    """Return the tiles: smaller ones for larger heads."""
     block = 32 if shape["D"] > 128 else 64
     if arch.startswith(("gfx10", "gfx11", "gfx12")):
         # Half as many lanes a wave: half the tile, and no second one on its way.
@@ -165,14 +165,17 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Runs enough for about two workgroups a compute unit, but none shorter than 256 keys."""
+    """Return a number of runs for about two workgroups per CU, but without runs of fewer than 256 keys."""
     wanted = max(1, 2 * gpu.compute_units // (shape["B"] * shape["HK"]))
     longest = max(1, shape["N"] // 256)
     return {"SPLITS": min(128, triton.next_power_of_2(min(wanted, longest)))}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of ``q`` (B, H, D) to ``k``, ``v`` (B, N, HK, D) of ``lengths`` (B): ``out``, ``lse`` (B, H)."""
+    """Return the attention of ``q`` (B, H, D) to ``k``, ``v`` (B, N, HK, D) of ``lengths`` (B).
+
+    The results are ``out`` (B, H, D) and ``lse`` (B, H).
+    """
     import torch
 
     q = inputs["q"]
@@ -187,13 +190,16 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def cache_lengths(shape: Shape) -> list[int]:
-    """Keys of each sequence: all N, or with ``ragged`` from N falling evenly to 0."""
+    """Return the number of keys of each sequence: N, or if ``ragged`` is set, falling evenly from N to 0."""
     b, n = shape["B"], shape["N"]
     return [n * (b - 1 - index) // max(1, b - 1) if shape["ragged"] else n for index in range(b)]
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values; the cache behind a sequence's end holds infinities, which must not be seen."""
+    """Return normally distributed inputs.
+
+    The cache behind a sequence's end contains infinities, which the kernel must not use.
+    """
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -209,7 +215,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, a sequence at a time."""
+    """Compute the results in float64, one sequence at a time."""
     import torch
 
     q, k, v = (inputs[name] for name in "qkv")
@@ -226,35 +232,42 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights and the result are each rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
 
-    A weighted mean of values up to 4 with each weight off by u is off by less than 4 u; the float32 sums over the
-    head and the keys add a few 2**-20. The runs are kept in float32.
+    The weights and the result are each rounded once to the dtype, with relative error u. A weighted mean of values up
+    to 4 with each weight off by u is off by less than 4 u; the float32 sums over the head and the keys add a few
+    2**-20. The runs are kept in float32.
     """
     relative, _ = rounding(shape["dtype"])
     return relative + 2.0**-19, 4 * relative + 2.0**-19
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 D per key and head."""
+    """Return the FLOPs: two products of 2 D per key and head."""
     return 4 * shape["H"] * shape["D"] * sum(cache_lengths(shape))
 
 
 def traffic(shape: Shape) -> int:
-    """The filled part of the cache once in; q in and out out. The runs stay in L2 and the last-level cache."""
+    """Return the bytes of memory traffic: the filled part of the cache and q are read once, and out is written.
+
+    The partial results of the runs stay in L2 and the last-level cache.
+    """
     elements = 2 * sum(cache_lengths(shape)) * shape["HK"] * shape["D"] + 2 * shape["B"] * shape["H"] * shape["D"]
     return elements * size_of(shape["dtype"]) + 4 * shape["B"] * (1 + shape["H"])
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Heads are not padded here."""
+    """Return why the head size is not supported, or None. This kernel does not pad heads."""
     if shape["D"] < 16 or shape["D"] & (shape["D"] - 1):
         return f"head size {shape['D']} is not a power of two from 16, on {arch} as elsewhere"
     return None
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """More runs than blocks of keys, which leaves workgroups with nothing to do on any architecture."""
+    """Return why a configuration is rejected, or None.
+
+    If there are more runs than blocks of keys, some workgroups have nothing to do, on any architecture.
+    """
     blocks = triton.cdiv(shape["N"], config["BLOCK_N"])
     return f"{config['SPLITS']} runs of {blocks} blocks, on {arch}" if config["SPLITS"] > blocks else None
 

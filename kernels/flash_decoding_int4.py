@@ -11,7 +11,7 @@ are cut into ``SPLITS`` runs. A workgroup attends from all heads of a group to o
 and its log-sum-exp; the reduction weighs the runs by exp(lse) and adds them up.
 
 The rows of a tile are the heads that share a key head, padded to the 16 of the smallest matrix instruction, so the
-cache is read once whatever the group. The kernel is bound by that reading: 4 N HK D bytes a sequence in 16 bits.
+cache is read once for every group size: N HK (D + 16) bytes a sequence, with scales and shifts.
 
 Each sequence has its own length, at most N; 0 gives zeros and a log-sum-exp of -inf.
 """
@@ -149,7 +149,7 @@ def flash_decoding_int4_reduce_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a run of a sequence and a key head."""
+    """Return the launch: one workgroup for each run of keys of a sequence and key head."""
     b, h, hk, n, d = (shape[name] for name in ("B", "H", "HK", "N", "D"))
     splits = config["SPLITS"]
     args = {
@@ -172,7 +172,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup a head of a sequence."""
+    """Return the launch of the reduction: one workgroup for each head of a sequence."""
     b, h, d = (shape[name] for name in ("B", "H", "D"))
     splits = config["SPLITS"]
     args = {
@@ -197,26 +197,27 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """One wave a workgroup.
+    """Return tiles for one wavefront per workgroup.
 
-    The second product has the 16 rows of a group, which cannot be shared out: with more waves in a workgroup each
-    would dequantise all the values. In 4 bits that work, not the reading, is what there is too much of.
+    The second product has the 16 rows of a group, which cannot be divided among wavefronts: each wavefront of a larger
+    workgroup would dequantise all values. In 4 bits that work, rather than the reading, limits the kernel.
     """
     small = arch.startswith(("gfx10", "gfx11", "gfx12")) or shape["D"] > 128 or shape["H"] > 16 * shape["HK"]
     return {"BLOCK_N": 16 if small else 32, **({} if small else _FASTEST.get((arch, shape["D"]), {}))}
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Runs enough for about eight workgroups of one wave a compute unit, but none shorter than 256 keys."""
+    """Return a number of runs for about eight workgroups of one wavefront per CU, but no runs below 256 keys."""
     wanted = max(1, 8 * gpu.compute_units // (shape["B"] * shape["HK"]))
     longest = max(1, shape["N"] // 256)
     return {"SPLITS": min(128, triton.next_power_of_2(min(wanted, longest)))}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of ``q`` (B, H, D) to packed ``k``, ``v`` (B, N, HK, D / 2): ``out``, ``lse`` (B, H).
+    """Return the attention of ``q`` (B, H, D) to packed ``k``, ``v`` (B, N, HK, D / 2).
 
-    Scales and shifts are (B, N, HK, 2), one for each half of a head.
+    Scales and shifts are (B, N, HK, 2), one for each half of a head. The results are ``out`` (B, H, D) and ``lse`` (B,
+    H).
     """
     import torch
 
@@ -232,13 +233,16 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def cache_lengths(shape: Shape) -> list[int]:
-    """Keys of each sequence: all N, or with ``ragged`` from N falling evenly to 0."""
+    """Return the number of keys of each sequence: N, or if ``ragged`` is set, falling evenly from N to 0."""
     b, n = shape["B"], shape["N"]
     return [n * (b - 1 - index) // max(1, b - 1) if shape["ragged"] else n for index in range(b)]
 
 
 def quantise(x: Any) -> tuple[Any, Any, Any]:
-    """Packed bytes, scales and shifts of a (..., D) tensor: each half of a head from its least to its greatest."""
+    """Return the packed bytes, scales and shifts of a (..., D) tensor.
+
+    The 16 steps of each half of a head go from its least to its greatest element.
+    """
     import torch
 
     halves = x.float().unflatten(-1, (2, -1))
@@ -250,7 +254,7 @@ def quantise(x: Any) -> tuple[Any, Any, Any]:
 
 
 def dequantise(packed: Any, scale: Any, shift: Any) -> Any:
-    """The inverse in float64: (..., D)."""
+    """Return the float64 (..., D) tensor of packed bytes, scales and shifts: the inverse of :func:`quantise`."""
     import torch
 
     halves = torch.stack([packed & 15, packed >> 4], dim=-2).double()
@@ -258,7 +262,10 @@ def dequantise(packed: Any, scale: Any, shift: Any) -> Any:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values, quantised; scales behind a sequence's end are infinite: that must not be seen."""
+    """Return normally distributed inputs with a quantised cache.
+
+    The scales behind a sequence's end are infinite; the kernel must not use them.
+    """
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -275,7 +282,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64 from the dequantised cache, a sequence at a time."""
+    """Compute the results in float64 from the dequantised cache, one sequence at a time."""
     import torch
 
     q = inputs["q"]
@@ -293,37 +300,47 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Elements are dequantised with two roundings to the dtype, weights and results are rounded once; u each.
+    """Return the relative and the absolute tolerance.
 
-    The errors of a key's elements are independent: a score of D products of about 1, over sqrt(D), is off by 2 u or
-    so, and its weight by as much again. With values up to 4, themselves off by 2 u, the result is off by less than
-    4 (2 u + u) + 4 u = 16 u; the float32 sums add a few 2**-20.
+    Elements are dequantised with two roundings to the dtype, and weights and results are rounded once, each with
+    relative error u.
+
+    The errors of a key's elements are independent: a score of D products of about 1, over sqrt(D), is off by 2 u or so,
+    and its weight by as much again. With values up to 4, themselves off by 2 u, the result is off by less than 4 (2 u +
+    u) + 4 u = 16 u; the float32 sums add a few 2**-20.
     """
     relative, _ = rounding(shape["dtype"])
     return relative + 2.0**-19, 16 * relative + 2.0**-19
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 D per key and head."""
+    """Return the FLOPs: two products of 2 D per key and head."""
     return 4 * shape["H"] * shape["D"] * sum(cache_lengths(shape))
 
 
 def traffic(shape: Shape) -> int:
-    """The filled part of the cache with its scales once in; q in and out out. The runs stay in the caches."""
+    """Return the bytes of memory traffic.
+
+    The filled part of the cache with its scales is read once, q is read, and out is written. The partial results of the
+    runs stay in the caches.
+    """
     size = size_of(shape["dtype"])
     cache = 2 * sum(cache_lengths(shape)) * shape["HK"] * (shape["D"] // 2 + 4 * size)
     return cache + shape["B"] * (2 * shape["H"] * shape["D"] * size + 4 * (1 + shape["H"]))
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Heads are not padded here."""
+    """Return why the head size is not supported, or None. This kernel does not pad heads."""
     if shape["D"] < 32 or shape["D"] & (shape["D"] - 1):
         return f"head size {shape['D']} is not a power of two from 32, on {arch} as elsewhere"
     return None
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """More runs than blocks of keys, which leaves workgroups with nothing to do on any architecture."""
+    """Return why a configuration is rejected, or None.
+
+    If there are more runs than blocks of keys, some workgroups have nothing to do, on any architecture.
+    """
     blocks = triton.cdiv(shape["N"], config["BLOCK_N"])
     return f"{config['SPLITS']} runs of {blocks} blocks, on {arch}" if config["SPLITS"] > blocks else None
 

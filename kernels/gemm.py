@@ -140,7 +140,7 @@ def reduce_kernel(
 
 
 def _storage(shape: Shape) -> dict[str, Tensor]:
-    """Operands as they lie in memory; ``pad`` unused elements end each row of A and B."""
+    """Return the operands as they are stored; each row of A and B ends with ``pad`` unused elements."""
     m, n, k, pad = (shape[name] for name in ("M", "N", "K", "pad"))
     return {
         "a": Tensor(shape["dtype"], (k, m + pad) if shape["trans_a"] else (m, k + pad)),
@@ -155,7 +155,7 @@ def _accumulator(shape: Shape) -> str:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for each tile of C and part of K: grid (tiles, ``SPLIT_K``)."""
+    """Return the launch: one workgroup for each tile of C and part of K; the grid is (tiles, ``SPLIT_K``)."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     blocks = {name: config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "SPLIT_K", "XCDS")}
     memory, split = _storage(shape), config["SPLIT_K"]
@@ -182,7 +182,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup for 1,024 elements of C."""
+    """Return the launch that adds the partial sums: one workgroup for 1,024 elements of C."""
     m, n, split = shape["M"], shape["N"], max(2, config["SPLIT_K"])
     memory = _storage(shape)
     args = {
@@ -198,7 +198,7 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``c`` (M x N) from ``a``, ``b`` and ``bias`` as :func:`inputs` lays them out."""
+    """Return ``c`` (M x N) of ``a``, ``b`` and ``bias``, which are stored as by :func:`inputs`."""
     import torch
 
     m, n, split, device = shape["M"], shape["N"], config["SPLIT_K"], inputs["a"].device
@@ -215,7 +215,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values; whole numbers from -8 to 7 for int8."""
+    """Return normally distributed inputs, or integers from -8 to 7 for int8."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -232,7 +232,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64."""
+    """Compute the result in float64."""
     a, b = inputs["a"].double(), inputs["b"].double()
     a = a[:, : shape["M"]].T if shape["trans_a"] else a[:, : shape["K"]]
     b = b[:, : shape["K"]].T if shape["trans_b"] else b[:, : shape["N"]]
@@ -240,10 +240,11 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and of a float32 sum of K products of size 1, which grows to sqrt(K).
+    """Return the relative and the absolute tolerance.
 
-    K errors of half a unit of that sum, all in one direction, would be K**1.5 * 2**-24: matrix units need not round
-    each addition to nearest. A quarter of it is allowed. Integers are exact.
+    The result is rounded, and so is a float32 sum of K products of size 1, which grows to sqrt(K). K errors of half a
+    unit of that sum, all in one direction, would be K**1.5 * 2**-24: matrix units need not round each addition to
+    nearest. A quarter of it is allowed. Integers are exact.
     """
     if shape["dtype"] == "i8":
         return 0.0, 0.5
@@ -252,20 +253,26 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def traffic(shape: Shape) -> int:
-    """A, B and the bias once in, C once out; without the padding."""
+    """Return the bytes of memory traffic: A, B and the bias are read once, without padding; C is written once."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     return (m * k + k * n) * size_of(shape["dtype"]) + (m * n + n * shape["bias"]) * size_of(shape["out"])
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """8-bit floats that the architecture does not have, and 32-bit integers, which no matrix unit has."""
+    """Return why the operands' type is not supported, or None.
+
+    Architectures support different 8-bit floats, and no matrix unit multiplies 32-bit integers.
+    """
     if shape["dtype"] == "i32":
         return "no matrix unit multiplies 32-bit integers; gemm_multiply_reduce does without one"
     return no_fp8(arch, shape["dtype"])
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles that matrix instructions cannot use, LDS that there is not, registers that no lane has."""
+    """Return why a configuration is rejected, or None.
+
+    Tiles must suit the matrix instructions and fit LDS and registers, and K must have a block for each part.
+    """
     m, n, k = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
     if min(m, n, k) < 16:
         return "tl.dot needs tiles of at least 16 in every direction"
@@ -285,7 +292,10 @@ _SQUARE_128 = {"BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 4}
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Smaller tiles for a small C, BLOCK_K by bytes, and split-K when even those leave most CUs without work."""
+    """Return the tiles: smaller ones for a small C, and ``BLOCK_K`` by the element size.
+
+    If even small tiles leave most CUs without work, K is split.
+    """
     m, n, k = shape["M"], shape["N"], shape["K"]
     size, rdna = size_of(shape["dtype"]), arch.startswith("gfx1")
     if arch in {"gfx942", "gfx950"} and size == 2 and m * n >= 2048 * 2048 and (k + shape["pad"]) % 2:
@@ -309,7 +319,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """A run of tiles for each die."""
+    """Return the number of XCDs; each XCD gets a contiguous run of tiles."""
     return {"XCDS": gpu.xcds}
 
 

@@ -66,7 +66,7 @@ def gemm_multiply_reduce_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for each tile of C, those that share columns of B next to each other."""
+    """Return the launch: one workgroup for each tile of C; tiles that share columns of B are adjacent."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     bm, bn, bk = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
     args = {
@@ -89,7 +89,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``c`` (M x N) from ``a`` (M x K), ``b`` (N x K) and ``bias`` (N)."""
+    """Return ``c`` (M x N) of ``a`` (M x K), ``b`` (N x K) and ``bias`` (N)."""
     import torch
 
     c = torch.empty(shape["M"], shape["N"], device=inputs["a"].device, dtype=torch_dtype(shape["out"]))
@@ -99,7 +99,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values; whole numbers from -8 to 7 for int8 and int32."""
+    """Return normally distributed inputs, or integers from -8 to 7 for int8 and int32."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -120,13 +120,16 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64."""
+    """Compute the result in float64."""
     c = inputs["a"].double() @ inputs["b"].double().T
     return {"c": c + inputs["bias"].double() if shape["bias"] else c}
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and of a float32 sum of K products of size 1; integers are exact."""
+    """Return the relative and the absolute tolerance.
+
+    They cover the rounding of the result and of a float32 sum of K products of size 1. Integers are exact.
+    """
     if shape["dtype"] in {"i8", "i32"}:
         return 0.0, 0.5
     relative, absolute = rounding(shape["out"])
@@ -134,20 +137,23 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def traffic(shape: Shape) -> int:
-    """A, B and the bias once in, C once out."""
+    """Return the bytes of memory traffic: A, B and the bias are read once, and C is written once."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     return (m + n) * k * size_of(shape["dtype"]) + (m * n + n * shape["bias"]) * size_of(shape["out"])
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """More products than registers."""
+    """Return why the products of a tile do not fit the registers, or None if they fit."""
     lanes = config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     registers = config["BLOCK_M"] * config["BLOCK_N"] * config["BLOCK_K"] // lanes
     return f"the products take {registers} registers a lane" if registers > 128 else None
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """One wave, with 16 bytes of K a lane; no more rows than there are, and 32 or 64 products a lane."""
+    """Return tiles for one wavefront with 16 bytes of K per lane.
+
+    A tile has no more rows than there are, and 32 or 64 products per lane.
+    """
     lanes = 32 if arch.startswith("gfx1") else 64
     per_lane = 16 // size_of(shape["dtype"])
     rows = min(4, triton.next_power_of_2(shape["M"]))

@@ -1,6 +1,6 @@
 """Matrix product for decoding: 1 to 32 rows of activations against a large 8-bit float weight matrix.
 
-Every weight is read once and used M times, so the whole matter is to read them fast. K is split over workgroups
+Every weight is read once and used M times, so the speed of reading them decides. K is split over workgroups
 because N alone gives too few of them; a second kernel adds the parts in a fixed order, scales and rounds.
 
 Nothing is padded in memory, and rows that do not exist are never fetched. From 3 rows up the product runs on the matrix
@@ -145,7 +145,10 @@ def _storage(shape: Shape) -> dict[str, Tensor]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_N`` columns and one part of K, with all rows: grid (N / BLOCK_N, SPLIT_K)."""
+    """Return the launch: a workgroup for ``BLOCK_N`` columns and a part of K; the grid is (N / BLOCK_N, SPLIT_K).
+
+    Each workgroup computes all rows.
+    """
     m, n, k, split = shape["M"], shape["N"], shape["K"], config["SPLIT_K"]
     args = {
         **_storage(shape),
@@ -165,7 +168,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup for 512 columns of a row."""
+    """Return the launch that adds the partial sums: one workgroup for 512 columns of a row."""
     m, n, split = shape["M"], shape["N"], max(2, config["SPLIT_K"])
     args = {
         **{name: tensor for name, tensor in _storage(shape).items() if name not in {"a_ptr", "b_ptr"}},
@@ -180,7 +183,7 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``out`` (M x N) from ``a`` (M x K), ``b`` (N x K) and their float32 scales.
+    """Return ``out`` (M x N) of ``a`` (M x K), ``b`` (N x K) and their float32 scales.
 
     Raises:
         ValueError: the configuration has fewer rows than the shape.
@@ -201,7 +204,10 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values rounded to 8 bits; scales around 1 and 1 / sqrt(K), so that results are about 1."""
+    """Return normally distributed values rounded to 8 bits, and scales around 1 and 1 / sqrt(K).
+
+    The results are then about 1.
+    """
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -219,31 +225,38 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64."""
+    """Compute the result in float64."""
     a = inputs["a"].double() * inputs["a_scale"].double()[:, None]
     return {"out": a @ (inputs["b"].double() * inputs["b_scale"].double()[:, None]).T}
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and of a float32 sum of K exact products: K steps at 1 / sqrt(K) of the result's size."""
+    """Return the relative and the absolute tolerance.
+
+    They cover the rounding of the result and of a float32 sum of K exact products: K steps at 1 / sqrt(K) of the
+    result's size.
+    """
     relative, absolute = rounding(shape["out"])
     return relative + 2.0**-22, absolute + 4 * shape["K"] ** 0.5 * 2.0**-24 * 2.25
 
 
 def traffic(shape: Shape) -> int:
-    """Weights, activations and scales once in, the result once out."""
+    """Return the bytes of memory traffic: weights, activations and scales are read once, the result is written once."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     scales = 4 * (m + n if shape["per_channel"] else 2)
     return (m + n) * k * size_of(shape["dtype"]) + m * n * size_of(shape["out"]) + scales
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """8-bit floats that the architecture does not have."""
+    """Return why the architecture does not support the 8-bit float type, or None if it does."""
     return no_fp8(arch, shape["dtype"])
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Too few rows, too many parts, or products that do not fit the registers."""
+    """Return why a configuration is rejected, or None.
+
+    It may have too few rows or too many parts of K, or its tiles may fit neither the matrix unit nor LDS nor registers.
+    """
     m, n, k = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
     if shape["M"] > m:
         return f"{shape['M']} rows do not fit BLOCK_M={m}"
@@ -262,10 +275,10 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Rows without waste, and as many parts of K as give each CU some sixteen waves.
+    """Return a tile without unused rows, and enough parts of K to give each CU about sixteen wavefronts.
 
-    The explicit product has one wave a workgroup and 16 bytes of each row a lane: then both operands arrive in the
-    lanes that multiply them, and nothing goes through LDS.
+    The explicit product has one wavefront per workgroup and 16 bytes of each row per lane. Both operands then arrive in
+    the lanes that multiply them, and nothing goes through LDS.
     """
     m, rdna = shape["M"], arch.startswith("gfx1")
     if m > 2 or rdna:

@@ -1,8 +1,8 @@
 """Matrix product C = A B (+ bias) with the stream-K schedule: every workgroup gets the same number of MACs.
 
 A GPU of 304 CUs does 1,024 tiles in four rounds of which the last is only a third full. Stream-K (Osama et al., 2023)
-starts as many workgroups as there are CUs, and lets them share the tiles that do not come out even, and one full round
-of tiles with them: their blocks of K are laid end to end and cut into equal parts, wherever in a tile that is. The
+starts as many workgroups as there are CUs, and lets them share the tiles of the incomplete last round and of one full
+round: the blocks of K of these tiles are laid end to end and cut into equal parts, also inside of tiles. The
 remaining tiles are done whole, in turn, in a loop of their own: all workgroups begin them at the same K, so that those
 of a die find each other's rows and columns in L2.
 
@@ -203,9 +203,10 @@ def fixup_kernel(
 
 
 def _tiles(shape: Shape, config: Config) -> tuple[int, int, int]:
-    """Tiles in all, how many of them are shared, and among how many workgroups.
+    """Return the number of tiles, the number of shared tiles, and the number of workgroups that share them.
 
-    Shared are those left over by full rounds, and one round more. No workgroup gets less than one block of K.
+    The shared tiles are those of the incomplete last round, and of one full round. No workgroup gets less than one
+    block of K.
     """
     tiles = triton.cdiv(shape["M"], config["BLOCK_M"]) * triton.cdiv(shape["N"], config["BLOCK_N"])
     workgroups = config["WORKGROUPS"]
@@ -227,7 +228,7 @@ def _storage(shape: Shape, config: Config) -> dict[str, Tensor | None]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """As many workgroups as the configuration says, which should be the number of CUs."""
+    """Return the launch: the configuration's number of workgroups, which should be the number of CUs."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     tiles, shared, parts = _tiles(shape, config)
     args = {
@@ -250,7 +251,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_fixup(shape: Shape, config: Config) -> Launch:
-    """One workgroup for 16 rows of each shared tile."""
+    """Return the launch that adds the partial sums: one workgroup for 16 rows of each shared tile."""
     _, shared, parts = _tiles(shape, config)
     args = {
         **{name: tensor for name, tensor in _storage(shape, config).items() if name not in {"a_ptr", "b_ptr"}},
@@ -267,7 +268,7 @@ def launch_fixup(shape: Shape, config: Config) -> Launch:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``c`` (M x N) from ``a`` (M x K), ``b`` (N x K, or K x N when not ``trans_b``) and ``bias`` (N)."""
+    """Return ``c`` (M x N) of ``a`` (M x K), ``b`` (N x K, or K x N without ``trans_b``) and ``bias`` (N)."""
     import torch
 
     memory, device = _storage(shape, config), inputs["a"].device
@@ -284,7 +285,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values; whole numbers from -8 to 7 for int8."""
+    """Return normally distributed inputs, or integers from -8 to 7 for int8."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -305,17 +306,18 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64."""
+    """Compute the result in float64."""
     b = inputs["b"].double()
     c = inputs["a"].double() @ (b.T if shape["trans_b"] else b)
     return {"c": c + inputs["bias"].double() if shape["bias"] else c}
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and of a float32 sum of K products of size 1, which grows to sqrt(K).
+    """Return the relative and the absolute tolerance.
 
-    K errors of half a unit of that sum, all in one direction, would be K**1.5 * 2**-24: matrix units need not round
-    each addition to nearest. A quarter of it is allowed. Integers are exact.
+    The result is rounded, and so is a float32 sum of K products of size 1, which grows to sqrt(K). K errors of half a
+    unit of that sum, all in one direction, would be K**1.5 * 2**-24: matrix units need not round each addition to
+    nearest. A quarter of it is allowed. Integers are exact.
     """
     if shape["dtype"] == "i8":
         return 0.0, 0.5
@@ -324,20 +326,26 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def traffic(shape: Shape) -> int:
-    """A, B and the bias once in, C once out."""
+    """Return the bytes of memory traffic: A, B and the bias are read once, and C is written once."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     return (m * k + k * n) * size_of(shape["dtype"]) + (m * n + n * shape["bias"]) * size_of(shape["out"])
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """8-bit floats that the architecture does not have, and 32-bit integers, which no matrix unit has."""
+    """Return why the operands' type is not supported, or None.
+
+    Architectures support different 8-bit floats, and no matrix unit multiplies 32-bit integers.
+    """
     if shape["dtype"] == "i32":
         return "no matrix unit multiplies 32-bit integers; gemm_multiply_reduce does without one"
     return no_fp8(arch, shape["dtype"])
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles for no matrix instruction, more LDS or registers than there are, workgroups that do not divide."""
+    """Return why a configuration is rejected, or None.
+
+    Tiles must suit the matrix instructions and fit LDS and registers, and XCDs must get equal numbers of workgroups.
+    """
     m, n, k = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
     if min(m, n, k) < 16:
         return "tl.dot needs tiles of at least 16 in every direction"
@@ -353,17 +361,17 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """BLOCK_K by bytes: a row of a tile is 128 bytes, 64 on RDNA and gfx90a."""
+    """Return ``BLOCK_K`` for the element size: a row of a tile has 128 bytes, or 64 on RDNA and gfx90a."""
     row = 128 if arch.startswith("gfx9") and arch != "gfx90a" else 64
     return {"BLOCK_K": row // size_of(shape["dtype"])}
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Workgroups dealt out by die: one a CU for large tiles, two for tiles of 128 x 128.
+    """Return the number of workgroups, one per CU for large tiles and two for 128 x 128, and the number of XCDs.
 
-    On CDNA3 and CDNA4 tiles of 256 x 256 in 16 bits, and of 256 x 128 otherwise, read less for each product. They spill
-    outside the loop over K, and the parts of those that are shared miss L2 more often. By the model that costs more
-    than it saves in 8 bits on gfx942, and on gfx950 wherever tiles are left over by full rounds.
+    On CDNA3 and CDNA4, tiles of 256 x 256 in 16 bits, and of 256 x 128 otherwise, read less for each product. But they
+    spill outside the loop over K, and the parts of shared tiles miss L2 more often. According to the model, that costs
+    more than it saves in 8 bits on gfx942, and on gfx950 whenever full rounds leave tiles over.
     """
     by_die = {"WORKGROUPS": gpu.compute_units, "XCDS": gpu.xcds}
     if gpu.arch not in {"gfx942", "gfx950"}:

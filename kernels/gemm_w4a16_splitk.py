@@ -133,7 +133,7 @@ def _storage(shape: Shape) -> dict[str, Tensor | None]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """Grid: columns in blocks, parts of K, rows in blocks."""
+    """Return the launch; the grid is (blocks of columns, parts of K, blocks of rows)."""
     m, n, k, split = shape["M"], shape["N"], shape["K"], config["SPLIT_K"]
     bm, bn, bk = config["BLOCK_M"], config["BLOCK_N"], min(config["BLOCK_K"], shape["group"])
     args: dict[str, Any] = {
@@ -156,7 +156,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup for 512 elements of the result."""
+    """Return the launch that adds the partial sums: one workgroup for 512 elements of the result."""
     m, n, split = shape["M"], shape["N"], max(2, config["SPLIT_K"])
     args = {
         "partial_ptr": Tensor("fp32", (split, m, n)),
@@ -169,7 +169,7 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``out`` (M x N) from ``a`` (M x K), packed ``words`` (N x K/4), ``scale`` and ``zero`` (K/group x N)."""
+    """Return ``out`` (M x N) of ``a`` (M x K), packed ``words`` (N x K/4), ``scale`` and ``zero`` (K/group x N)."""
     import torch
 
     split, device = config["SPLIT_K"], inputs["a"].device
@@ -183,7 +183,10 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal activations, any nibbles, zero points from 0 to 15, scales such that results are about 1."""
+    """Return normally distributed activations, random 4-bit weights, and zero points from 0 to 15.
+
+    The scales are such that results are about 1.
+    """
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -201,7 +204,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, with the weights written out."""
+    """Compute the result in float64 from the unpacked weights."""
     import torch
 
     shift = torch.arange(0, 16, 4, device=inputs["words"].device)
@@ -213,13 +216,20 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and of a float32 sum of K products: K steps at 1 / sqrt(K) of the result's size."""
+    """Return the relative and the absolute tolerance.
+
+    They cover the rounding of the result and of a float32 sum of K products: K steps at 1 / sqrt(K) of the result's
+    size.
+    """
     relative, absolute = rounding(shape["dtype"])
     return relative + 2.0**-22, absolute + 4 * shape["K"] ** 0.5 * 2.0**-24
 
 
 def traffic(shape: Shape) -> int:
-    """Activations, packed weights, scales and zero points once in, the result once out."""
+    """Return the bytes of memory traffic.
+
+    Activations, packed weights, scales and zero points are read once, and the result is written once.
+    """
     tensors = [tensor for tensor in _storage(shape).values() if tensor is not None]
     count = 0
     for tensor in tensors:
@@ -229,7 +239,10 @@ def traffic(shape: Shape) -> int:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Tiles for no matrix instruction, blocks across groups, too many parts."""
+    """Return why a configuration is rejected, or None.
+
+    Tiles must suit the matrix instructions, lie within groups of K and fit LDS, and K must have a block for each part.
+    """
     m, n, k = config["BLOCK_M"], config["BLOCK_N"], min(config["BLOCK_K"], shape["group"])
     if min(m, n, k) < 16:
         return "tl.dot needs tiles of at least 16 in every direction"
@@ -243,7 +256,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """A tile as high as there are rows, to 64, and parts of K until each CU has some four workgroups."""
+    """Return a tile with up to 64 rows, and enough parts of K to give each CU about four workgroups."""
     rows = min(64, max(16, triton.next_power_of_2(shape["M"])))
     tiles, split = triton.cdiv(shape["N"], 64) * triton.cdiv(shape["M"], rows), 1
     while tiles * split < 1024 and split < 16 and 128 * split * 4 <= shape["K"]:

@@ -58,7 +58,10 @@ def layernorm(x, weight, bias, y, mean, rstd, stride, N, eps, BLOCK_N: tl.conste
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``x``, ``y`` [M, N]; ``weight``, ``bias`` [N]; ``mean``, ``rstd`` [M] float32. A workgroup a row."""
+    """Return the launch: one workgroup for each row.
+
+    ``x``, ``y`` are [M, N]; ``weight``, ``bias`` [N]; ``mean``, ``rstd`` [M] float32.
+    """
     rows = Tensor(shape["dtype"], (shape["M"], shape["N"]))
     columns = Tensor(shape["dtype"], (shape["N"],))
     statistic = Tensor("fp32", (shape["M"],))
@@ -70,7 +73,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """``x`` with mean 0.5, and ``weight`` around 1: an error in the mean must show."""
+    """Return ``x`` with mean 0.5, and ``weight`` around 1, so that an error in the mean shows."""
     import torch
 
     draw = {"device": device, "generator": torch.Generator(device=device).manual_seed(seed)}
@@ -83,7 +86,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``y`` [M, N], ``mean`` [M], ``rstd`` [M]."""
+    """Return ``y`` [M, N], ``mean`` [M] and ``rstd`` [M]."""
     import torch
 
     mean, rstd = torch.empty((2, shape["M"]), device=inputs["x"].device, dtype=torch.float32)
@@ -93,7 +96,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """The same in float64."""
+    """Compute the same results in float64."""
     x, weight, bias = (inputs[name].double() for name in ("x", "weight", "bias"))
     mean = x.mean(-1)
     rstd = (x.var(-1, unbiased=False) + EPS).rsqrt()
@@ -101,16 +104,20 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """One rounding to the stored dtype, and 16 float32 roundings of terms of size 1 on the way.
+    """Return the relative and the absolute tolerance.
 
-    The second matters where y is small: it is a difference of terms of size 1.
+    They cover one rounding to the stored dtype, and 16 float32 roundings of intermediate terms of size 1. The latter
+    matter where y is small, because y is a difference of terms of size 1.
     """
     relative, absolute = rounding(shape["dtype"])
     return relative + 16 * 2.0**-24, absolute + 64 * 2.0**-24
 
 
 def shape_config(shape: Shape, arch: str) -> Config:
-    """Rows of up to 65,536 stay in registers on gfx950; elsewhere a row beyond 16,384 would spill."""
+    """Return a configuration that keeps rows in registers.
+
+    On gfx950 rows of up to 65,536 stay in registers; elsewhere rows beyond 16,384 would spill.
+    """
     wide = arch == "gfx950" and 16384 < shape["N"] <= 65536
     return {"BLOCK_N": triton.next_power_of_2(shape["N"]), "num_warps": 16} if wide else {}
 

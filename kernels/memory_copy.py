@@ -1,4 +1,4 @@
-"""Device memory copy: what the memory system gives when half the traffic is reads and half is writes."""
+"""Device memory copy: measures the bandwidth when half of the traffic is reads and half is writes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def memory_copy(source, target, N, BLOCK: tl.constexpr, TILES: tl.constexpr):
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``source`` and ``target`` [N] of ``dtype``."""
+    """Return the launch; ``source`` and ``target`` are [N] of ``dtype``."""
     buffer = Tensor(shape["dtype"], (shape["N"],))
     knobs = {"BLOCK": config["BLOCK"], "TILES": config["TILES"]}
     grid = (triton.cdiv(shape["N"], knobs["BLOCK"] * knobs["TILES"]),)
@@ -29,7 +29,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """``source`` [N]: random numbers, not zeros, since data that never changes can be moved faster."""
+    """Return ``source`` [N]: random numbers instead of zeros, because constant data can be moved faster."""
     import torch
 
     generator = torch.Generator(device=device).manual_seed(seed)
@@ -40,7 +40,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``target`` [N]."""
+    """Return ``target`` [N]."""
     import torch
 
     target = torch.empty_like(inputs["source"])
@@ -49,7 +49,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """A copy is exact."""
+    """Return the input unchanged, because a copy is exact."""
     return {"target": inputs["source"].clone()}
 
 

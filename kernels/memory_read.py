@@ -1,4 +1,4 @@
-"""Device memory read: each workgroup reads one row and writes the row's sum, so that nothing can be left out."""
+"""Device memory read: each workgroup reads one row and writes the row's sum, so that no read can be left out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def memory_read(source, sums, N, BLOCK: tl.constexpr):
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``source`` [M, N] of ``dtype``, ``sums`` [M] fp32; a workgroup a row."""
+    """Return the launch: one workgroup for each row of ``source`` [M, N]; ``sums`` are [M] fp32."""
     args = {
         "source": Tensor(shape["dtype"], (shape["M"], shape["N"])),
         "sums": Tensor("fp32", (shape["M"],)),
@@ -33,7 +33,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """``source`` [M, N], normally distributed."""
+    """Return a normally distributed ``source`` [M, N]."""
     import torch
 
     generator = torch.Generator(device=device).manual_seed(seed)
@@ -42,7 +42,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Row sums [M], float32."""
+    """Return the row sums [M] in float32."""
     import torch
 
     sums = torch.empty(shape["M"], device=inputs["source"].device, dtype=torch.float32)
@@ -51,15 +51,19 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """Row sums in float64, a slab of rows at a time, since all of them as float64 would take twice the memory."""
+    """Return row sums in float64, computed a slab of rows at a time.
+
+    All rows in float64 would take twice the memory.
+    """
     import torch
 
     return {"sums": torch.cat([slab.double().sum(-1) for slab in inputs["source"].split(4096)])}
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding errors of float32 partial sums, which are of size sqrt(N), adding up at random over the sum's depth.
+    """Return the relative and the absolute tolerance.
 
+    They cover the rounding errors of float32 partial sums of size sqrt(N), which add up at random over the sum's depth.
     The depth is at most N / 1024 tiles and a tree of 20 levels; 8 is the margin.
     """
     depth = shape["N"] / 1024 + 20

@@ -1,4 +1,4 @@
-"""Device memory write: fill a buffer, to see what stores alone can reach."""
+"""Device memory write: fill a buffer, to measure the bandwidth of stores alone."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,14 +22,14 @@ def memory_write(target, first_value, N, BLOCK: tl.constexpr, TILES: tl.constexp
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``target`` [N] of ``dtype``."""
+    """Return the launch; ``target`` is [N] of ``dtype``."""
     knobs = {"BLOCK": config["BLOCK"], "TILES": config["TILES"]}
     args = {"target": Tensor(shape["dtype"], (shape["N"],)), "first_value": FIRST, "N": shape["N"], **knobs}
     return Launch(args=args, grid=(triton.cdiv(shape["N"], knobs["BLOCK"] * knobs["TILES"]),))
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """``target`` [N]: the buffer to be written, filled with something else, so that an unwritten element shows."""
+    """Return the buffer ``target`` [N], filled with other values so that an unwritten element shows."""
     import torch
 
     fill = -1 - seed % 7
@@ -37,20 +37,20 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``target`` [N], written in place."""
+    """Return ``target`` [N], written in place."""
     execute(memory_write, launch(shape, config), inputs, config)
     return {"target": inputs["target"]}
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """The same values; all are below 256 and so exact in every dtype."""
+    """Return the written values; all are below 256 and therefore exact in every dtype."""
     import torch
 
     return {"target": FIRST + torch.arange(shape["N"], device=inputs["target"].device, dtype=torch.int32) % 128}
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """A block that is no multiple of the pattern's 128 elements would shift the pattern from tile to tile."""
+    """Return why a block is rejected, or None: other blocks than multiples of 128 would shift the pattern."""
     return None if config["BLOCK"] % 128 == 0 else "BLOCK must be a multiple of 128"
 
 

@@ -3,7 +3,7 @@
 The cache holds one latent vector of C elements a token and a rotary key of DR, shared by all heads. Head h's keys
 and values would be kv @ W1[h].T and kv @ W2[h].T, where ``w`` (H, DN + DV, C) stacks W1 and W2. Neither is ever made:
 
-* ``absorb``: the query takes W1 in: absorbed = q_nope @ W1[h], a vector of C;
+* ``absorb``: W1 is multiplied into the query: absorbed = q_nope @ W1[h], a vector of C;
 * the kernel: latents are keys and values at once, so one tile, read once, serves both products;
 * ``reduce``: the keys are split into ``SPLITS`` runs, whose mean latents are weighed as in ``flash_decoding``;
 * ``project``: W2 is applied to the mean latent, once a query and not once a token.
@@ -184,7 +184,10 @@ def _named(shape: Shape, config: Config, *names: str) -> dict[str, Any]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` queries and one run of a sequence: of one head, or of several with few queries."""
+    """Return the launch: one workgroup for ``BLOCK_M`` queries and one run of a sequence.
+
+    The queries are of one head, or of several heads if each has few queries.
+    """
     h, s = shape["H"], shape["S"]
     queries = min(config["BLOCK_M"], triton.next_power_of_2(s))
     members = config["BLOCK_M"] // queries
@@ -205,7 +208,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def _launch_product(shape: Shape, config: Config, x: str, y: str, sizes: Mapping[str, int]) -> Launch:
-    """One workgroup for ``BLOCK_Q`` new tokens of one head and a part of the result's elements."""
+    """Return a launch with a workgroup for ``BLOCK_Q`` new tokens of one head and a part of the result's elements."""
     tensors = _tensors(shape, config)
     tokens = shape["B"] * shape["S"]
     blocks = {"BLOCK_Q": config["BLOCK_Q"], "BLOCK_K": min(128, sizes["K"])}
@@ -225,20 +228,20 @@ def _launch_product(shape: Shape, config: Config, x: str, y: str, sizes: Mapping
 
 
 def launch_absorb(shape: Shape, config: Config) -> Launch:
-    """The queries times W1."""
+    """Return the launch that multiplies the queries by W1."""
     sizes = {"W_FIRST": 0, "K": shape["DN"], "K_STRIDE": shape["C"], "N": shape["C"], "N_STRIDE": 1}
     return _launch_product(shape, config, "q_nope", "absorbed", sizes)
 
 
 def launch_project(shape: Shape, config: Config) -> Launch:
-    """The mean latents times W2, transposed."""
+    """Return the launch that multiplies the mean latents by W2, transposed."""
     first = shape["DN"] * shape["C"]
     sizes = {"W_FIRST": first, "K": shape["C"], "K_STRIDE": 1, "N": shape["DV"], "N_STRIDE": shape["C"]}
     return _launch_product(shape, config, "latent", "out", sizes)
 
 
 def launch_reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup for 128 latent elements of one query of one head."""
+    """Return the launch of the reduction: one workgroup for 128 latent elements of one query of one head."""
     splits, c = config["SPLITS"], shape["C"]
     blocks = {"BLOCK_S": triton.next_power_of_2(splits), "C": c, "BLOCK_C": min(128, c)}
     args = {**_named(shape, config, "run_out", "run_lse", "latent", "lse"), "SPLITS": splits, **blocks}
@@ -260,14 +263,14 @@ _TILES: Mapping[str, Mapping[int, Config]] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Columns for the heads and new tokens of a sequence: each tile of latents then serves more of them."""
+    """Return a tile with columns for the heads and new tokens of a sequence, so that a tile of latents serves many."""
     columns = _columns(shape, arch)
     rdna = {"num_warps": 8, "BLOCK_N": 16} if arch.startswith(("gfx11", "gfx12")) else {}
     return {"BLOCK_M": columns, **rdna, **_TILES.get(arch, {}).get(columns, {})}
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Runs enough for the workgroups that the compute units hold at once, but none shorter than 128 tokens."""
+    """Return a number of runs for all workgroups that the CUs hold at once, but no runs below 128 tokens."""
     columns = _columns(shape, gpu.arch)
     tiles = shape["B"] * triton.cdiv(shape["H"] * triton.next_power_of_2(shape["S"]), columns)
     resident = gpu.compute_units * _TILES.get(gpu.arch, {}).get(columns, {}).get("waves_per_eu", 1)
@@ -281,9 +284,10 @@ def _columns(shape: Shape, arch: str) -> int:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of ``q_nope`` (B, H, S, DN) and ``q_pe`` (B, H, S, DR) to ``kv`` (B, T, C) and ``k_pe`` (B, T, DR).
+    """Return the attention of the queries to the latent cache.
 
-    Returns ``out`` (B, H, S, DV) and ``lse`` (B, H, S).
+    The queries are ``q_nope`` (B, H, S, DN) and ``q_pe`` (B, H, S, DR); the cache is ``kv`` (B, T, C) and ``k_pe`` (B,
+    T, DR). The results are ``out`` (B, H, S, DV) and ``lse`` (B, H, S).
     """
     import torch
 
@@ -305,13 +309,16 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def cache_lengths(shape: Shape) -> list[int]:
-    """Tokens of each sequence: all T, or with ``ragged`` from T falling evenly to 0."""
+    """Return the number of tokens of each sequence: T, or if ``ragged`` is set, falling evenly from T to 0."""
     b, t = shape["B"], shape["T"]
     return [t * (b - 1 - index) // max(1, b - 1) if shape["ragged"] else t for index in range(b)]
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values, weights scaled by C**-0.5; behind a sequence's end are infinities, which must not be seen."""
+    """Return normally distributed inputs, with weights scaled by C**-0.5.
+
+    The cache behind a sequence's end contains infinities, which the kernel must not use.
+    """
     import torch
 
     b, h, s, t, dn, dr, dv, c = (shape[name] for name in ("B", "H", "S", "T", "DN", "DR", "DV", "C"))
@@ -334,7 +341,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64 by way of each head's own keys and values, which the kernel never makes."""
+    """Compute the results in float64 from each head's own keys and values, which the kernel never computes."""
     import torch
 
     q_nope, q_pe, w = (inputs[name].double() for name in ("q_nope", "q_pe", "w"))
@@ -355,17 +362,23 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Absorbed queries, weights, mean latents and results are each rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
 
-    The first gives a score an error of about u, and so do the second's weights: together 2 u on weights that sum to
-    1, times values up to 4. The rounded latents, projected, add as much as one rounding of a value of up to 4.
+    Absorbed queries, weights, mean latents and results are each rounded once to the dtype, with relative error u.
+
+    The rounded queries and the rounded weights each cause an error of about u in a weight: together 2 u on weights that
+    sum to 1, times values up to 4. The rounded latents, projected, add as much as one rounding of a value of up to 4.
     """
     relative, _ = rounding(shape["dtype"])
     return relative + 2.0**-18, 12 * relative + 2.0**-18
 
 
 def flops(shape: Shape) -> int:
-    """The absorbed products, a query each, and for a pair of query and token C + DR for scores, C for latents."""
+    """Return the FLOPs.
+
+    The absorbed products are computed once for each query. Each pair of a query and a token has C + DR products for
+    scores and C for latents.
+    """
     rows = shape["H"] * shape["S"]
     per_query = shape["C"] * (shape["DN"] + shape["DV"])
     hidden = shape["S"] * (shape["S"] - 1) // 2 if shape["causal"] else 0
@@ -374,7 +387,10 @@ def flops(shape: Shape) -> int:
 
 
 def traffic(shape: Shape) -> int:
-    """The filled part of the cache and the weights once in; queries in and results out."""
+    """Return the bytes of memory traffic.
+
+    The filled part of the cache, the weights and the queries are read once, and the results are written once.
+    """
     cache = sum(cache_lengths(shape)) * (shape["C"] + shape["DR"])
     weights = shape["H"] * (shape["DN"] + shape["DV"]) * shape["C"]
     rows = shape["B"] * shape["H"] * shape["S"]
@@ -382,7 +398,7 @@ def traffic(shape: Shape) -> int:
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """No size is padded here."""
+    """Return why a size is not supported, or None. This kernel pads no size."""
     for name in ("DN", "DR", "DV", "C"):
         if shape[name] < 16 or shape[name] & (shape[name] - 1):
             return f"{name}={shape[name]} is not a power of two from 16, on {arch} as elsewhere"
@@ -390,7 +406,7 @@ def unsupported(arch: str, shape: Shape) -> str | None:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Chunks of the weights longer than the heads, or more runs than blocks, on any architecture."""
+    """Return why there are more runs than blocks of tokens, on any architecture, or None."""
     blocks = triton.cdiv(shape["T"], config["BLOCK_N"])
     return f"{config['SPLITS']} runs of {blocks} blocks, on {arch}" if config["SPLITS"] > blocks else None
 

@@ -210,7 +210,10 @@ def _tensors(shape: Shape, config: Config) -> dict[str, Tensor]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """The kernel of ``h``: ``q``, ``k``, ``v``, ``h`` [B*H, S, head size], gates and states float32."""
+    """Return the launch that computes ``h``.
+
+    ``q``, ``k``, ``v`` and ``h`` are [B*H, S, head size]; gates and states are float32.
+    """
     blocks = {name: config[name] for name in ("CHUNK", "BLOCK_M", "BLOCK_N", "BLOCK_DK", "BLOCK_DV")}
     tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name not in {"forget_gate", "peak"}}
     numbers = {"S": shape["S"], "scale": shape["DQK"] ** -0.5, "DQK": shape["DQK"], "DV": shape["DV"]}
@@ -220,7 +223,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_contributions(shape: Shape, config: Config) -> Launch:
-    """A workgroup for a tile of what one chunk adds to a head's matrix memory."""
+    """Return the launch of ``contributions``: a workgroup for a tile of what a chunk adds to a head's matrix memory."""
     blocks = {"CHUNK": config["CHUNK"], "BLOCK_DK": config["BLOCK_DK"], "BLOCK_DV": config["STATE_DV"]}
     names = ("k", "v", "input_gate", "forget_gate", "decay", "memory", "peak")
     tensors = {name: _tensors(shape, config)[name] for name in names}
@@ -231,7 +234,7 @@ def launch_contributions(shape: Shape, config: Config) -> Launch:
 
 
 def launch_scan(shape: Shape, config: Config) -> Launch:
-    """A workgroup, which is one wavefront, for 128 elements of a head's state."""
+    """Return the launch of ``scan``: a workgroup of one wavefront for 128 elements of a head's state."""
     tensors = {name: _tensors(shape, config)[name] for name in ("memory", "decay", "peak", "maximum")}
     size = (shape["DV"] + 1) * shape["DQK"]
     blocks = {"CHUNK": config["CHUNK"], "BLOCK": 128, "AHEAD": 4}
@@ -240,7 +243,10 @@ def launch_scan(shape: Shape, config: Config) -> Launch:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """``q``, ``k``, ``v`` normally distributed; gates as in a trained model, or far beyond what exp can take."""
+    """Return normally distributed ``q``, ``k`` and ``v``, and gates.
+
+    The gates are as in a trained model, or so large that exp would overflow.
+    """
     import torch
 
     draw = {"device": device, "generator": torch.Generator(device=device).manual_seed(seed)}
@@ -255,7 +261,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``h`` [B*H, S, DV]."""
+    """Return ``h`` [B*H, S, DV]."""
     import torch
 
     device = inputs["q"].device
@@ -272,9 +278,10 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """The quadratic form in float64: h = (D * q k^T) v / max(|sum of the row|, exp(-m)), head by head.
+    """Compute the quadratic form in float64, one head at a time.
 
-    D[t, s] = exp(sum of log sigmoid(f) over s+1..t + i[s] - m[t]) for s <= t.
+    h = (D * q k^T) v / max(|sum of the row|, exp(-m)), with D[t, s] = exp(sum of log sigmoid(f) over s+1..t + i[s] -
+    m[t]) for s <= t.
     """
     import torch
 
@@ -292,9 +299,10 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights, the state and the result are rounded to the input's dtype, so four roundings of terms of size 1.
+    """Return the relative and the absolute tolerance.
 
-    Numerator and denominator are sums with cancellation: errors of their terms add up at random and are seen against
+    The weights, the state and the result are rounded to the input's dtype, so there are four roundings of terms of size
+    1. Numerator and denominator are sums with cancellation: errors of their terms add up at random and are seen against
     the sum, which is smaller than the terms by up to the 1 in the denominator. Hence 64 roundings absolute. Exponents
     are float32 sums of gates: a relative error of the weights, larger with extreme gates, whose sums reach thousands.
     """
@@ -304,9 +312,9 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def block_size(head: int, wavefront: int) -> int:
-    """Tile width for a head size: a power of two, at least a wavefront's width, at most 64 columns.
+    """Return the tile width for a head size: a power of two, at least a wavefront's width, at most 64 columns.
 
-    Wider heads are taken in several tiles: the tile's accumulator and operands have to stay in registers.
+    Wider heads are divided into several tiles, because a tile's accumulator and operands must stay in registers.
     """
     return min(64, max(wavefront, triton.next_power_of_2(head)))
 
@@ -320,7 +328,7 @@ _WIDE: Mapping[str, Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> Config:
-    """Blocks from the head sizes and the wavefront: 64 lanes on gfx9, 32 on gfx10 and later."""
+    """Return blocks for the head sizes and the wavefront, which has 64 lanes on gfx9 and 32 on gfx10 and later."""
     wavefront = 64 if arch.startswith("gfx9") else 32
     # Four accumulators of 64 x 64 are alive at a time: 256 lanes, whatever the wavefront.
     blocks = {"BLOCK_DK": block_size(shape["DQK"], wavefront), "BLOCK_DV": block_size(shape["DV"], wavefront)}
@@ -331,14 +339,14 @@ def shape_config(shape: Shape, arch: str) -> Config:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Blocks have to divide the chunk."""
+    """Return why the blocks do not divide the chunk, or None if they do."""
     if config["CHUNK"] % config["BLOCK_M"] or config["BLOCK_M"] % config["BLOCK_N"]:
         return "CHUNK must be a multiple of BLOCK_M, and BLOCK_M of BLOCK_N"
     return None
 
 
 def flops(shape: Shape) -> int:
-    """Work of the states and of the chunks' own steps with chunks of 64, both products of each."""
+    """Return the FLOPs of the states, and of the steps within chunks of 64: both products of each."""
     steps, chunk = shape["B"] * shape["H"] * shape["S"], 64
     state = 4 * shape["DQK"] * shape["DV"]
     inside = (shape["DQK"] + shape["DV"]) * (chunk + 1)
@@ -346,7 +354,7 @@ def flops(shape: Shape) -> int:
 
 
 def _case(batch: int, steps: int, head: int) -> Shape:
-    """8 heads; the published cases name batch, sequence and head size only."""
+    """Return a problem with 8 heads; the published cases name only batch size, sequence length and head size."""
     return {"B": batch, "S": steps, "H": 8, "DQK": head, "DV": head, "dtype": "bf16", "gates": "usual"}
 
 

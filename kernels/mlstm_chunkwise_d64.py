@@ -140,14 +140,20 @@ def _named(shape: Shape, config: Config, *names: str) -> dict[str, Any]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """The kernel of ``h``: ``q``, ``k``, ``v``, ``h`` [B*H, S, 64], gates and states float32; a workgroup a chunk."""
+    """Return the launch that computes ``h``: one workgroup for each chunk.
+
+    ``q``, ``k``, ``v`` and ``h`` are [B*H, S, 64]; gates and states are float32.
+    """
     tensors = _named(shape, config, "q", "k", "v", "input_gate", "decay", "memory", "maximum", "h")
     args = {**tensors, "S": shape["S"], "scale": HEAD**-0.5, "CHUNK": config["CHUNK"]}
     return Launch(args=args, grid=(max(1, shape["S"] // config["CHUNK"]), shape["B"] * shape["H"]))
 
 
 def launch_contributions(shape: Shape, config: Config) -> Launch:
-    """A workgroup for ``BLOCK_DV`` columns of what one chunk adds to a head's matrix memory."""
+    """Return the launch of ``contributions``.
+
+    Each workgroup computes ``BLOCK_DV`` columns of what one chunk adds to a head's matrix memory.
+    """
     tensors = _named(shape, config, "k", "v", "input_gate", "forget_gate", "decay", "memory", "peak")
     args = {**tensors, "S": shape["S"], "CHUNK": config["CHUNK"], "BLOCK_DV": config["BLOCK_DV"]}
     grid = (HEAD // config["BLOCK_DV"], max(1, shape["S"] // config["CHUNK"]), shape["B"] * shape["H"])
@@ -155,7 +161,7 @@ def launch_contributions(shape: Shape, config: Config) -> Launch:
 
 
 def launch_scan(shape: Shape, config: Config) -> Launch:
-    """A workgroup, which is one wavefront, for 128 elements of a head's state."""
+    """Return the launch of ``scan``: a workgroup of one wavefront for 128 elements of a head's state."""
     tensors = _named(shape, config, "memory", "decay", "peak", "maximum")
     blocks = {"CHUNK": config["CHUNK"], "BLOCK": 128, "AHEAD": 4}
     size = (HEAD + 1) * HEAD
@@ -164,7 +170,10 @@ def launch_scan(shape: Shape, config: Config) -> Launch:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """``q``, ``k``, ``v`` normally distributed; gates as in a trained model, or far beyond what exp can take."""
+    """Return normally distributed ``q``, ``k`` and ``v``, and gates.
+
+    The gates are as in a trained model, or so large that exp would overflow.
+    """
     import torch
 
     draw = {"device": device, "generator": torch.Generator(device=device).manual_seed(seed)}
@@ -178,7 +187,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``h`` [B*H, S, 64]."""
+    """Return ``h`` [B*H, S, 64]."""
     import torch
 
     wanted = _named(shape, config, "decay", "memory", "peak", "maximum", "h")
@@ -192,7 +201,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """The recurrence itself, step by step in float64, all heads at once."""
+    """Compute the recurrence in float64, step by step, for all heads at once."""
     import torch
 
     q, k, v, gate, forget = (inputs[n].double() for n in ("q", "k", "v", "input_gate", "forget_gate"))
@@ -216,9 +225,10 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights, the state and the result are rounded to the input's dtype, so four roundings of terms of size 1.
+    """Return the relative and the absolute tolerance.
 
-    Numerator and denominator are sums with cancellation: errors of their terms add up at random and are seen against
+    The weights, the state and the result are rounded to the input's dtype, so there are four roundings of terms of size
+    1. Numerator and denominator are sums with cancellation: errors of their terms add up at random and are seen against
     the sum, which is smaller than the terms by up to the 1 in the denominator. Hence 64 roundings absolute. Exponents
     are float32 sums of gates: a relative error of the weights, larger with extreme gates, whose sums reach thousands.
     """
@@ -228,7 +238,7 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Only heads of 64, and whole chunks."""
+    """Return why a shape is not supported, or None. Only heads of 64 and whole chunks are supported."""
     if shape["DQK"] != HEAD or shape["DV"] != HEAD:
         return f"heads of {shape['DQK']} and {shape['DV']}: this form is for 64, mlstm_chunkwise takes any"
     if shape["S"] % HEAD:
@@ -237,7 +247,7 @@ def unsupported(arch: str, shape: Shape) -> str | None:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Whole chunks only."""
+    """Return why the sequence is not a whole number of chunks, or None if it is."""
     return f"S is no multiple of CHUNK={config['CHUNK']}" if shape["S"] % config["CHUNK"] else None
 
 
@@ -246,16 +256,17 @@ _FASTEST: Mapping[str, Config] = {"gfx942": {"num_warps": 1}, "gfx950": {"CHUNK"
 
 
 def shape_config(shape: Shape, arch: str) -> Config:
-    """256 lanes a workgroup, whatever the wavefront; fewer on MI300 and MI350, where each wave has a larger tile.
+    """Return 256 lanes per workgroup for every wavefront size, and fewer on MI300 and MI350.
 
-    Fewer waves share the weights of a chunk's steps, which go through LDS from one product to the next.
+    There each wavefront has a larger tile: fewer wavefronts share the weights of a chunk's steps, which go through LDS
+    from one product to the next.
     """
     found: dict[str, Any] = {"num_warps": 4 if arch.startswith("gfx9") else 8, **_FASTEST.get(arch, {})}
     return {**found, "CHUNK": HEAD} if shape["S"] % found.get("CHUNK", HEAD) else found
 
 
 def _case(batch: int, steps: int) -> Shape:
-    """8 heads; the published cases name batch, sequence and head size only."""
+    """Return a problem with 8 heads; the published cases name only batch size, sequence length and head size."""
     return {"B": batch, "S": steps, "H": 8, "DQK": HEAD, "DV": HEAD, "dtype": "bf16", "gates": "usual"}
 
 

@@ -1,6 +1,6 @@
 """Fused mixture of experts: each token goes through the SwiGLU networks of its ``TOP_K`` experts, which are weighed.
 
-Tokens of an expert lie anywhere, and a matrix product wants them together. The pairs of a token and one of its
+Tokens of an expert lie anywhere, but a matrix product needs them together. The pairs of a token and one of its
 experts, called slots, are sorted by expert, and each expert's list is padded to a multiple of ``BLOCK_M``. Every
 block of rows then has one expert, whose number it looks up. Three launches follow:
 
@@ -126,7 +126,7 @@ def moe_sum_kernel(rows_ptr, out_ptr, K, TOP_K: tl.constexpr, BLOCK: tl.constexp
 
 @cache
 def chosen(tokens: int, experts: int, top_k: int, routing: str) -> tuple[int, ...]:
-    """Return the expert of each slot: in turn (``even``), or more often a low one (``skewed``)."""
+    """Return the expert of each slot: every expert in turn (``even``), or low numbers more often (``skewed``)."""
     if routing == "even":
         return tuple(slot % experts for slot in range(tokens * top_k))
     draw, found = Random(0), []  # noqa: S311 - any routing will do
@@ -141,7 +141,10 @@ def chosen(tokens: int, experts: int, top_k: int, routing: str) -> tuple[int, ..
 
 
 def most_blocks(shape: Shape, block_m: int) -> int:
-    """Return the number of blocks that any routing fits in: each used expert fills up to ``block_m - 1`` rows."""
+    """Return the number of blocks that is sufficient for any routing.
+
+    Each used expert pads its list with up to ``block_m - 1`` rows.
+    """
     slots = shape["T"] * shape["TOP_K"]
     return triton.cdiv(slots + min(shape["E"], slots) * (block_m - 1), block_m)
 
@@ -150,7 +153,7 @@ def most_blocks(shape: Shape, block_m: int) -> int:
 def _sorted(
     tokens: int, experts: int, top_k: int, routing: str, block_m: int, blocks: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the slots in sorted order, padded, and the expert of each block, -1 for none."""
+    """Return the padded slots in the order of their experts, and the expert of each block (-1 if it has none)."""
     of_expert: list[list[int]] = [[] for _ in range(experts)]
     for slot, expert in enumerate(chosen(tokens, experts, top_k, routing)):
         of_expert[expert].append(slot)
@@ -192,18 +195,18 @@ def _launch(shape: Shape, config: Config, names: tuple[str, ...], columns: int, 
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a block of slots and ``BLOCK_N`` columns of gate and of up."""
+    """Return the launch: one workgroup for a block of slots and ``BLOCK_N`` columns each of gate and up."""
     made = _launch(shape, config, ("x", "gate_up", "hidden"), shape["F"], shape["K"], "")
     return Launch({**made.args, "TOP_K": shape["TOP_K"]}, made.grid)
 
 
 def launch_down(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a block of slots and ``DOWN_BLOCK_N`` columns."""
+    """Return the launch of ``::down``: one workgroup for a block of slots and ``DOWN_BLOCK_N`` columns."""
     return _launch(shape, config, ("hidden", "down", "rows", "weights"), shape["K"], shape["F"], "DOWN_")
 
 
 def launch_sum(shape: Shape, config: Config) -> Launch:
-    """One workgroup for 1,024 columns of a token."""
+    """Return the launch of ``::sum``: one workgroup for 1,024 columns of a token."""
     memory = _storage(shape, config)
     args = {"rows_ptr": memory["rows_ptr"], "out_ptr": memory["out_ptr"], "K": shape["K"]}
     return Launch({**args, "TOP_K": shape["TOP_K"], "BLOCK": 1024}, (triton.cdiv(shape["K"], 1024), shape["T"]))
@@ -227,7 +230,10 @@ def sort(experts: Any, n_experts: int, block_m: int, blocks: int) -> tuple[Any, 
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``out`` (T, K) of ``x``, the experts' ``gate_up`` and ``down``, and the router's ``experts`` and ``weights``."""
+    """Return ``out`` (T, K) of ``x``.
+
+    The experts' matrices are ``gate_up`` and ``down``; the router's choice is ``experts`` and ``weights``.
+    """
     import torch
 
     tensors = {f"{name}_ptr": tensor for name, tensor in inputs.items() if name != "experts"}
@@ -244,7 +250,10 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values, weights scaled so that hidden values and results are about 1; routing as the shape says."""
+    """Return normally distributed inputs with the shape's routing.
+
+    The weights are scaled so that hidden values and results are about 1.
+    """
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -261,7 +270,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, one expert at a time."""
+    """Compute the result in float64, one expert at a time."""
     import torch
 
     out = torch.zeros(inputs["x"].shape, device=inputs["x"].device, dtype=torch.float64)
@@ -274,11 +283,13 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Hidden values, each expert's row and the result are rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
 
-    Hidden values of about 0.6, each off by up to u, change a sum with weights of 1 / sqrt(F) by 0.6 u / sqrt(3)
-    (5 deviations: 2 u); rows of up to 2 and results add u each. Float32 sums of K products are off by sqrt(K) 2**-24
-    a few times over.
+    Hidden values, each expert's row and the result are rounded once to the dtype, with relative error u.
+
+    Hidden values of about 0.6, each off by up to u, change a sum with weights of 1 / sqrt(F) by 0.6 u / sqrt(3) (5
+    deviations: 2 u); rows of up to 2 and results add u each. Float32 sums of K products are off by sqrt(K) 2**-24 a few
+    times over.
     """
     relative, absolute = rounding(shape["dtype"])
     sums = 8 * (shape["K"] ** 0.5 + shape["F"] ** 0.5) * 2.0**-24
@@ -286,18 +297,22 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def flops(shape: Shape) -> int:
-    """Three products of 2 K F for each token and expert of it."""
+    """Return the FLOPs: three products of 2 K F for each token and each of its experts."""
     return 6 * shape["T"] * shape["TOP_K"] * shape["K"] * shape["F"]
 
 
 def traffic(shape: Shape) -> int:
-    """The weights of the experts in use once in, tokens in, results out. Hidden values and rows stay in caches."""
+    """Return the bytes of memory traffic.
+
+    The weights of the used experts are read once, the tokens are read, and the results are written. Hidden values and
+    experts' rows stay in caches.
+    """
     used = len(set(chosen(shape["T"], shape["E"], shape["TOP_K"], shape["routing"])))
     return (3 * used * shape["F"] + 2 * shape["T"]) * shape["K"] * size_of(shape["dtype"])
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Choose ``BLOCK_M`` by the average number of slots per expert, so that few rows of a tile are padding.
+    """Return the tiles, with ``BLOCK_M`` by the average number of slots per expert so that few rows are padding.
 
     The LDS of gfx950 has room for tiles of 256 rows, which read the experts' weights half as often. They pay where busy
     experts fill two of them.
@@ -315,7 +330,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Return why tiles fit neither registers nor the matrix unit, or None."""
+    """Return why the tiles do not fit registers or LDS, or None if they fit."""
     m, lanes = config["BLOCK_M"], config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     if m * max(2 * config["BLOCK_N"], config["DOWN_BLOCK_N"]) > 256 * lanes:
         return "too many registers: the accumulators do not fit"

@@ -9,7 +9,7 @@ Where it spans several pages, a tile is loaded as (page, token, D) and then seen
 one load depends on another. Triton's software pipeline then reads the tile from LDS two bytes at a time on gfx942;
 there ``num_stages=1`` and a second workgroup on the CU hide the latency better.
 
-As in ``paged_decoding`` the keys of a sequence are cut into ``SPLITS`` runs, because sequences and key heads alone are
+As in ``flash_decoding`` the keys of a sequence are cut into ``SPLITS`` runs, because sequences and key heads alone are
 fewer than compute units, and ``::reduce`` weighs the runs by exp(lse) and adds them up. The rows of a tile are the
 query heads that share a key head, padded to the 16 of the smallest matrix instruction. The kernel is bound by reading
 the pages: 4 N HK D bytes a sequence in 16 bits, and 4 / (HK D PAGE) of that again for the table.
@@ -142,12 +142,12 @@ def page_counts(shape: Shape) -> list[int]:
 
 
 def cache_shape(shape: Shape) -> tuple[int, int, int, int]:
-    """Return the shape of the keys' and of the values' cache: every page in use, and one that is not."""
+    """Return the shape of the key cache and of the value cache: every page in use, and one unused page."""
     return sum(page_counts(shape)) + 1, shape["HK"], shape["PAGE"], shape["D"]
 
 
 def block_table(shape: Shape) -> list[list[int]]:
-    """Return each sequence's pages, shuffled over the cache; entries that are not used lead outside of it."""
+    """Return each sequence's pages, shuffled over the cache; unused entries point outside the cache."""
     order = list(range(cache_shape(shape)[0]))
     Random(0).shuffle(order)  # noqa: S311 - any order will do
     most, found = triton.cdiv(shape["N"], shape["PAGE"]), []
@@ -158,7 +158,7 @@ def block_table(shape: Shape) -> list[list[int]]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a run of a sequence and a key head."""
+    """Return the launch: one workgroup for each run of keys of a sequence and key head."""
     b, h, hk, d = (shape[name] for name in ("B", "H", "HK", "D"))
     most = triton.cdiv(shape["N"], shape["PAGE"])
     splits = config["SPLITS"]
@@ -183,7 +183,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup a head of a sequence."""
+    """Return the launch of the reduction: one workgroup for each head of a sequence."""
     b, h, d = (shape[name] for name in ("B", "H", "D"))
     splits = config["SPLITS"]
     args = {
@@ -199,7 +199,7 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Larger tiles for small pages, smaller ones for larger heads."""
+    """Return the tiles: larger ones for small pages, smaller ones for larger heads."""
     # Loads go straight to LDS on gfx950, whatever the tile's form; elsewhere only tiles of one page are pipelined.
     wide = shape["PAGE"] < 64 and arch != "gfx950"
     block = 32 if shape["D"] > 128 else 128 if wide else 64
@@ -212,19 +212,25 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def _shares_keys(shape: Shape) -> bool:
-    """Whether 32 or more query heads share a key head: their tile leaves no registers for a second tile of keys."""
+    """Return whether 32 or more query heads share a key head; then no registers are left for a second tile of keys."""
     return shape["H"] // shape["HK"] >= 32
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Runs enough for about three workgroups a compute unit, but none shorter than 256 keys, or 128 of few heads."""
+    """Return a number of runs for about three workgroups per CU.
+
+    No run has fewer than 256 keys, or 128 if many query heads share a key head.
+    """
     wanted = max(1, 3 * gpu.compute_units // (shape["B"] * shape["HK"]))
     longest = max(1, shape["N"] // (128 if _shares_keys(shape) else 256))
     return {"SPLITS": min(128, triton.next_power_of_2(min(wanted, longest)))}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Attention of ``q`` (B, H, D) to pages ``k``, ``v`` by ``table`` and ``lengths``: ``out``, ``lse`` (B, H)."""
+    """Return the attention of ``q`` (B, H, D) to pages ``k``, ``v`` by ``table`` and ``lengths``.
+
+    The results are ``out`` (B, H, D) and ``lse`` (B, H).
+    """
     import torch
 
     q = inputs["q"]
@@ -239,13 +245,16 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def cache_lengths(shape: Shape) -> list[int]:
-    """Keys of each sequence: all N, or with ``ragged`` from N falling evenly to 0."""
+    """Return the number of keys of each sequence: N, or if ``ragged`` is set, falling evenly from N to 0."""
     b, n = shape["B"], shape["N"]
     return [n * (b - 1 - index) // max(1, b - 1) if shape["ragged"] else n for index in range(b)]
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values in pages of random order; unused tokens are infinities and unused table entries lead nowhere."""
+    """Return normally distributed inputs in pages of random order.
+
+    Unused tokens are infinities, and unused table entries point outside the cache.
+    """
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -265,7 +274,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, a sequence at a time."""
+    """Compute the results in float64, one sequence at a time."""
     import torch
 
     q = inputs["q"]
@@ -284,28 +293,33 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """The weights and the result are each rounded once to the dtype, with relative error u.
+    """Return the relative and the absolute tolerance.
 
-    A weighted mean of values up to 4 with each weight off by u is off by less than 4 u; the float32 sums over the
-    head and the keys add a few 2**-20. The runs are kept in float32.
+    The weights and the result are each rounded once to the dtype, with relative error u. A weighted mean of values up
+    to 4 with each weight off by u is off by less than 4 u; the float32 sums over the head and the keys add a few
+    2**-20. The runs are kept in float32.
     """
     relative, _ = rounding(shape["dtype"])
     return relative + 2.0**-19, 4 * relative + 2.0**-19
 
 
 def flops(shape: Shape) -> int:
-    """Two products of 2 D per key and head."""
+    """Return the FLOPs: two products of 2 D per key and head."""
     return 4 * shape["H"] * shape["D"] * sum(cache_lengths(shape))
 
 
 def traffic(shape: Shape) -> int:
-    """The filled part of the pages and the table once in; q in and out out. The runs stay in caches."""
+    """Return the bytes of memory traffic.
+
+    The filled pages and the page table are read once, q is read, and out is written. The partial results of the runs
+    stay in caches.
+    """
     elements = 2 * sum(cache_lengths(shape)) * shape["HK"] * shape["D"] + 2 * shape["B"] * shape["H"] * shape["D"]
     return elements * size_of(shape["dtype"]) + 4 * shape["B"] * (1 + shape["H"]) + 4 * sum(page_counts(shape))
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """Return why a shape is not supported: heads are not padded, and tiles are powers of two."""
+    """Return why the page or head size is not a power of two, or None. This kernel does not pad heads."""
     if shape["PAGE"] & (shape["PAGE"] - 1):
         return f"pages of {shape['PAGE']} tokens are not a power of two, on {arch} as elsewhere"
     if shape["D"] < 16 or shape["D"] & (shape["D"] - 1):
@@ -314,7 +328,10 @@ def unsupported(arch: str, shape: Shape) -> str | None:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """More runs than blocks of keys, which leaves workgroups with nothing to do on any architecture."""
+    """Return why a configuration is rejected, or None.
+
+    If there are more runs than blocks of keys, some workgroups have nothing to do, on any architecture.
+    """
     blocks = triton.cdiv(shape["N"], config["BLOCK_N"])
     return f"{config['SPLITS']} runs of {blocks} blocks, on {arch}" if config["SPLITS"] > blocks else None
 

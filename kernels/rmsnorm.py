@@ -69,7 +69,7 @@ def rmsnorm_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``ROWS`` rows."""
+    """Return the launch: one workgroup for ``ROWS`` rows."""
     m, n = shape["M"], shape["N"]
     width = triton.next_power_of_2(n)
     block = min(config["BLOCK"], width)
@@ -92,9 +92,9 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """16 to 32 elements a lane: fewer waves for short rows, several rows a workgroup for very short ones.
+    """Return 16 to 32 elements per lane: fewer wavefronts for short rows, several very short rows per workgroup.
 
-    On CDNA rows of up to 65,536 stay in registers, 128 elements a lane: reading them again costs half of the time.
+    On CDNA rows of up to 65,536 stay in registers, 128 elements per lane: reading them again costs half of the time.
     """
     width = triton.next_power_of_2(shape["N"])
     lanes = 32 if arch.startswith("gfx1") else 64
@@ -104,7 +104,10 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """RMS norm of ``inputs["x"]`` (M x N, contiguous rows); ``out`` like ``x``, ``inv_rms`` as (M,) float32."""
+    """Return the RMS norm of ``inputs["x"]`` (M x N, contiguous rows).
+
+    ``out`` has the shape of ``x``; ``inv_rms`` is (M,) float32.
+    """
     import torch
 
     x = inputs["x"]
@@ -117,7 +120,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values, the gain around 1 (around 0 when 1 is added to it)."""
+    """Return normally distributed inputs; the gain is around 1, or around 0 if the kernel adds 1 to it."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -128,7 +131,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, from the rounded inputs."""
+    """Compute the results in float64 from the rounded inputs."""
     x, gain = inputs["x"].double(), inputs["gain"].double()
     inv_rms = (x.square().mean(dim=1) + shape["eps"]).rsqrt()
     out = x * inv_rms[:, None] * (gain + shape["unit_offset"])
@@ -136,7 +139,10 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and a few float32 roundings: the sum of positive squares loses nothing to cancelling.
+    """Return the relative and the absolute tolerance.
+
+    They cover the rounding of the result and a few float32 roundings; a sum of positive squares loses nothing to
+    cancellation.
 
     Lanes add N / lanes terms one after another, so the sum's relative error stays below 2**-17 up to a million columns.
     """
@@ -145,7 +151,7 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def traffic(shape: Shape) -> int:
-    """Input and gain once in, the result once out."""
+    """Return the bytes of memory traffic: input and gain are read once, and the results are written once."""
     m, n = shape["M"], shape["N"]
     return (2 * m * n + n) * size_of(shape["dtype"]) + (4 * m if shape["inv_rms"] else 0)
 

@@ -69,7 +69,10 @@ def _groups(shape: Shape, config: Config) -> int:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``dy``, ``x``, ``dx`` [M, N]; ``weight`` [N]; ``rstd`` [M] and ``dw_parts`` [GROUPS, N] float32."""
+    """Return the launch of the first kernel.
+
+    ``dy``, ``x``, ``dx`` are [M, N]; ``weight`` [N]; ``rstd`` [M]; ``dw_parts`` [GROUPS, N] float32.
+    """
     rows = Tensor(shape["dtype"], (shape["M"], shape["N"]))
     groups = _groups(shape, config)
     args = {"dy": rows, "x": rows, "weight": Tensor(shape["dtype"], (shape["N"],))}
@@ -79,7 +82,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def launch_add_parts(shape: Shape, config: Config) -> Launch:
-    """``dw_parts`` [GROUPS, N] float32 and ``dw`` [N]."""
+    """Return the launch that adds ``dw_parts`` [GROUPS, N] float32 to ``dw`` [N]."""
     groups = _groups(shape, config)
     knobs = {"GROUPS": groups, "ROWS": config["ROWS"], "COLUMNS": config["COLUMNS"]}
     args = {"dw_parts": Tensor("fp32", (groups, shape["N"])), "dw": Tensor(shape["dtype"], (shape["N"],))}
@@ -87,7 +90,7 @@ def launch_add_parts(shape: Shape, config: Config) -> Launch:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """``x`` and ``weight`` as a layer has them, ``dy``, and the forward pass's ``rstd``."""
+    """Return ``x`` and ``weight`` as in a layer, ``dy``, and the forward pass's ``rstd``."""
     import torch
 
     draw = {"device": device, "generator": torch.Generator(device=device).manual_seed(seed)}
@@ -102,7 +105,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``dx`` [M, N] and ``dw`` [N]."""
+    """Return ``dx`` [M, N] and ``dw`` [N]."""
     import torch
 
     x = inputs["x"]
@@ -114,7 +117,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """Torch's autograd through the formula, in float64."""
+    """Compute the gradients in float64 with torch's autograd of the formula."""
     import torch
 
     x = inputs["x"].double().requires_grad_()
@@ -125,13 +128,17 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """One rounding to the stored dtype; float32 roundings of sums over M rows, of size sqrt(M), adding up at random."""
+    """Return the relative and the absolute tolerance.
+
+    They cover one rounding to the stored dtype, and the float32 roundings of sums over M rows. The sums are of size
+    sqrt(M), and the roundings add up at random.
+    """
     relative, absolute = rounding(shape["dtype"])
     return relative + 16 * 2.0**-24, absolute + 32 * 2.0**-24 * max(2.0, shape["M"] ** 0.5)
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """A row and the sum have to fit a workgroup's registers."""
+    """Return why a row and the sum do not fit a workgroup's registers, or None if they fit."""
     return f"rows of {shape['N']} columns do not fit one tile of 32768" if shape["N"] > 32768 else None
 
 
@@ -145,14 +152,17 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> Config:
-    """More wavefronts for wider rows: four tiles of float32 are alive at a time."""
+    """Return the number of wavefronts: more for wider rows, because four float32 tiles are live at a time."""
     found = {"num_warps": 4 if shape["N"] <= 2048 else 8 if shape["N"] <= 8192 else 16}
     width = max(4096, triton.next_power_of_2(shape["N"])) if shape["N"] > 2048 else 0
     return {**found, **_FASTEST.get((arch, width), {})}
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> Config:
-    """Two workgroups for each CU; one for wide rows, each of whose groups writes a row of float32 parts."""
+    """Return the number of workgroups: two for each CU, or one for wide rows.
+
+    Every workgroup writes a row of float32 partial sums, which is expensive for wide rows.
+    """
     return {"GROUPS": gpu.compute_units * (1 if shape["N"] > 8192 else 2)}
 
 

@@ -54,7 +54,10 @@ def rmsnorm_residual_fp8(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``x``, ``residual``, ``new_residual`` [M, N]; ``weight`` [N]; ``scale`` [1]; ``quantised`` [M, N] 8-bit."""
+    """Return the launch.
+
+    ``x``, ``residual``, ``new_residual`` are [M, N]; ``weight`` [N]; ``scale`` [1]; ``quantised`` [M, N] 8-bit.
+    """
     rows = Tensor(shape["dtype"], (shape["M"], shape["N"]))
     args = {"x": rows, "residual": rows, "weight": Tensor(shape["dtype"], (shape["N"],)), "scale": Tensor("fp32", (1,))}
     args |= {"new_residual": rows, "quantised": Tensor(shape["out"], (shape["M"], shape["N"]))}
@@ -63,7 +66,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normally distributed rows; a scale with which some values, beyond 3.7 standard deviations, saturate."""
+    """Return normally distributed rows, and a scale that saturates values beyond 3.7 standard deviations."""
     import torch
 
     draw = {"device": device, "generator": torch.Generator(device=device).manual_seed(seed)}
@@ -77,7 +80,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``new_residual`` [M, N] in the input's dtype and ``quantised`` [M, N] in 8 bits."""
+    """Return ``new_residual`` [M, N] in the input's dtype and ``quantised`` [M, N] in 8 bits."""
     import torch
 
     x = inputs["x"]
@@ -87,7 +90,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """The same in float64, before the last rounding."""
+    """Compute the results in float64, before the last rounding."""
     stored = (inputs["x"].float() + inputs["residual"].float()).to(inputs["x"].dtype)
     h = stored.double()
     norm = h * (h.square().mean(-1, keepdim=True) + EPS).rsqrt() * inputs["weight"].double()
@@ -96,7 +99,10 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Half a unit of the 8-bit format, and the float32 arithmetic before it."""
+    """Return the relative and the absolute tolerance.
+
+    They cover the rounding to the 8-bit format, by up to half a unit, and the float32 arithmetic before it.
+    """
     relative, absolute = rounding(shape["out"])
     return relative + 16 * 2.0**-24, absolute + 2.0**-24
 
@@ -109,12 +115,12 @@ def unsupported(arch: str, shape: Shape) -> str | None:
 
 
 def shape_config(shape: Shape, arch: str) -> Config:
-    """32 float32 values a lane and row at most."""
+    """Return a number of wavefronts with at most 32 float32 values per lane and row."""
     return {"num_warps": 4 if shape["N"] <= 4096 else 8 if shape["N"] <= 8192 else 16}
 
 
 def _llama405b(rows: int) -> Shape:
-    """Rows of Llama 3.1 405B: hidden size 16384."""
+    """Return a problem with rows of Llama 3.1 405B, whose hidden size is 16384."""
     return {"M": rows, "N": 16384, "dtype": "fp16", "out": "fp8_e4m3"}
 
 

@@ -63,7 +63,7 @@ def softmax_kernel(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``ROWS`` rows, or for as many as a block of ``BLOCK`` elements holds when they are narrow."""
+    """Return the launch: one workgroup for ``ROWS`` rows, read in blocks of at most ``BLOCK`` elements."""
     m, n = shape["M"], shape["N"]
     width = triton.next_power_of_2(n)
     block = min(config["BLOCK"], width)
@@ -87,7 +87,7 @@ _FASTEST: Mapping[tuple[str, int], Config] = {("gfx950", 8192): {"num_warps": 2,
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Keep 8 to 32 elements a lane: fewer waves for short rows, several rows a workgroup for very short ones."""
+    """Return 8 to 32 elements per lane: fewer wavefronts for short rows, several very short rows per workgroup."""
     width = triton.next_power_of_2(shape["N"])
     lanes = 32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64
     elements = min(width, 16384)
@@ -96,7 +96,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """Softmax of ``inputs["x"]`` (M x N, contiguous rows) on its device."""
+    """Return the softmax of ``inputs["x"]`` (M x N, contiguous rows) on its device."""
     import torch
 
     out = torch.empty_like(inputs["x"])
@@ -105,7 +105,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values with a standard deviation of 3, so that rows have clear peaks."""
+    """Return normally distributed values with a standard deviation of 3, so that rows have clear peaks."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
@@ -114,14 +114,15 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """In float64, from the rounded inputs."""
+    """Compute the results in float64 from the rounded inputs."""
     return {"out": inputs["x"].double().softmax(dim=1)}
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and 2**-19 for the exponent.
+    """Return the relative and the absolute tolerance.
 
-    x * log2(e) is rounded to float32 at a magnitude of up to 2**5, an absolute error of 2**-20 in the exponent.
+    They cover the rounding of the result, and 2**-19 for the exponent: x * log2(e) is rounded to float32 at a magnitude
+    of up to 2**5, an absolute error of 2**-20 in the exponent.
     """
     relative, absolute = rounding(shape["dtype"])
     return relative + 2.0**-19, absolute

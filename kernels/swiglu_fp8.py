@@ -42,7 +42,7 @@ def swiglu_fp8(x, scale, quantised, N, LARGEST: tl.constexpr, BLOCK_N: tl.conste
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``x`` [M, 2 N], ``scale`` [1] float32, ``quantised`` [M, N] 8-bit."""
+    """Return the launch; ``x`` is [M, 2 N], ``scale`` [1] float32, ``quantised`` [M, N] 8-bit."""
     block = min(config["BLOCK_N"], triton.next_power_of_2(shape["N"]))
     args = {"x": Tensor(shape["dtype"], (shape["M"], 2 * shape["N"])), "scale": Tensor("fp32", (1,))}
     args |= {"quantised": Tensor(shape["out"], (shape["M"], shape["N"])), "N": shape["N"]}
@@ -51,7 +51,10 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normally distributed gate and up, some gates far out, and a scale with which the largest values saturate."""
+    """Return normally distributed gate and up, with some extreme gates.
+
+    The scale saturates the largest values.
+    """
     import torch
 
     draw = {"device": device, "generator": torch.Generator(device=device).manual_seed(seed)}
@@ -64,7 +67,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
-    """``quantised`` [M, N] in 8 bits."""
+    """Return ``quantised`` [M, N] in 8 bits."""
     import torch
 
     size = (shape["M"], shape["N"])
@@ -74,7 +77,7 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """The same in float64, before the last rounding."""
+    """Compute the results in float64, before the last rounding."""
     import torch
 
     gate, up = inputs["x"].double().split(shape["N"], dim=-1)
@@ -84,18 +87,21 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Half a unit of the 8-bit format, and the float32 arithmetic before it."""
+    """Return the relative and the absolute tolerance.
+
+    They cover the rounding to the 8-bit format, by up to half a unit, and the float32 arithmetic before it.
+    """
     relative, absolute = rounding(shape["out"])
     return relative + 32 * 2.0**-24, absolute + 2.0**-24
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """The conversion has to exist."""
+    """Return why the GPU cannot convert to the 8-bit float type, or None if it can."""
     return no_fp8(arch, shape["out"])
 
 
 def _llama405b(rows: int) -> Shape:
-    """Rows of 16384 columns, gate and up together, as published."""
+    """Return a problem with 16384 columns, gate and up together, as published."""
     return {"M": rows, "N": 8192, "dtype": "fp16", "out": "fp8_e4m3"}
 
 
