@@ -1,4 +1,7 @@
-"""Document of a benchmark run: schema ``kprof.bench/1``. Each field's description has its unit; absent is not zero."""
+"""Document of a benchmark run: schema ``kprof.bench/1``.
+
+The description of each field contains its unit. An absent value is unknown, not zero.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal

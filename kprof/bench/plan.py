@@ -92,7 +92,7 @@ def sums(found: Sequence[Measurement]) -> list[str]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure, and how.
+    """Measurements to make, and their settings.
 
     Attributes:
         target: bundled kernel or file.
@@ -204,7 +204,7 @@ def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None
 
     Args:
         kernel: the kernel that ``plan.target`` names.
-        plan: what to measure.
+        plan: measurements to make, and their settings.
         report: called with each measurement when it is done.
 
     Raises:

@@ -68,7 +68,8 @@ class Runner:
 
         Args:
             task: the task.
-            begin: for a task with ``together``: called when its samples could begin; they begin when it returns.
+            begin: for a task with ``together``: function that is called before the first sample, and returns when all
+                GPUs may begin.
         """
         reply = self._ask({"kind": "measure", "task": msgspec.to_builtins(task)}, self.timeout, begin)
         if "measurement" in reply:

@@ -34,10 +34,10 @@ def contents(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
 
 
 def tensor_bytes(arguments: Mapping[str, Any]) -> int | None:
-    """Return the total bytes of all tensors among the arguments of a launch, which is all the memory it can touch.
+    """Return the total bytes of all tensors among the arguments of a launch.
 
-    ``None`` if not known: no tensors were recorded, or a tensor of 64-bit integers, which may be addresses of other
-    memory.
+    The launch can access no other memory. ``None`` if the size is not known: no tensors were recorded, or one contains
+    64-bit integers, which may be addresses of other memory.
     """
     found = 0
     for value in arguments.values():

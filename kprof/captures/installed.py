@@ -23,7 +23,7 @@ def name_in_package(path: str) -> str | None:
 
 
 def package_of(name: str) -> str:
-    """Return the package of such a path: its first folder, or the file of a single-file module."""
+    """Return the package of a path below ``site-packages``: its first folder, or the file of a single-file module."""
     return name.partition("/")[0]
 
 

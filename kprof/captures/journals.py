@@ -43,7 +43,7 @@ class Specialisation:
 
     @property
     def tuning(self) -> CapturedTuning | None:
-        """The autotuner's choice of the first launch with the most frequent grid."""
+        """Tuning of the first launch with the most frequent grid."""
         return self.tunings[self.grids.most_common(1)[0][0]] if self.grids else None
 
 

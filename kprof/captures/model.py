@@ -284,7 +284,7 @@ class CapturedKernel:
         request: the complete compile request. Its ``path`` comes from the capture: do not import it.
         specialized: arguments that became compile-time constants although the function does not declare them as
             constexpr, because their value was 1.
-        result: result of the compile; ``None`` when the recording ended before it.
+        result: result of the compile; ``None`` if the recording ended before the compile.
         folder: folder of its files.
         launches: number of launches.
         grids: number of launches by grid, most frequent first.
@@ -292,12 +292,12 @@ class CapturedKernel:
             :attr:`CapturedLaunch.arguments`; empty when never launched.
         site: the Python line of its first launch, followed by its callers from inner to outer.
         configs: autotuner configurations that compile to this kernel, as Triton writes them.
-        choice_unknown: True if it was launched only in place of an autotuner's unknown choice.
+        choice_unknown: True if the kernel was launched only in place of an autotuner's unknown choice.
         listed: number of configurations among which that autotuner chooses; 0 without an autotuner.
-        candidates: kernels by these configurations, as Triton writes them, with the grid and the arguments that the
-            program would launch them with; empty if not recorded.
-        first_candidates: the same for the launch for which the autotuner chose, if that launch had other sizes.
-        product: product that was named when it was recorded. In captures of older versions, which did not record the
+        candidates: kernels by the autotuner's configurations, as Triton writes them, with the grid and the arguments
+            that the program would launch them with; empty if not recorded.
+        first_candidates: candidates for the launch for which the autotuner chose, if that launch had other sizes.
+        product: product that the user named for the recording. In captures of older versions, which did not record the
             name: the product that the simulated GPU reported. ``None`` when only an architecture was named.
         product_assumed: True if it is not known whether the product was named.
         unrecorded: operators of its program that did not run, one sentence; ``None`` if all ran.

@@ -17,7 +17,7 @@ _SHOWN = 3
 
 
 def root_of(folder: Path) -> Path:
-    """Return the Git work tree that contains a folder, which source paths are relative to; without one, the folder."""
+    """Return the Git work tree that contains a folder, or else the folder; source paths are relative to it."""
     return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
@@ -182,7 +182,7 @@ def relisted(root: Path, folders: Mapping[str, str], *, follow: bool = False) ->
 
 
 def shortened(names: Sequence[str], verbs: tuple[str, str] = ("", "")) -> list[str]:
-    """Return the first three names as a phrase with the number of the others and a verb; empty without names."""
+    """Return a phrase of the first three names, the number of further names, and a verb; empty without names."""
     if not names:
         return []
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""

@@ -167,7 +167,7 @@ class CodeGraph:
         return self._users_of(self.kernels)
 
     def _users_of(self, keys: Iterable[Key]) -> set[Key]:
-        """Return the definitions that use one of the given ones, directly or indirectly."""
+        """Return the definitions that use at least one of the given definitions, directly or indirectly."""
         found: set[Key] = set()
         waiting = list(keys)
         while waiting:
@@ -256,7 +256,7 @@ class CodeGraph:
                     yield place, name
 
     def _resolve(self, key: Key, chain: str) -> tuple[tuple[Key, ...], str]:
-        """Resolve a name in a definition to definitions of the repository, and to the name of one elsewhere."""
+        """Resolve a name in a definition to definitions of the repository, and to names of definitions elsewhere."""
         where = (*key, chain)
         known = self._targets.get(where)
         if known is None:

@@ -45,7 +45,7 @@ class Function:
 
     @property
     def line(self) -> int | None:
-        """First line of the function in its file, including decorators; ``None`` if another file defines it."""
+        """First line of the function in ``path``, including decorators; ``None`` if another file defines it."""
         line = getattr(self.jit, "starting_line_number", None)
         code = getattr(getattr(self.jit, "fn", None), "__code__", None)
         elsewhere = code is not None and not _same_file(code.co_filename, self.path)
@@ -53,12 +53,12 @@ class Function:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Names of its arguments, in order."""
+        """Names of the function's arguments, in order."""
         return tuple(parameter.name for parameter in self.jit.params)
 
     @property
     def constexprs(self) -> tuple[str, ...]:
-        """Names of its ``tl.constexpr`` arguments."""
+        """Names of the function's ``tl.constexpr`` arguments."""
         return tuple(parameter.name for parameter in self.jit.params if parameter.is_constexpr)
 
 

@@ -151,7 +151,7 @@ def _check(path: str | Path, file: Path) -> None:
 
 
 def _place(file: Path, *, interpreted: bool) -> tuple[str, Path]:
-    """Return a module name and the folder to import from. A file in a package keeps its name, for its imports."""
+    """Return a module name and the folder to import from. A file in a package keeps its full name."""
     real = file.resolve()
     if not (real.parent / "__init__.py").is_file():
         mode = "interpreted_" if interpreted else ""

@@ -1,7 +1,7 @@
-"""Decide whether users' code may run; checked before a file is imported, a program started or a compiler called.
+"""Decide whether users' code may run, before a file is imported, a program started or a compiler called.
 
-A server for agents forbids it for its own process and, through the environment, for every process that it starts. A
-code path that forgets the check is therefore stopped where the code would run.
+A server for agents forbids users' code in its own process and, through the environment, in every process that it
+starts. A code path that forgets the check is therefore stopped where the code would run.
 """
 
 import os
@@ -16,7 +16,7 @@ VARIABLE = "KPROF_ALLOW_RUN"
 
 
 def forbid() -> None:
-    """Forbid users' code from now on, in this process and in those that it starts."""
+    """Forbid users' code from now on, in this process and its child processes."""
     os.environ[VARIABLE] = "0"
 
 

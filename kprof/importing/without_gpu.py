@@ -1,8 +1,8 @@
 """Import a file that needs a GPU on a machine without one, to find the kernels that it defines.
 
 Triton and torch answer as if the analysed GPU were present: its name, its number of compute units. Nothing can be
-computed on it. A top-level statement that tries to, with a tensor or a launch, is skipped, and so are statements that
-depend on it; functions that are defined further down are still found.
+computed on it. A top-level statement that computes with a tensor or launches a kernel is skipped, and so are
+statements that depend on the result. Functions that are defined further down are still found.
 """
 
 import __future__

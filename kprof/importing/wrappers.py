@@ -33,12 +33,12 @@ def kernel_function(value: Any) -> Any:
 
 
 def jit_function(value: Any) -> Any:
-    """Return the ``@triton.jit`` function inside, also of Gluon; ``None`` for an interpreted one."""
+    """Return the Triton or Gluon ``jit`` function inside a value; ``None`` for an interpreted function."""
     return next((layer for layer in layers(value) if is_jit(layer)), None)
 
 
 def source_function(value: Any) -> Any:
-    """Return the function inside that Triton compiles or evaluates from its source; None if there is none.
+    """Return the function inside a value that Triton compiles or evaluates from its source, or None.
 
     This is a ``@triton.jit`` or a ``@triton.constexpr_function``; the latter has source but no launch parameters.
     """

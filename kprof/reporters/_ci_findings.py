@@ -51,7 +51,7 @@ class GateFinding:
         kernel: the kernel.
         finding: the finding.
         fingerprint: identifies the finding by rule, kernel, specialisation and architecture, independent of the line.
-        suppressed: reason why it is silenced, or ``None``.
+        suppressed: reason why the finding is silenced, or ``None``.
         cause: the cause that the finding names, in words; ``None`` if the finding follows from another cause.
     """
 
@@ -63,7 +63,7 @@ class GateFinding:
 
     @property
     def advice(self) -> str:
-        """What to do: a compiled fix, else knobs to try; then the change in the code."""
+        """Actions to take: a compiled fix, or else knobs to try; then the change in the code."""
         if self.cause is not None and not ("try" in self.cause.todo and verified(self.finding)):
             return self.cause.advice
         return sentences(steps(self.finding, verified(self.finding)))

@@ -1,4 +1,4 @@
-"""Source lines shown beside findings, on a terminal only, because others may read reports and comments."""
+"""Source lines beside findings; shown only on a terminal, because reports and comments may have other readers."""
 
 from functools import lru_cache
 from pathlib import Path

@@ -31,7 +31,7 @@ _LABEL = 60
 
 
 def stage_line(diff: Diff, found: Explanation) -> str:
-    """Describe the old side's LLVM IR compiled by the new side's LLVM; empty if that is unknown."""
+    """Describe the result of compiling the old side's LLVM IR with the new side's LLVM; empty if it is unknown."""
     if found.by_stage is UNSET:
         return ""
     old, new = (diff.sides[index].label.removesuffix(" (installed)") for index in (found.old, found.new))
@@ -99,7 +99,7 @@ def what(change: Change, verbose: int = 0) -> str:
 
 
 def shown(step: DiffStep, verbose: int) -> tuple[list[Change], int]:
-    """Return the changes to show, and the number of others."""
+    """Return the changes to show, and the number of changes that are left out."""
     if verbose:
         return step.changes, 0
     metrics = {change.metric for change in step.changes}
@@ -207,7 +207,7 @@ def _stretch(first: Location, count: int) -> str:
 
 
 def step_of(kernel: KernelDiff) -> DiffStep | None:
-    """Return the step to show."""
+    """Return the worst step, whose changes are shown."""
     return worst_step(kernel)
 
 

@@ -1,4 +1,4 @@
-"""Text of the gate's result: failures first, then what cannot be determined, and the verdict."""
+"""Text of the gate's result: failures first, then undetermined checks, and the verdict."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class CheckTextReporter:
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
     def _summary(self, report: Report) -> str:
-        """Return the verdict, with findings in the same words as below."""
+        """Return the verdict, which describes findings in the same words as the lines below it."""
         summary = report.verdict.summary
         for kernel in report.kernels:
             for finding in kernel.findings:

@@ -1,4 +1,4 @@
-"""Text of a machine's examination: each problem with its reason and the command that fixes it."""
+"""Text of ``kprof doctor``: each problem of a machine with its reason and the command that fixes it."""
 
 import textwrap
 
@@ -62,7 +62,7 @@ class DoctorTextReporter:
         return lines
 
     def _arguments(self, found: Diagnosis) -> list[str]:
-        """Return every command-line argument that the guides mention, and the names of the others."""
+        """Return lines for the command-line arguments that the guides mention, and the names of all other arguments."""
         if not found.arguments and not found.unjudged:
             return []
         lines = ["", f"  arguments of the command line, for {found.workload}:"]

@@ -1,4 +1,4 @@
-"""Tables of views: the rows of an answer as cells, for the terminal and for pages."""
+"""Tables of views: the rows of a command's result as cells, for the terminal and for pages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -68,13 +68,13 @@ class Format(ABC):
         name: name such as ``sarif``: the option ``--sarif``, and the value of ``--format``.
         help: the option's help, one sentence.
         extension: file extension, for example ``.sarif``.
-        documents: kinds of documents that it can render, keys of :data:`DOCUMENTS`.
-        option: how it is requested: ``path`` for ``--name PATH``, ``flag`` for ``--name``, which prints it before the
-            text, ``none`` for ``--format name`` only.
-        flags: its own flags, ``--name-flag``, with their help.
-        commands: True if its lines are commands to a CI service; other output is then escaped so that it cannot be a
-            command.
-        from_root: True if its reader knows only the repository, so that paths are relative to the repository's root.
+        documents: kinds of documents that the format can render, keys of :data:`DOCUMENTS`.
+        option: how the format is requested: ``path`` for ``--name PATH``, ``flag`` for ``--name``, which prints the
+            document before the text, ``none`` for ``--format name`` only.
+        flags: the format's own flags, ``--name-flag``, with their help.
+        commands: True if the format's lines are commands to a CI service; other output is then escaped, so that it
+            cannot be a command.
+        from_root: True if the format's readers know only the repository, so that paths are relative to its root.
     """
 
     name: ClassVar[str]

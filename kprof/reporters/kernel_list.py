@@ -1,4 +1,4 @@
-"""Text of ``kprof list kernels``: the list, and one kernel with its cases, configurations and space."""
+"""Text of ``kprof list kernels``: all kernels, or one kernel with its cases, configurations and search space."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

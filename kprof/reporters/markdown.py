@@ -60,7 +60,7 @@ class MarkdownReporter:
 
 
 def _fitting(notes: Sequence[str], room: int) -> list[str]:
-    """Return the notes that fit, and the number of the others."""
+    """Return the notes that fit, and a line with the number of further notes."""
     shown: list[str] = []
     for note in notes:
         room -= len(note) + 1
@@ -98,7 +98,7 @@ def _section(title: str, columns: Sequence[str], found: Sequence[str], room: int
 
 
 def _kernel_rows(failing: Sequence[GateFinding]) -> list[str]:
-    """Return one row per kernel: its metrics before and after, other failures, and what to do, without duplicates."""
+    """Return one row per kernel: its metrics before and after, other failures, and actions, without duplicates."""
     by_kernel: dict[int, list[GateFinding]] = {}
     for item in failing:
         by_kernel.setdefault(id(item.kernel), []).append(item)

@@ -146,7 +146,7 @@ def verdict(data: Data) -> str:
 
 
 def _dispatches(data: Data) -> str:
-    """Return the number of dispatches; traced and counted ones separately, since they may be the same dispatches."""
+    """Return the number of dispatches; traced and counted dispatches separately, since they may be the same."""
     table = data.kernels
     if not len(table):
         return "0 dispatches"

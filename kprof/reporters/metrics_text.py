@@ -104,7 +104,7 @@ def metrics_table(rows: list[list[Any]], runs: list[str]) -> str:
 
 
 def grouped_table(headings: list[str], rows: list[list[Any]]) -> str:
-    """Return a table whose first column is a group; groups get their own lines if names would otherwise be cut."""
+    """Return a table whose first column is a group; groups get their own lines if names would be truncated."""
     from kprof.output.tables import rows_table, table_width
 
     wide = [max([len(headings[place]), *(len(row[place]) for row in rows)]) + 2 for place in range(len(headings))]

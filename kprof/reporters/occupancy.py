@@ -163,7 +163,7 @@ def verdict(entries: Sequence[Entry]) -> str:
 
 
 def curve(entry: Entry, style: Style) -> list[str]:
-    """Return one line with a bar for each range of the curve; the kernel's own is marked."""
+    """Return one line with a bar for each range of the curve; the range of the kernel is marked."""
     most = entry.occupancy.max_waves_per_simd
     labels = [f"{p.first:,}" if p.first == p.last else f"{p.first:,}-{p.last:,}" for p in entry.curve]
     width = max((len(label) for label in labels), default=0)

@@ -49,7 +49,7 @@ class Outputs:
     Attributes:
         kind: kind of the document.
         paths: output path by format, ``-`` for standard output.
-        flags: flags that are set, by format; a format that is itself a flag contains the empty string.
+        flags: flags that are set, by format; for a format that is itself a flag, they include the empty string.
         shown: format on the terminal.
         display: verbosity and colours.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _PLACES = {"module": "(no module)", "phase": "(not known)", "range": "(no range)", "place": "(not known)"}
-"""Row attributes for grouping by place, with the text for rows without one."""
+"""Row attributes for grouping by place, with the text for rows without the attribute."""
 
 _ROOM_FOR_NAMES = 100
 """Minimum terminal width in columns for names of rules."""
@@ -85,7 +85,7 @@ def _on(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
 
 
 def _counted(rows: "Mapping[str, ProfiledRow]", every: "Sequence[ProfileDocument]") -> str:
-    """Return the number of calls, once if it is the same on each GPU."""
+    """Return the number of calls on each GPU, or one number if all are equal."""
     calls = [rows[one.gpu].calls if one.gpu in rows else 0 for one in every]
     return f"{calls[0]:,}" if len(set(calls)) == 1 else "/".join(f"{count:,}" for count in calls)
 

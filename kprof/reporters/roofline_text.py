@@ -17,7 +17,7 @@ def verdict(points: Sequence[Point]) -> str:
 
 
 def page(points: Sequence[Point], limits: Sequence[Roof], top: int, remarks: Sequence[str]) -> list[str]:
-    """Return the plot, a row per kernel with its remark, and the counters that are missing to place the others."""
+    """Return the plot, a row per kernel with its remark, and the counters needed to place the remaining kernels."""
     plotted = [point for point in points if point.intensity and point.flop_rate][:top]
     shown = [*draw(plotted, list(limits)), *([""] if plotted else [])]
     letters = {id(point): letter for point, letter in zip(plotted, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False)}

@@ -49,7 +49,7 @@ def _folder(path: str) -> str:
 
 
 def _show_timeline(trace: DecodedThreadTrace, top: int) -> None:
-    """Print the data from the files of single wavefronts, of states and of the occupancy."""
+    """Print the data from the files of single wavefronts, of wavefront states and of the occupancy."""
     timeline = trace.timeline
     if timeline.wavefronts:
         stalled = [one for one in trace.by_stall() if one.stall][:top]

@@ -44,7 +44,7 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
 
 
 def to_paste(report: "TuneReport") -> str:
-    """Return the best configuration as code; empty for several problems, or if the kernel's own should be kept."""
+    """Return the best configuration as code; empty for several problems, or if the kernel's own is kept."""
     from kprof.tuning.config_code import config_code
 
     if len(report.problems) != 1 or not report.problems[0].ranking or _keeps_own(report.problems[0]):
@@ -94,7 +94,7 @@ def _sure(best: "Ranked", own: "Ranked | None") -> str:
 
 
 def _keeps_own(problem: "TunedProblem") -> bool:
-    """Return whether the best other configuration is at most 3 % faster, or too close for the model to tell."""
+    """Return whether the best other configuration is at most 3 % faster, or too close for the model to decide."""
     gain = _gain(problem)
     return gain is not None and (gain <= _ALIKE or (problem.own is not None and problem.own.tie))
 
@@ -184,7 +184,7 @@ def _problem(console: "Console", problem: "TunedProblem", gpu: str) -> None:
 
 
 def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
-    """Print the certainty that the first is faster than the kernel's own, and than the next distinguishable one."""
+    """Print the certainty that the first configuration beats the kernel's own and the next distinguishable one."""
     other = next((one for one in problem.ranking[1:] if not one.tie), None)
     # If the first configuration is the kernel's own, there is nothing to compare.
     own = None if problem.ranking and _is_own(problem, problem.ranking[0]) else problem.own

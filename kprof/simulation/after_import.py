@@ -38,7 +38,7 @@ class AfterImport(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec that other finders find, with a loader that reports when the module was executed."""
+        """Return the spec from the other import finders, with a loader that reports when the module was executed."""
         del path, target
         if fullname not in self.actions or fullname in self._finding:
             return None

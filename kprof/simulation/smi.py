@@ -13,7 +13,7 @@ NAME = "amdsmi"
 
 
 class AmdSmiException(Exception):  # noqa: N818  # its name there
-    """Exception of the package."""
+    """Exception that functions of ``amdsmi`` raise."""
 
 
 class AmdSmiMemoryType(Enum):
@@ -25,7 +25,7 @@ class AmdSmiMemoryType(Enum):
 
 
 def install(gpu: SimulatedGpu) -> Callable[[], None]:
-    """Replace the package, installed or not, by one that reports one GPU; return a function that undoes this.
+    """Replace ``amdsmi``, installed or not, by a module that reports one GPU; return a function that undoes this.
 
     Functions that are not simulated are missing from the module, so a program's own fallback runs.
     """

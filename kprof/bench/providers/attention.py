@@ -137,7 +137,7 @@ def _int8_beforehand(inputs: Values, shape: Shape) -> Values:
 
 
 def _int8_in_the_call(inputs: Values, shape: Shape) -> Values:
-    """Dequantise in each call, then use SDPA: the cost of integers without a specialised kernel."""
+    """Compute with SDPA, dequantising in each call: the cost of integers without a specialised kernel."""
     values = {**inputs, **_dequantised(inputs, shape)}
     return sdpa(values, shape)
 

@@ -72,7 +72,7 @@ def _int4_beforehand(inputs: Values, shape: Shape) -> Values:
 
 
 def _int4_in_the_call(values: Values, shape: Shape) -> Values:
-    """Dequantise in each call, then use SDPA."""
+    """Compute attention with SDPA, dequantising the cache in each call."""
     return _sdpa(_dequantised(values, shape), shape)
 
 

@@ -1,4 +1,4 @@
-"""Copy, read and write in torch."""
+"""The copy, read and write problems in torch."""
 
 from collections.abc import Mapping
 from typing import Any

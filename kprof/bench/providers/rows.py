@@ -135,7 +135,7 @@ def _rmsnorm_backward(inputs: Values, _shape: Shape) -> Values:
 
 
 def _rmsnorm_residual_fp8(inputs: Values, shape: Shape) -> Values:
-    """Compute unfused: add, norm, scale, clamp, convert."""
+    """Compute the result with separate operations: add, norm, scale, clamp, convert."""
     import torch
 
     stored = inputs["x"] + inputs["residual"]
@@ -146,7 +146,7 @@ def _rmsnorm_residual_fp8(inputs: Values, shape: Shape) -> Values:
 
 
 def _swiglu_fp8(inputs: Values, shape: Shape) -> Values:
-    """Compute unfused: SiLU, product, scale, clamp, convert."""
+    """Compute the result with separate operations: SiLU, product, scale, clamp, convert."""
     import torch
 
     gate, up = inputs["x"].float().split(shape["N"], dim=-1)

@@ -33,7 +33,7 @@ def segments(shares: Mapping[str, float], of: float = 1.0, least: float = 0.0) -
     Args:
         shares: shares by name.
         of: the share that fills the whole bar.
-        least: shares up to this one are left out.
+        least: shares up to this value are left out.
     """
     whole = of or 1.0
     return [

@@ -69,7 +69,7 @@ class SideBySide:
         name: the common name.
         labels: what distinguishes each kernel from the others.
         rows: a figure's name, its values as text, and the positions of the best values; no positions if all are equal.
-        more: number of kernels of this name that are not shown.
+        more: number of further kernels of this name, which are not shown.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Self-contained pages with the tables of a view's answer."""
+"""Self-contained pages with the tables of a view's result."""
 
 from collections.abc import Sequence
 

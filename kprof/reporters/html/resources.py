@@ -99,7 +99,7 @@ def _shown(amount: Any) -> str:
 
 
 def _register_files(arch: str) -> tuple[int | None, int | None]:
-    """Return the maximum vector and scalar registers of a wavefront; ``None`` for an architecture without a file."""
+    """Return the maximum vector and scalar registers of a wavefront; ``None`` without data on the architecture."""
     from kprof.hardware.machine import load
 
     try:

@@ -9,7 +9,11 @@ _CUTS = (4000, 1500, 500)
 
 
 def smaller(details: Details) -> Iterator[Details]:
-    """Yield the details completely, without layouts, with instructions of loops only, of fewer, and without any."""
+    """Yield the details with less and less content.
+
+    The first are complete. Then layouts, TTGIR, instructions outside loops and instructions of fast blocks are left out
+    one after the other. The last contain neither source nor instructions.
+    """
     yield details
     if details.layouts:
         details = _noted(replace(details, layouts=()), "layouts are left out: kprof draw layout draws them")
@@ -32,7 +36,7 @@ def smaller(details: Details) -> Iterator[Details]:
 
 
 def size(details: Details) -> int:
-    """Return the approximate size in bytes of instructions and pictures on a page; not much above the real size."""
+    """Return the approximate size in bytes of instructions and pictures on a page, slightly more than the real size."""
     code = sum(len(line.text) + 8 for block in details.blocks for line in block.code)
     return code + sum(len(picture.svg) for picture in details.layouts) + sum(len(one.text) for one in details.ttgir)
 
