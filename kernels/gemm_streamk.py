@@ -361,9 +361,10 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Return ``BLOCK_K`` for the element size: a row of a tile has 128 bytes, or 64 on RDNA and gfx90a."""
+    """Return BLOCK_K by bytes in other than 16 bits: a row of a tile is 128 bytes, 64 on RDNA and gfx90a."""
+    size = size_of(shape["dtype"])
     row = 128 if arch.startswith("gfx9") and arch != "gfx90a" else 64
-    return {"BLOCK_K": row // size_of(shape["dtype"])}
+    return {} if size == 2 else {"BLOCK_K": row // size}
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:

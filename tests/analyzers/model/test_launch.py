@@ -143,7 +143,7 @@ def test_each_part_of_a_launch_has_one_sample(grid):
 
 @pytest.mark.parametrize(("period", "wide"), [(2, 130), (8, 1000), (33, 1056), (12, 852)])
 def test_samples_meet_every_phase_of_a_launch_that_repeats(period, wide):
-    """Stream-K's tiles repeat after 33, dies after 8: each phase has its share, unless the launch is a multiple of 512."""
+    """Stream-K's tiles repeat after 33, dies after 8: each phase has its share. None is a multiple of 512."""
     where = Spread(wide * 8, (wide, 8, 1), 1, 1.0, 0, 1, known=True)
     met = [x % period for x, _, _ in samples(where)]
     assert all(0.7 <= met.count(phase) * period / len(met) <= 1.3 for phase in range(period))
