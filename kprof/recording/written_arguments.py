@@ -1,6 +1,7 @@
 """Find the arguments that a Triton kernel may write to, by its source."""
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from kprof.recording.steering import called_function, passed_to, steering
@@ -117,7 +118,7 @@ def _handed_on(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.ex
 
 def _origins(node: ast.AST, origin: dict[str, set[str]], known: dict[str, Any], depth: int) -> set[str]:
     """Return the arguments that an expression depends on as a pointer; loaded values are not pointers."""
-    parts = list(ast.iter_child_nodes(node))
+    parts: Sequence[ast.AST] = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Call):
         callee = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if callee == "load":
