@@ -91,6 +91,18 @@ def test_code_before_wavefronts_that_stopped_elsewhere(report):
     assert found.facts["note"].startswith("a wavefront stops some instructions after the access that failed")
 
 
+def test_wavefronts_that_stopped_at_several_places(report):
+    """The first one is described in full; how many stopped elsewhere is counted, the most frequent place first."""
+    waves = [(4, "0x5018"), (5, "0x5008"), (6, "0x5018"), (7, "0x5010")]
+    text = "".join(f"wave_{n}: pc={pc} (stopped, reason: MEMORY_VIOLATION)\n" for n, pc in waves)
+    assert report(REPORT + text).facts["also stopped at"] == (
+        "s_endpgm (0x5018): 2 wavefronts, v_mul_f32_e32 v2, s0, v2 (0x5008): 1 wavefront"
+    )
+    many = "".join(f"wave_{n}: pc=0x{0x5100 + n:x} (stopped, reason: MEMORY_VIOLATION)\n" for n in range(4, 9))
+    assert report(REPORT + many).facts["also stopped at"].endswith("wavefront, 2 more places")
+    assert "also stopped at" not in report(REPORT).facts
+
+
 @pytest.mark.parametrize(
     ("text", "message", "line"),
     [

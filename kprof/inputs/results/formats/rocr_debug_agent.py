@@ -6,12 +6,14 @@ which a wavefront stopped. Lines of the program itself may occur in between.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError
 from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of
+from kprof.output.quantities import plural
 
 _WAVE = re.compile(r"wave_(\d{1,9}): pc=0x([0-9a-f]{1,16})(?=[ (]|$)(.*)", re.ASCII)
 _ENTRY = re.compile(r"\(kernel_code_entry=0x([0-9a-f]{1,16})(?: <(.*)>)?(?:, kernargs=0x[0-9a-f]{1,16})?\)", re.ASCII)
@@ -219,6 +221,7 @@ def _facts(reader: _Reader, found: RowCollector, row: dict[str, Any]) -> None:
         "error": reader.error,
         "kernel": row["kernel"] or "not named in the report",
         "stopped at": f"{row['instruction'] or 'an instruction that the report does not contain'} ({row['pc']})",
+        "also stopped at": _other_places(row, found.rows),
         "line": row["source"] or "not in the report: name the kernel's code object with --code-object",
         "code object": row["code_object"] or "not named in the report",
         "registers": _used_registers(row["instruction"] or "", row["registers"]),
@@ -228,6 +231,13 @@ def _facts(reader: _Reader, found: RowCollector, row: dict[str, Any]) -> None:
         found.facts["note"] = (
             "a wavefront stops some instructions after the access that failed: look at the loads and stores before"
         )
+
+
+def _other_places(described: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """Return the other instructions at which wavefronts stopped, the most frequent first, with their counts."""
+    counts = Counter((row["pc"], row["instruction"]) for row in rows if row["pc"] != described["pc"]).most_common()
+    places = [f"{text or 'not in the report'} ({pc}): {plural(n, 'wavefront')}" for (pc, text), n in counts[:3]]
+    return ", ".join([*places, *([f"{len(counts) - 3} more places"] if len(counts) > 3 else [])])
 
 
 def _used_registers(instruction: str, registers: dict[str, str]) -> str:
