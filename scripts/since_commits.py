@@ -432,6 +432,7 @@ def main() -> None:
     import triton
 
     clone = options.clone.resolve()
+    written = options.write and options.write.resolve()
     os.chdir(clone)
     remember_files()
     for place in options.keys.glob("*.json") if options.keys else ():
@@ -446,9 +447,9 @@ def main() -> None:
             options.keys.mkdir(parents=True, exist_ok=True)
             for tree, told in _KEYS.items():
                 (options.keys / f"{tree}.json").write_text(json.dumps(told))
-        if options.write is not None:
-            options.write.write_text(page(rows, triton.__version__))
-    if options.write is None:
+        if written is not None:
+            written.write_text(page(rows, triton.__version__))
+    if written is None:
         print(page(rows, triton.__version__))
 
 

@@ -52,9 +52,9 @@ def test_a_file_leaves_the_text(kprof, tmp_path, command):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("list", "rules", "--format", "sarif"), "cannot show"),
+        (("list", "rules", "--format", "sarif"), "the format sarif does not support"),
         (("list", "gpus", "--format", "jsn"), "did you mean 'json'"),
-        (("list", "gpus", "gfx942", "--csv", "x.csv"), "csv cannot show"),
+        (("list", "gpus", "gfx942", "--csv", "x.csv"), "the format csv does not support"),
         (("list", "rules", "--json", "-", "--csv", "-"), "standard output"),
     ],
 )

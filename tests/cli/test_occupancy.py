@@ -86,7 +86,7 @@ def test_each_architecture_has_a_row(kprof):
         (["--arch", "gfx942", "--vgpr", 64, "--lds", "²"], "--lds takes bytes"),
         (["--arch", "gfx942", "--vgpr", 64, "--curve", "time"], "--curve takes"),
         (["--arch", "gfx942", "--vgpr", 64, "--method", "magic"], "hardware, llvm, guide"),
-        (["--arch", "gfx1100", "--vgpr", 64, "--method", "guide"], "not about gfx1100"),
+        (["--arch", "gfx1100", "--vgpr", 64, "--method", "guide"], "the tuning guide's formula does not cover gfx1100"),
         (["--arch", "gfx942"], "--vgpr is missing"),
         (["nothing.s"], "nothing.s"),
         (["--arch", "gfx942", "--vgpr", "x"], "--vgpr"),

@@ -144,7 +144,7 @@ def test_a_format_is_in_the_documentation(copy):
 def test_a_format_of_other_documents_is_refused(copy):
     """A known one that cannot show a comparison, and one that nobody knows: exit 2, and what there is."""
     _, run = copy
-    for name, message in (("tsv", "cannot show"), ("tvs", "did you mean 'tsv'")):
+    for name, message in (("tsv", "does not support this command's result"), ("tvs", "did you mean 'tsv'")):
         command = "diff" if name == "tsv" else "lint"
         target = [str(ASSEMBLY), str(ASSEMBLY)] if name == "tsv" else ["gfx950-GEMM-A16W16.json"]
         ran = run("-m", "kprof", command, *target, "--format", name)

@@ -83,7 +83,7 @@ def test_prompts_are_causal_and_extending_reads_what_is_there():
     made = extending.launches(500, {"BLOCK_M": 64, "BLOCK_N": 64}, ["BLOCK_DMODEL", "BLOCK_DPE", "K_Buffer"], "gfx942")
     assert made[""].grid == (32 * 8,)
     assert made[""].args == {"BLOCK_DMODEL": 128, "BLOCK_DPE": 64, "K_Buffer": Tensor("bf16", (CONTEXT, 8, 192))}
-    with pytest.raises(KprofError, match="a parameter NEW"):
+    with pytest.raises(KprofError, match="the unknown parameter NEW"):
         extending.launches(500, {"BLOCK_M": 64, "BLOCK_N": 64}, ["NEW"], "gfx942")
 
 

@@ -89,7 +89,7 @@ def test_two_gpus_are_compared(assembly):
 def test_better_knobs_need_a_kernel_that_says_how_it_is_launched(assembly):
     status, refused = assembly.ask("/api/advise", target=0, constexpr={"BLOCK": 1})
     assert status == 422
-    assert "not by constexpr" in refused["message"]
+    assert "does not support constexpr" in refused["message"]
 
 
 def test_unknown_stages_are_refused(assembly):
