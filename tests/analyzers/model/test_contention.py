@@ -65,8 +65,8 @@ def test_rows_that_add_to_the_same_addresses_wait_for_each_other(tmp_path, group
 @pytest.mark.triton
 def test_a_scalar_is_one_address_and_elements_apart_are_none(tmp_path):
     assert said(modelled(tmp_path, "single", 2048, 1 << 21, 1024)).startswith("the 2,048 atomics")
-    assert said(modelled(tmp_path, "apart", 2048, 1 << 21, 1024)).endswith("taken not to wait for each other")
-    assert said(modelled(tmp_path, "rows", 2048, 2560, 4096, "MI210")).endswith("taken not to wait for each other")
+    assert said(modelled(tmp_path, "apart", 2048, 1 << 21, 1024)).endswith("assumed not to wait for each other")
+    assert said(modelled(tmp_path, "rows", 2048, 2560, 4096, "MI210")).endswith("assumed not to wait for each other")
 
 
 @pytest.mark.parametrize(("gpu", "one"), [("MI350X", 218.0), ("MI210", 0.0)])
