@@ -23,12 +23,12 @@ def argument(value: Any) -> Any:
 
 
 def numbers(arguments: Mapping[str, Any]) -> dict[str, int | float]:
-    """Return the numbers among the arguments of a launch, by name."""
+    """Return the arguments of a launch that are numbers, by name."""
     return {name: value for name, value in arguments.items() if isinstance(value, int | float)}
 
 
 def contents(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the known integer contents of the tensors among the arguments of a launch, by name."""
+    """Return the integer values of a launch's tensor arguments, by argument name, as far as they were recorded."""
     tensors = ((name, value) for name, value in arguments.items() if isinstance(value, TensorInfo))
     return {name: value.values for name, value in tensors if value.values is not None}
 
@@ -36,8 +36,8 @@ def contents(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
 def tensor_bytes(arguments: Mapping[str, Any]) -> int | None:
     """Return the total bytes of all tensors among the arguments of a launch.
 
-    The launch can access no other memory. ``None`` if the size is not known: no tensors were recorded, or one contains
-    64-bit integers, which may be addresses of other memory.
+    A launch can access no other memory than its tensors. Return ``None`` if the size is not known, because no tensors
+    were recorded or a tensor contains 64-bit integers, which may be addresses of other memory.
     """
     found = 0
     for value in arguments.values():

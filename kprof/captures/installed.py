@@ -1,4 +1,4 @@
-"""Compare files of installed packages that a capture depends on with this Python's. Standard library only."""
+"""Compare the package files that a capture depends on with this Python's packages. Imports only standard modules."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from kprof.captures.staleness import LIMIT, digest
 from kprof.inputs.opening import head_of
 
 _NAMES = 1 << 16
-"""Maximum number of bytes to read of a file with a distribution's package names."""
+"""Maximum number of bytes to read from a distribution's ``top_level.txt``, which lists its packages."""
 _PLACES = frozenset({"site-packages", "dist-packages"})
 
 
@@ -23,7 +23,7 @@ def name_in_package(path: str) -> str | None:
 
 
 def package_of(name: str) -> str:
-    """Return the package of a path below ``site-packages``: its first folder, or the file of a single-file module."""
+    """Return the package of a path below ``site-packages``: its first folder, or its file if it has no folder."""
     return name.partition("/")[0]
 
 
@@ -46,7 +46,7 @@ def package_digests(paths: Iterable[str]) -> dict[str, str]:
 def distributions(packages: Collection[str]) -> dict[str, str]:
     """Map packages to the distribution that installed them, for example ``triton_kernels`` to ``triton-kernels==1.2``.
 
-    Packages of no distribution and packages of several (namespace packages) are left out.
+    A package that belongs to no distribution, or to several as a namespace package does, is left out.
     """
     if not packages:
         return {}
@@ -58,14 +58,14 @@ def distributions(packages: Collection[str]) -> dict[str, str]:
 
 
 def imported_versions(files: Mapping[str, str], without: Collection[str]) -> dict[str, str]:
-    """Return the versions of the distributions that contain the given modules.
+    """Return the version of each distribution that contains a given module, by the distribution's name.
 
-    To be sure about each distribution, all installed files would have to be read. A distribution is therefore ignored
-    if its ``.dist-info`` folder is not named like the package and does not list its packages.
+    To save time, only the names of ``.dist-info`` folders and their ``top_level.txt`` are read. A distribution is
+    ignored if neither of them names the module's package.
 
     Args:
-        files: paths of the modules below ``site-packages``, by file.
-        without: packages to leave out.
+        files: each module's path below ``site-packages``, by its full path.
+        without: packages whose modules are ignored.
     """
     places: dict[str, set[str]] = {}
     for file, name in files.items():
@@ -83,9 +83,9 @@ def imported_versions(files: Mapping[str, str], without: Collection[str]) -> dic
 
 
 def _facts_in(folder: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the ``.dist-info`` folders in a folder, as folder, name, and version without its build suffix."""
+    """Yield the ``.dist-info`` folders in a folder: folder name, distribution, and version without build suffix."""
     try:
-        names = os.listdir(folder)  # noqa: PTH208 - no object for each of hundreds
+        names = os.listdir(folder)  # noqa: PTH208 - faster for hundreds of entries
     except OSError:
         return
     for name in names:
@@ -133,19 +133,19 @@ class InstalledFiles:
     """Files of this Python's packages, compared with those that a capture was made from.
 
     Attributes:
-        other_versions: distributions that are installed in another version; their files are not compared.
+        other_versions: recorded distributions of which another version is installed now; their files are not compared.
 
     Args:
-        files: SHA-256 when the capture was recorded, by path below ``site-packages``.
-        absent: paths that the recorded program looked for and did not find.
-        versions: distribution at the time of the recording of packages without kernels in the capture, by package.
-            Another version has other data files, so that a difference means nothing.
+        files: SHA-256 of each file at the time of the recording, by path below ``site-packages``.
+        absent: paths below ``site-packages`` that the recorded program looked for and did not find.
+        versions: recorded distribution and version of each package without kernels in the capture. If another version
+            is installed now, differences between its data files mean nothing, so they are not compared.
     """
 
     def __init__(self, files: Mapping[str, str], absent: Iterable[str], versions: Mapping[str, str] = {}) -> None:
         self._files = {name: had for name, had in files.items() if _is_plain(name)}
         self._absent = [name for name in absent if _is_plain(name)]
-        folders = [entry for entry in sys.path if os.path.basename(entry.rstrip(os.sep)) in _PLACES]  # noqa: PTH119 - as a text of the path
+        folders = [entry for entry in sys.path if os.path.basename(entry.rstrip(os.sep)) in _PLACES]  # noqa: PTH119 - the entries are strings
         self._places = {package: _place(package, folders) for package in {package_of(n) for n in (*files, *absent)}}
         there = {package for package, place in self._places.items() if place is not None}
         now = distributions(there & versions.keys())
@@ -165,7 +165,7 @@ class InstalledFiles:
         )
 
     def changed(self) -> list[str]:
-        """Return the files that differ now, in words: ``liger_kernel/ops/swiglu.py changed``."""
+        """Return a phrase for each file that differs from the recording: ``liger_kernel/ops/swiglu.py changed``."""
         found = []
         for name, had in self._files.items():
             place = self._places[package_of(name)]
@@ -178,20 +178,20 @@ class InstalledFiles:
         found = []
         for name in self._absent:
             place = self._places[package_of(name)]
-            if place is not None and os.path.exists(place / name):  # noqa: PTH110 - no error of any name
+            if place is not None and os.path.exists(place / name):  # noqa: PTH110 - raises no error for any name
                 found.append(name)
         return found
 
 
 def _place(package: str, folders: Iterable[str]) -> Path | None:
-    """Return the folder that a package is installed in."""
-    return next((Path(folder) for folder in folders if os.path.lexists(os.path.join(folder, package))), None)  # noqa: PTH118 - no error of any name
+    """Return the first of ``folders`` that contains a package, or ``None`` if the package is not installed."""
+    return next((Path(folder) for folder in folders if os.path.lexists(os.path.join(folder, package))), None)  # noqa: PTH118 - raises no error for any name
 
 
 def _is_plain(name: str) -> bool:
     """Return whether a path from a capture stays inside its folder.
 
-    Captures are untrusted and may name other places.
+    Captures are untrusted, and their paths may lead out of the folder.
     """
     pure = PurePosixPath(name)
     return not pure.is_absolute() and ".." not in pure.parts and "\0" not in name

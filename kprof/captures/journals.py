@@ -1,4 +1,4 @@
-"""Read the journals of a capture, one per process. Record numbers are valid only inside their journal."""
+"""Read the journals of a capture, one per process. Records refer to each other by numbers unique in their journal."""
 
 import dataclasses
 from collections import Counter
@@ -68,7 +68,7 @@ class Gathered:
 
 
 class JournalReader:
-    """Reader of one journal. Record numbers are valid only inside this journal."""
+    """Reader of one journal, which resolves the numbers by which its records refer to each other."""
 
     def __init__(self, path: Path, gathered: Gathered) -> None:
         self.path = path
@@ -235,7 +235,7 @@ class JournalReader:
                 return None
 
     def launch(self, record: r.LaunchRecord, process: int) -> CapturedLaunch | None:
-        """Return a launch with the data that it refers to; ``None`` if its kernel is not in the journal."""
+        """Return a launch with the arguments, site and tuning that it refers to; ``None`` if its kernel is missing."""
         kernel = self.kernels.get(record.kernel)
         if kernel is None:
             return None

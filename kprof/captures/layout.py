@@ -4,7 +4,7 @@
 
     capture.json             command and options: see :class:`kprof.captures.records.Head`
     journal/<process>.jsonl  one journal per process, one JSON object per line, appended during the recording
-    kernels/<id>/            one folder per specialisation, made by its compile, complete when it appears:
+    kernels/<id>/            one folder per specialisation; its compile creates it when all files are complete:
         result.json          see :class:`kprof.captures.records.CompileRecord`
         kernel.json          Triton's metadata
         kernel.ttir .ttgir .amdgcn
@@ -19,7 +19,7 @@ KERNELS = "kernels"
 RESULT = "result.json"
 METADATA = "kernel.json"
 WORK = ".work"
-"""Folder for locks of the compiling processes; removed when the recording ends."""
+"""Folder for the lock files of compiling processes; it is removed when the recording ends."""
 
 STAGES = ("ttir", "ttgir", "amdgcn")
 """Compiler outputs that a capture keeps, as ``kernel.<stage>``."""
@@ -29,10 +29,10 @@ ID_LENGTH = 32
 compile."""
 
 VALUES = 4096
-"""Default maximum number of integers to keep of a tensor whose values the kernel's control flow depends on."""
+"""Default maximum number of integers to store from a tensor on whose values a kernel's control flow depends."""
 
 MOST_VALUES = 1 << 20
-"""Largest number of values that a user can choose."""
+"""Largest value that a user can choose instead of :data:`VALUES`."""
 
 
 def is_capture(path: Path) -> bool:

@@ -59,7 +59,7 @@ class TensorList:
 
 @dataclass(frozen=True)
 class ModelScope:
-    """Part of a model and of a training step in which a call was made.
+    """The module and the phase of the training step in which a call was made.
 
     Attributes:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
@@ -83,14 +83,14 @@ class CapturedOperator:
 
     Attributes:
         name: name of the operator, for example ``aten::mm``.
-        inputs: arguments in the schema's order: :class:`TensorInfo`, :class:`TensorList`, a number, a text, a list or
-            ``None``.
-        outputs: results, in the same form.
+        inputs: arguments in the order of the operator's schema: :class:`TensorInfo`, :class:`TensorList`, a number, a
+            text, a list or ``None``.
+        outputs: results, in the same form as ``inputs``.
         process: index of the process in :attr:`Capture.processes`.
         scope: part of the model in which the operator was called.
-        from_host: True if it copies from host memory, which no kernel does.
-        to_host: True if it copies to host memory, for example because the program reads a value.
-        factor: for a matrix product, the number of its left factor's storage in its process; ``None`` for other
+        from_host: True if the operator copies from host memory; no kernel runs for such a copy.
+        to_host: True if the operator copies to host memory, for example because the program reads a value.
+        factor: for a matrix product, the index of its left factor's storage within the process; ``None`` for other
             operators.
     """
 
@@ -113,11 +113,11 @@ class CapturedLaunch:
         process: index of the process in :attr:`Capture.processes`.
         sequence: position among the launches of that process.
         grid: workgroups in x, y, z.
-        stream: the stream, 0 for the default one.
+        stream: number of the GPU stream; 0 is the default stream.
         site: the Python line of the launch, followed by its callers from inner to outer.
         arguments: values by argument name: :class:`TensorInfo`, a number, a text or ``None``.
-        tuning: the autotuner's choice that this configuration replaces, since only a device can make the choice;
-            ``None`` without an autotuner.
+        tuning: the autotuner's configurations, of which the launch uses one as a substitute, because only a real GPU
+            can choose the best; ``None`` without an autotuner.
         scope: part of the model and of the training step, if operators were recorded.
     """
 
@@ -164,11 +164,12 @@ class CapturedTuning:
 
     Attributes:
         name: the kernel's name.
-        candidates: identifier of the compiled kernel by configuration, as Triton writes it; ``None`` when its launch
-            failed before the compiler ran.
-        errors: reason by configuration, for configurations whose launch failed.
-        launches: launch by configuration, if it was recorded.
-        first: earlier tuning of the same key with other sizes, whose choice this tuning reuses.
+        candidates: identifier of the compiled kernel by configuration, in Triton's notation; ``None`` for a
+            configuration whose launch failed before the compiler ran.
+        errors: reason of the failure by configuration, for configurations whose launch failed.
+        launches: launch of each configuration, if it was recorded.
+        first: earlier tuning of the same key with other sizes, whose choice this tuning reuses; ``None`` if this tuning
+            makes its own choice.
     """
 
     name: str
@@ -183,7 +184,7 @@ class CapturedTuning:
         return self if self.first is None else self.first
 
     def listed_for(self, kernel: str, grid: Grid, arguments: Mapping[str, Any]) -> Mapping[str, TriedLaunch]:
-        """Return the launches of all configurations for a launch's sizes; empty if the tuning had other sizes."""
+        """Return the launches of all configurations if a given launch is one of them; empty for other sizes."""
         own = TriedLaunch(kernel, grid, arguments)
         return self.launches if own in self.launches.values() else {}
 
@@ -191,7 +192,7 @@ class CapturedTuning:
 def with_candidates(
     kernel: "CapturedKernel", tuning: CapturedTuning | None, kernels: "Mapping[str, CapturedKernel]"
 ) -> "CapturedKernel":
-    """Return a kernel of one launch together with the configurations that its autotuner would choose among.
+    """Return the kernel of one launch with the configurations among which its autotuner would choose.
 
     Args:
         kernel: the kernel, with the grid and the arguments of the launch.
@@ -222,7 +223,7 @@ def with_candidates(
 
 
 def caller(site: Sequence[Location]) -> str:
-    """Return the innermost source line in the program's own code."""
+    """Return the innermost source line of a call stack that is in the program's own code."""
     own = (place for place in site if "site-packages" not in place.file and "dist-packages" not in place.file)
     return str(next(own, site[0] if site else "an unknown place"))
 
@@ -233,7 +234,8 @@ class UnrunOperator:
 
     Attributes:
         name: ``library::operator.overload``.
-        how: how the result was made: ``zeros``, ``cpu kernel``, ``recursion`` or ``shape``.
+        how: how the result was made: ``zeros``; ``cpu kernel``; ``recursion`` (on the CPU, because the operator calls
+            itself endlessly); ``shape`` (only the result's shape is right).
         calls: number of calls over all processes; a lower bound if a process was killed.
         site: source line of the first call, followed by its callers from inner to outer.
     """
@@ -256,7 +258,7 @@ _NAMED = 8
 
 
 def unrun_words(operators: Sequence[UnrunOperator], most: int = _NAMED) -> str | None:
-    """Return one sentence about the operators that did not run, or ``None`` if there are none.
+    """Return a sentence that lists the operators that did not run on the GPU, or ``None`` if there are none.
 
     Args:
         operators: operators of a capture.
@@ -279,7 +281,7 @@ class CapturedKernel:
         name: the Triton function's name.
         arch: architecture that it was compiled for.
         triton: version of Triton that compiled it.
-        module: Python module that defines it; empty when not known.
+        module: Python module that defines it; "" if unknown.
         source: file and line of the function. kprof's reader never opens or imports the file.
         request: the complete compile request. Its ``path`` comes from the capture: do not import it.
         specialized: arguments that became compile-time constants although the function does not declare them as
@@ -291,16 +293,17 @@ class CapturedKernel:
         arguments: arguments of its first launch with the most frequent grid, by name, as in
             :attr:`CapturedLaunch.arguments`; empty when never launched.
         site: the Python line of its first launch, followed by its callers from inner to outer.
-        configs: autotuner configurations that compile to this kernel, as Triton writes them.
-        choice_unknown: True if the kernel was launched only in place of an autotuner's unknown choice.
-        listed: number of configurations among which that autotuner chooses; 0 without an autotuner.
-        candidates: kernels by the autotuner's configurations, as Triton writes them, with the grid and the arguments
-            that the program would launch them with; empty if not recorded.
-        first_candidates: candidates for the launch for which the autotuner chose, if that launch had other sizes.
-        product: product that the user named for the recording. In captures of older versions, which did not record the
-            name: the product that the simulated GPU reported. ``None`` when only an architecture was named.
-        product_assumed: True if it is not known whether the product was named.
-        unrecorded: operators of its program that did not run, one sentence; ``None`` if all ran.
+        configs: autotuner configurations that compile to this kernel, in Triton's notation.
+        choice_unknown: True if the kernel was launched only as a substitute for an autotuner's unknown choice.
+        listed: number of configurations among which the kernel's autotuner chooses; 0 without an autotuner.
+        candidates: kernel of each autotuner configuration, with the grid and the arguments of the launch that the
+            program would make; keys are in Triton's notation. Empty if not recorded.
+        first_candidates: like ``candidates``, but for the earlier launch with other sizes for which the autotuner made
+            its choice; empty if the choice was made for this launch.
+        product: product that the user named for the recording; ``None`` if the user named only an architecture. Older
+            captures do not contain the name; for them, the product that the simulated GPU reported.
+        product_assumed: True if it is not known whether the user named the product.
+        unrecorded: a sentence about the program's operators that did not run; ``None`` if all ran.
         moved: folder in which its sources were recorded, and their folder now; ``None`` if the sources have not moved
             or are missing.
     """
@@ -336,7 +339,7 @@ class CapturedKernel:
 
     @property
     def error(self) -> str | None:
-        """Why the kernel was not compiled, one sentence; ``None`` if it was."""
+        """Reason why the kernel was not compiled, as a sentence; ``None`` if it was compiled."""
         if self.result is None:
             return NOT_COMPILED
         return None if self.ok else self.result.error or self.result.status
@@ -358,14 +361,14 @@ class CapturedKernel:
 
     @property
     def refused(self) -> bool:
-        """Whether the launch broke a hardware limit and the program went on. Autotuner configurations do not count."""
+        """Whether a launch exceeded a hardware limit and the program continued. False for autotuner configurations."""
         return self.ok and not self.launches and not self.listed and bool(self.launch_problems)
 
     def text(self, stage: str) -> str:
         """Return the text of a stage: ``ttir``, ``ttgir`` or ``amdgcn``.
 
         Raises:
-            KprofError: the stage was not made, or cannot be read.
+            KprofError: the compiler did not reach the stage, or its text cannot be read.
         """
         if stage not in layout.STAGES:
             raise InputError(f"a capture holds {', '.join(layout.STAGES)}, not {stage}", path=str(self.folder))
@@ -386,22 +389,22 @@ class Capture:
         reads: places where the program read values that were not computed: kind of read, and source lines.
         reads_count: number of these reads.
         unrun: operators whose result was provided without running the GPU's implementation, most calls first.
-        ran: number of kernel calls by operator that the program registered for the GPU.
-        silent: number of these calls that launched nothing, by operator, largest first.
+        ran: for each operator, how often a GPU implementation that the program registered was called.
+        silent: number of these calls that launched no kernel, by operator, largest first.
         torch: number of calls of torch operators on GPU tensors, which a GPU computes without Triton, by operator.
         peak_bytes: maximum memory in use by one process on one device, according to torch's allocator; ``None`` if not
             recorded.
-        notes: what is missing or doubtful, in words.
+        notes: sentences about missing or doubtful content.
         complete: whether every process closed its journal.
         sources: SHA-256 of the program's own files, by path relative to :attr:`root`; ``None`` when not recorded.
-        outside: source files that are not below the root; they are not found if the capture alone is moved.
-        packages: SHA-256 of files of installed packages, by path below ``site-packages``: all used files of packages
-            with kernels of the capture; of other packages the data files that were read.
+        outside: SHA-256 of source files that are not below the root. They are not found if only the capture is moved.
+        packages: SHA-256 of files of installed packages, by path below ``site-packages``. Packages with kernels of the
+            capture are listed with all used files, other packages only with the data files that were read.
         packages_absent: paths that the program looked for in packages and did not find.
         distributions: distribution and version of packages without kernels of the capture, by package.
         imported: versions of the distributions of imported modules without kernels, by distribution.
         absent: paths that the program looked for and did not find, relative to :attr:`root`.
-        folders: SHA-256 of the names in folders that the program listed, by folder.
+        folders: for each folder that the program listed, the SHA-256 of the names in it.
         overflowed: True if the program used more files than a capture keeps, so that not all are compared.
     """
 
@@ -436,10 +439,10 @@ class Capture:
         return self.path / self.head.root
 
     def changes(self, root: Path | None = None, *, follow: bool = False) -> list[str]:
-        """Return what has changed since the recording, in words; empty if no sources are known.
+        """Return phrases for the files that have changed since the recording; empty if no sources are known.
 
         Args:
-            root: folder that source paths are relative to now, if it is not :attr:`root`.
+            root: folder that source paths are relative to now; :attr:`root` by default.
             follow: whether to compare files outside the root as well.
         """
         at = self.root if root is None else root
@@ -456,7 +459,7 @@ class Capture:
 
     @cached_property
     def installed(self) -> InstalledFiles:
-        """The packages that the capture was made from, compared with this Python's packages."""
+        """Comparison of the package files that the capture was made from with this Python's packages."""
         return InstalledFiles(self.packages, self.packages_absent, self.distributions)
 
     @property

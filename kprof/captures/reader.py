@@ -1,4 +1,4 @@
-"""Read a capture directory. Nothing in it is executed or imported, and no link in it is followed."""
+"""Read a capture directory without executing or importing its files and without following symbolic links in it."""
 
 import dataclasses
 import os
@@ -36,7 +36,7 @@ from kprof.inputs.boundary import JSON_ERRORS, refuse_repeated_keys
 
 @dataclass(frozen=True)
 class ProgramFiles:
-    """Files used by several processes; if records disagree, the first process with the file wins.
+    """Files that the recorded processes used. If two processes disagree about a file, the first record is used.
 
     Attributes:
         records: one record per process.
@@ -46,17 +46,17 @@ class ProgramFiles:
 
     @cached_property
     def files(self) -> dict[str, str]:
-        """Files below the root, by path, with their digests."""
+        """Digests of files below the root, by path."""
         return {name: content for one in reversed(self.records) for name, content in one.files.items()}
 
     @cached_property
     def outside(self) -> dict[str, str]:
-        """Files outside the root, by path, with their digests."""
+        """Digests of files outside the root, by path."""
         return {name: content for one in reversed(self.records) for name, content in one.outside.items()}
 
     @cached_property
     def packages(self) -> dict[str, str]:
-        """Files of installed packages, by path, with their digests."""
+        """Digests of files of installed packages, by path."""
         return {name: content for one in reversed(self.records) for name, content in one.packages.items()}
 
     @cached_property
@@ -67,7 +67,7 @@ class ProgramFiles:
 
     @cached_property
     def distributions(self) -> dict[str, str]:
-        """Packages without kernels in any process, mapped to their distribution."""
+        """The distribution of each package without kernels in any process."""
         plain = [{package_of(name) for name in one.packages} - one.distributions.keys() for one in self.records]
         with_kernels = set[str]().union(*plain)
         return {
@@ -79,12 +79,12 @@ class ProgramFiles:
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """Distributions of imported modules, mapped to their versions."""
+        """The version of each distribution from which a module was imported."""
         return {name: version for one in reversed(self.records) for name, version in one.imported.items()}
 
     @cached_property
     def folders(self) -> dict[str, str]:
-        """Folders that the program listed, mapped to the digests of the names in them."""
+        """For each folder that the program listed, the digest of the names in it."""
         return {name: had for one in reversed(self.records) for name, had in one.folders.items()}
 
     @property
@@ -103,7 +103,7 @@ _DEPTH = 32
 
 
 def request_of(record: r.KernelRecord, arch: str, notes: list[str]) -> CompileRequest:
-    """Return the compile request of a kernel; an empty request, with a note, if it is damaged.
+    """Return the compile request of a kernel. If it is damaged, add a note and return an empty request.
 
     Args:
         record: the kernel's record in the journal.
@@ -158,8 +158,8 @@ def in_place(kernel: CapturedKernel, now: Path, sources: Mapping[str, str], chec
         kernel: the kernel as it was recorded.
         now: folder that source paths are relative to, if the capture was moved together with the sources.
         sources: SHA-256 of source files, by path relative to that folder.
-        checkout: folder to use if the sources are neither in ``now`` nor at their recorded place, and the files there
-            are unchanged.
+        checkout: folder to use if the kernel's source is neither in ``now`` nor at its recorded place, and
+            ``checkout`` contains it unchanged.
     """
     place = Path(kernel.request.path)
     name = next((name for name in sources if place.parts[-len(Path(name).parts) :] == Path(name).parts), None)
@@ -195,7 +195,7 @@ def read(path: str | Path) -> Capture:
     Truncated or damaged parts are skipped with a note; the rest is returned.
 
     Raises:
-        KprofError: the directory is no capture, is of another version, or nothing in it can be read.
+        KprofError: the directory is not a capture, has another format version, or contains nothing readable.
     """
     root = Path(path)
     head = _head(root)
@@ -250,7 +250,7 @@ def read(path: str | Path) -> Capture:
 
 
 def launches(path: str | Path) -> Iterator[CapturedLaunch]:
-    """Return every launch of a capture, process by process, in launch order.
+    """Yield every launch of a capture, process by process, in launch order.
 
     Raises:
         KprofError: as :func:`read`.
@@ -290,8 +290,8 @@ def operations(path: str | Path, *, replayed: bool = True) -> Iterator[CapturedL
 
     Args:
         path: the capture.
-        replayed: yield the contents of a captured graph at each of its replays, as the GPU would run them. If False,
-            yield them once, where the program made them.
+        replayed: whether to yield the launches and calls of a captured GPU graph at each replay, as the GPU would run
+            them. If False, they are yielded once, where the program captured them.
 
     Raises:
         KprofError: as :func:`read`.
@@ -370,7 +370,7 @@ def _kernel(
 
 
 def _product(name: str, arch: str) -> Product | None:
-    """Return the product with this name, if it has this architecture."""
+    """Return the product with this name, or ``None`` if there is none or it has another architecture."""
     found = find_product(name)
     return found if found is not None and found.arch == arch else None
 

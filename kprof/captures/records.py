@@ -1,4 +1,4 @@
-"""Records in a capture's files, as types that validate what they decode: a capture may come from a stranger."""
+"""Types of the records in a capture's files. Decoding validates all fields, because captures are untrusted."""
 
 from typing import Annotated, Any, Literal
 
@@ -23,13 +23,13 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         schema: version of the format.
         arch: architecture that the kernels were compiled for.
-        product: the product that the simulated GPU reported to the program: the first product of an architecture when
-            none was named.
+        product: the product that the simulated GPU reported to the program. If the user named only an architecture,
+            this is the architecture's first product.
         gpu: architecture or product that the user named; empty in captures of older versions.
         command: the program and its arguments; empty for a recording inside a program.
         started: start time: UTC, ISO 8601.
         kprof: version of kprof that recorded.
-        root: folder that source paths are relative to, itself relative to the capture's folder.
+        root: folder that source paths are relative to, written relative to the capture's folder.
         sources: SHA-256 of files named on the command line, by path.
     """
 
@@ -50,7 +50,7 @@ class ProcessRecord(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
     Attributes:
         pid: process ID of the recorded process.
         argv: its command line.
-        python, torch, triton: versions; empty if not imported by then.
+        python, torch, triton: versions; "" for a package that was not imported before this record was written.
         executes: True if its kernels ran on a real device; False if they were only recorded.
     """
 
@@ -88,16 +88,16 @@ class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
 
 
 class Site(msgspec.Struct, frozen=True, tag_field="t", tag="site"):
-    """A place in the program: frames from the launch to its outermost caller, ``[file, line, function]``."""
+    """A call stack of the program: frames ``[file, line, function]`` from the launch to its outermost caller."""
 
     n: Count
     frames: Annotated[list[tuple[Name, Count, Name]], Meta(max_length=64)]
 
 
 class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
-    """Arguments of a launch by name: a number, a text, or an object ``{dtype, shape, strides}`` for a tensor.
+    """Arguments of a launch by name: numbers, texts, and an object ``{dtype, shape, strides}`` for each tensor.
 
-    A tensor also has ``values`` if the kernel's control flow depends on them and they were known.
+    A tensor's object also contains ``values`` if the kernel's control flow depends on them and they were known.
     """
 
     n: Count
@@ -105,15 +105,15 @@ class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
 
 
 class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
-    """An autotuner met a new key; its configurations follow as :class:`CandidateRecord`.
+    """A key that is new to an autotuner; its configurations follow as :class:`CandidateRecord`.
 
     Attributes:
         n: number of this record in the journal.
         name: the kernel's name.
         configs: number of configurations that the autotuner lists.
-        site: number of the :class:`Site`.
-        again: number of the :class:`Tuning` that made the choice, if the configurations were launched again for other
-            sizes.
+        site: ``n`` of the :class:`Site`.
+        again: ``n`` of the :class:`Tuning` that made the choice, if the configurations were launched again for other
+            sizes; else ``None``.
     """
 
     n: Count
@@ -127,13 +127,13 @@ class CandidateRecord(msgspec.Struct, frozen=True, tag_field="t", tag="candidate
     """One configuration of an autotuner, compiled but not launched.
 
     Attributes:
-        tuning: number of the :class:`Tuning`.
+        tuning: ``n`` of the :class:`Tuning`.
         config: the configuration as Triton writes it.
-        kernel: number of the :class:`KernelRecord`; ``None`` if the configuration failed before it was compiled.
+        kernel: ``n`` of the :class:`KernelRecord`; ``None`` if the configuration failed before it was compiled.
         error: reason of the failure.
         grid: workgroups in x, y, z with which the program would launch the configuration; ``None`` in captures of older
             versions.
-        args: number of the :class:`Arguments` with which the program would launch the configuration.
+        args: ``n`` of the :class:`Arguments` with which the program would launch the configuration.
     """
 
     tuning: Count
@@ -148,14 +148,14 @@ class LaunchRecord(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
     """One recorded kernel launch.
 
     Attributes:
-        kernel: number of the :class:`KernelRecord`.
-        site: number of the :class:`Site`.
-        args: number of the :class:`Arguments`.
+        kernel: ``n`` of the :class:`KernelRecord`.
+        site: ``n`` of the :class:`Site`.
+        args: ``n`` of the :class:`Arguments`.
         grid: workgroups in x, y, z.
         seq: position among the launches of this process.
-        stream: the stream, 0 for the default one.
-        tuning: number of the :class:`Tuning` whose unknown choice this launch replaces.
-        scope: number of the :class:`ScopeRecord`, if operators were recorded.
+        stream: number of the GPU stream; 0 is the default stream.
+        tuning: ``n`` of the :class:`Tuning` whose unknown choice this launch replaces.
+        scope: ``n`` of the :class:`ScopeRecord`, if operators were recorded.
     """
 
     kernel: Count
@@ -169,7 +169,7 @@ class LaunchRecord(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
 
 
 class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
-    """A part of the model and of the training step.
+    """The module and the phase of the training step in which calls are made.
 
     Attributes:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
@@ -195,8 +195,8 @@ class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):
         inputs: arguments in the schema's order, in the form of :class:`Arguments`; a list of tensors is an object
             ``{dtype, tensors, elements}``.
         outputs: results, in the same form.
-        host: True if it copies from host memory.
-        to_host: True if it copies to host memory.
+        host: True if the operator copies from host memory.
+        to_host: True if the operator copies to host memory.
     """
 
     n: Count
@@ -211,9 +211,9 @@ class OperatorCallRecord(msgspec.Struct, frozen=True, tag_field="t", tag="call")
     """One call of a torch operator, at its position among the launches.
 
     Attributes:
-        shapes: number of the :class:`OperatorShapes`.
-        scope: number of the :class:`ScopeRecord`.
-        factor: for a matrix product, the number of its left factor's storage.
+        shapes: ``n`` of the :class:`OperatorShapes`.
+        scope: ``n`` of the :class:`ScopeRecord`.
+        factor: for a matrix product, the index of its left factor's storage within the process.
     """
 
     shapes: Count
@@ -222,10 +222,10 @@ class OperatorCallRecord(msgspec.Struct, frozen=True, tag_field="t", tag="call")
 
 
 class GraphRecord(msgspec.Struct, frozen=True, tag_field="t", tag="graph"):
-    """An event of a captured graph, if operators were recorded.
+    """An event of a captured GPU graph; written only if operators are recorded.
 
     Attributes:
-        graph: number of the graph in the process.
+        graph: index of the graph within the process.
         what: ``begin``: the following launches are captured and not run; ``end``; ``replay``: the captured launches
             run.
     """
@@ -235,11 +235,11 @@ class GraphRecord(msgspec.Struct, frozen=True, tag_field="t", tag="graph"):
 
 
 class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
-    """The program read a value that a recorded kernel would have written; written once per place.
+    """A read of a value that a recorded kernel would have written. One record is written per place in the program.
 
     Attributes:
         what: kind of read: ``item``, ``nonzero``, ``to cpu``, ...
-        site: number of the :class:`Site`.
+        site: ``n`` of the :class:`Site`.
     """
 
     what: Name
@@ -247,13 +247,15 @@ class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
 
 
 class Unrun(msgspec.Struct, frozen=True, tag_field="t", tag="unrun"):
-    """An operator on GPU tensors whose result was provided without running the GPU's implementation; written once.
+    """An operator on GPU tensors whose result was provided without running its GPU implementation.
+
+    One record is written for all calls of an operator; the number of calls is in :class:`OperatorsRecord`.
 
     Attributes:
         n: number of this record in the journal.
         name: ``library::operator.overload``.
-        how: how the result was made: ``zeros``, ``cpu kernel``, ``recursion`` or ``shape``.
-        site: number of the :class:`Site` of the first call.
+        how: how the result was made, as in :attr:`kprof.captures.model.UnrunOperator.how`.
+        site: ``n`` of the :class:`Site` of the first call.
     """
 
     n: Count
@@ -266,12 +268,11 @@ class OperatorsRecord(msgspec.Struct, frozen=True, tag_field="t", tag="operators
     """Operator counts at the end of a journal.
 
     Attributes:
-        ran: number of kernel calls by operator that the program registered for the GPU.
-        silent: number of these calls in which nothing was launched, by operator.
+        ran: for each operator, how often a GPU implementation that the program registered was called.
+        silent: number of these calls that launched no kernel, by operator.
         torch: number of calls of torch operators on GPU tensors, which no Triton kernel computes, by operator.
-        unrun: numbers of the :class:`Unrun` records, each with its number of calls.
-        memory: for each device index, the peak number of bytes in use according to torch's allocator, and the number at
-            the end.
+        unrun: ``n`` of each :class:`Unrun` record, and the number of the operator's calls.
+        memory: for each device index, the bytes in use according to torch's allocator: at the peak, and at the end.
     """
 
     ran: dict[Name, Count] = {}
@@ -282,19 +283,19 @@ class OperatorsRecord(msgspec.Struct, frozen=True, tag_field="t", tag="operators
 
 
 class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
-    """The program's own files that the process had loaded or read by its end, with their SHA-256.
+    """Files that a process had loaded, read or looked for by its end, with the SHA-256 of those it found.
 
     Attributes:
-        files: SHA-256 of files below the head's root, by path relative to it.
-        outside: the same for files that are not below the root.
-        packages: the same for files of installed packages, by path below the folder they are installed in: of packages
-            with kernels the modules and the data that was read; of other packages only the data.
+        files: SHA-256 of files below :attr:`Head.root`, by path relative to it.
+        outside: SHA-256 of the program's files that are not below the root.
+        packages: SHA-256 of files of installed packages, by path below the folder that they are installed in. Packages
+            with kernels are listed with the modules and data files that were read, other packages only with the data.
         packages_absent: paths that the process looked for in packages and did not find.
-        distributions: distribution of packages without kernels, by package: ``triton-kernels==1.2``.
+        distributions: distribution of each package without kernels, for example ``triton-kernels==1.2``.
         imported: versions of the distributions of imported modules without kernels, by distribution.
-        absent: other paths that the process looked for and did not find, below the root or not.
-        folders: SHA-256 of the names in folders that the process listed, by folder.
-        written: files that it wrote below the root; another process may have looked for them before.
+        absent: other paths that the process looked for and did not find, inside or outside the root.
+        folders: for each folder that the process listed, the SHA-256 of the names in it.
+        written: files that the process wrote below the root; another process may have looked for them before.
         overflowed: True if there were more files than a capture keeps.
     """
 
@@ -355,7 +356,7 @@ class CompileRecord(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         status: ``ok``, ``failed``, ``crashed`` or ``timeout``.
         error: why the compile failed, one sentence.
-        place: line in the kernel's file that the error is about.
+        place: line in the kernel's file to which the error refers.
         hint: how to fix the error.
         stage: stage in which the compile failed.
         seconds: wall time of the compile.

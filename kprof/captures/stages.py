@@ -1,4 +1,4 @@
-"""Read the compiler's outputs from a capture, each only when it is requested."""
+"""Read the compiler's outputs from a capture; each file is read only when it is requested."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +25,7 @@ def read_stage(folder: Path, stage: str) -> str:
 
 
 def read_metadata(folder: Path) -> Mapping[str, Any]:
-    """Return Triton's metadata of a kernel without invalid entries; empty if there is none or it is damaged."""
+    """Return a kernel's metadata from Triton without invalid entries; empty if it is missing or damaged."""
     path = folder / layout.METADATA
     try:
         data = plain_files.read_bytes(path, plain_files.LINE_LIMIT)

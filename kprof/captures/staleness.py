@@ -1,4 +1,4 @@
-"""Detect whether files that a capture was made from have changed since. Standard library only."""
+"""Detect whether files that a capture was made from have changed since. Imports only the standard library."""
 
 import hashlib
 import os
@@ -50,12 +50,12 @@ def listing(folder: Path) -> str | None:
 
 
 def digests(root: Path, paths: Iterable[Path]) -> dict[str, str]:
-    """Return the digests of files below the root, by relative path. Installed packages are left out."""
+    """Return the digests of files below the root, by relative path, without files of installed packages."""
     return named(SourceNames(root), paths)[0]
 
 
 def outside(root: Path, paths: Iterable[Path]) -> dict[str, str]:
-    """Return digests of files outside the root by relative path, ``../lib/tile.py``; no installed packages."""
+    """Return digests by relative path (``../lib/tile.py``) of files outside the root and outside installed packages."""
     return named(SourceNames(root), paths)[1]
 
 
@@ -77,7 +77,7 @@ def named(names: "SourceNames", paths: Iterable[Path]) -> tuple[dict[str, str], 
 class SourceNames:
     """Names of files relative to a root.
 
-    The target of a folder is resolved once, since thousands of files share few folders.
+    Symbolic links are resolved once per folder, because thousands of files share few folders.
 
     Args:
         root: the work tree.
@@ -94,7 +94,7 @@ class SourceNames:
     def of(self, path: Path) -> list[str]:
         """Return a file's names: its real path and, below the root, the path of the link through which it was reached.
 
-        Empty for files of an installed package.
+        The list is empty for a file of an installed package.
         """
         if not self._starts:
             return []
@@ -122,7 +122,7 @@ class SourceNames:
         return os.path.join(real, last)  # noqa: PTH118
 
     def _names_of_folder(self, folder: str) -> list[str]:
-        """Return the prefixes for names of files in a folder; empty if the folder contains a root."""
+        """Return the folder's path relative to the root in each of its spellings; empty if it contains the root."""
         known = self._folders.get(folder)
         if known is None:
             above = any(start.startswith(os.path.join(folder, "")) for start in self._starts)  # noqa: PTH118
@@ -131,7 +131,7 @@ class SourceNames:
         return known
 
     def _below(self, path: str) -> list[str]:
-        """Return the path relative to each root that contains it, without resolving links."""
+        """Return the path relative to each spelling of the root that contains it, without resolving links."""
         inside = [start for start in self._starts if path == start or path.startswith(os.path.join(start, ""))]  # noqa: PTH118
         return [os.path.relpath(path, start) for start in inside]
 
@@ -145,12 +145,12 @@ def _leads_out(name: str) -> bool:
 
 
 def changed(root: Path, known: Mapping[str, str], *, follow: bool = False) -> list[str]:
-    """Return what differs now, in words: ``train.py changed``, ``model.py is gone``.
+    """Return a phrase for each file that differs now: ``train.py changed``, ``model.py is gone``.
 
     Args:
         root: folder that the names are relative to.
         known: recorded digests by file name.
-        follow: whether to read names that lead out of the root. Only for names from a trusted source.
+        follow: whether to read files whose names lead out of the root; only safe for names from a trusted source.
     """
     found = []
     for name, before in known.items():
@@ -170,19 +170,22 @@ def appeared(root: Path, absent: Iterable[str], *, follow: bool = False) -> list
     Args:
         root: folder that the names are relative to.
         absent: names that were looked for and not found.
-        follow: whether to check names that lead out of the root. Only for names from a trusted source.
+        follow: whether to check names that lead out of the root; only safe for names from a trusted source.
     """
-    return [name for name in absent if (follow or not _leads_out(name)) and os.path.exists(root / name)]  # noqa: PTH110 - no error of any name
+    return [name for name in absent if (follow or not _leads_out(name)) and os.path.exists(root / name)]  # noqa: PTH110 - raises no error for any name
 
 
 def relisted(root: Path, folders: Mapping[str, str], *, follow: bool = False) -> list[str]:
-    """Return the folders that now contain other names than recorded; arguments as for :func:`appeared`."""
+    """Return the folders whose names changed; ``folders`` maps each to its :func:`listing`. See :func:`appeared`."""
     known = folders.items()
     return [name for name, had in known if (follow or not _leads_out(name)) and listing(root / name) != had]
 
 
 def shortened(names: Sequence[str], verbs: tuple[str, str] = ("", "")) -> list[str]:
-    """Return a phrase of the first three names, the number of further names, and a verb; empty without names."""
+    """Return a phrase such as ``a, b, c and 2 more are gone`` in a list; an empty list without names.
+
+    ``verbs`` are the verb for one name and the verb for several names.
+    """
     if not names:
         return []
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""

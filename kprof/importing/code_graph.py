@@ -91,7 +91,7 @@ class CodeGraph:
     def _names_that_lead_to_kernels(self) -> set[str]:
         """Return the names through which a kernel may be used; a definition without any of them uses no kernel.
 
-        Names are not resolved here, which keeps the many definitions without kernels cheap.
+        Names are compared without resolving them, which saves time because most definitions use no kernel.
         """
         leads: dict[str, set[str]] = defaultdict(set)
         for file in self._files.values():
@@ -163,7 +163,7 @@ class CodeGraph:
 
     @cached_property
     def _reaching(self) -> set[Key]:
-        """Definitions outside of kernels that lead to a kernel."""
+        """Definitions outside of kernels that use a kernel, directly or indirectly."""
         return self._users_of(self.kernels)
 
     def _users_of(self, keys: Iterable[Key]) -> set[Key]:
@@ -203,11 +203,11 @@ class CodeGraph:
         return found
 
     def words(self, keys: Iterable[Key]) -> set[str]:
-        """Return the string literals in definitions."""
+        """Return the string literals in the given definitions."""
         return {word for key in keys for word in self.definition(key).words}
 
     def public(self, keys: Iterable[Key]) -> list[Key]:
-        """Return the public functions and classes among definitions: no tests, no leading underscore."""
+        """Return the public functions and classes among the given definitions, without tests and benchmarks."""
         return sorted(
             key
             for key in keys
@@ -218,7 +218,7 @@ class CodeGraph:
         )
 
     def tests(self, keys: Iterable[Key]) -> list[str]:
-        """Return the tests among definitions in pytest's notation, ``tests/test_a.py::test_b``."""
+        """Return the tests among the given definitions in pytest's notation, ``tests/test_a.py::test_b``."""
         found = []
         for path, name in keys:
             if is_test(path) and self.definition((path, name)).is_callable and name.startswith(("test", "Test")):
@@ -256,7 +256,7 @@ class CodeGraph:
                     yield place, name
 
     def _resolve(self, key: Key, chain: str) -> tuple[tuple[Key, ...], str]:
-        """Resolve a name in a definition to definitions of the repository, and to names of definitions elsewhere."""
+        """Return the repository's definitions that a name refers to, and the names of others that it refers to."""
         where = (*key, chain)
         known = self._targets.get(where)
         if known is None:

@@ -35,11 +35,11 @@ class Import:
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of a file's syntax.
+    """A part of a file's syntax tree, reduced to a digest and the names it uses.
 
     Attributes:
         digest: digest of the syntax.
-        uses: names and attribute chains (``tl.load``) that it reads from outside itself, in order.
+        uses: names and attribute chains (``tl.load``) that it reads but does not define, in order.
     """
 
     digest: str
@@ -214,7 +214,7 @@ def _options(decorator: ast.expr | None) -> list[ast.keyword]:
 
 
 def _compiled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Text:
-    """Return the parts of a function that Triton compiles; its name and the ``repr`` option only label it."""
+    """Return the parts of a function that affect its compiled code, without its name and the ``repr`` option."""
     options = [each for each in _options(_jit_of(function)) if each.arg not in _ONLY_NAMES | _OF_LAUNCHES]
     bare = ast.FunctionDef(
         name="kernel",

@@ -12,12 +12,13 @@ from types import ModuleType
 from typing import Any
 
 LIMIT = 400
-"""Maximum number of files; hashing more of them at every start would take too long."""
+"""Maximum number of files of a module; hashing more of them at every start would take too long."""
 
-# Packages without user kernels that are either pinned in another way (Triton) or never affect a kernel's source.
+# Packages whose files are not hashed: Triton's version is checked in another way, and the others do not affect the
+# source of a user's kernel.
 _FOREIGN = frozenset({"triton", "torch", "numpy", "kprof"})
 
-# A module that uses one of these may define something else the next time, with the same files.
+# A module whose source contains one of these may define something else at its next import, even if no file changed.
 _DYNAMIC = (b"environ", b"getenv", b"import_module", b"__import__", b"open(", b"read_text", b"read_bytes", b"exec(")
 
 
@@ -27,9 +28,9 @@ class Dependencies:
 
     Attributes:
         files: SHA-256 of the content by path.
-        complete: True if only these files determine what the module defines. If not, a result may still be cached under
-            a hash of the values themselves.
-        values: plain constants of the modules with their values, as text.
+        complete: True if these files alone determine what the module defines. If not, a result may still be cached
+            under a hash of the values that it was computed from.
+        values: names and values of the modules' plain constants, as text.
     """
 
     files: dict[str, str] = field(default_factory=dict)
@@ -38,7 +39,7 @@ class Dependencies:
 
 
 def dependencies(module: ModuleType) -> Dependencies:
-    """Return the module's file and those of the modules that it imports, without standard library, Triton and torch."""
+    """Return the files of a module and its imports, except those of the standard library, Triton and torch."""
     found = Dependencies()
     todo, seen = [module], {module.__name__}
     while todo:
@@ -119,7 +120,7 @@ def _standard_library() -> tuple[str, ...]:
 
 
 def _imports(content: bytes, module: ModuleType) -> Iterator[tuple[str, bool]]:
-    """Yield names of imported modules, and whether importing the module also imports them."""
+    """Yield each module that the code imports, and whether the import runs at top level rather than in a function."""
     package = module.__package__ or ""
     try:
         tree = ast.parse(content)

@@ -21,12 +21,12 @@ class Function:
     Attributes:
         path: file from which another process can load it.
         name: name in that file, see :func:`load_function`.
-        jit: the ``@triton.jit`` function, decorators unwrapped.
+        jit: the ``@triton.jit`` function without the wrappers of other decorators.
         configs: configurations of ``@triton.autotune``: values by knob, including options such as ``num_warps``.
         heuristics: names of the arguments that ``@triton.heuristics`` computes.
         module: the imported file.
-        in_memory: names whose values in memory differ from those in the original file, so that a file was written from
-            memory.
+        in_memory: names whose values in memory differ from the original file. If there are any, ``path`` is a file that
+            was written from memory.
     """
 
     path: Path
@@ -71,8 +71,8 @@ def load_function(path: str | Path, name: str) -> Function:
             triton.jit(slow)`` both ``fast`` and ``slow`` are found.
 
     Raises:
-        KprofError: as :func:`~kprof.importing.loading.load_module`; or the name does not exist or is not a Triton
-            function.
+        KprofError: under the conditions of :func:`~kprof.importing.loading.load_module`, or if the name does not exist
+            or is not a Triton function.
     """
     module = load_module(path)
     entry = find_entry(module, path, name)
@@ -174,7 +174,7 @@ def place_of(jit: Any) -> tuple[Path, str]:
 
 
 def _name_in(module: ModuleType, jit: Any) -> str | None:
-    """Return a name of the function in a module: its own name if that works, else any."""
+    """Return a name under which a module contains the function, preferably its own; ``None`` if there is none."""
     own = jit.fn.__qualname__
     if jit_function(_value_of(module, own)) is jit:
         return str(own)

@@ -33,7 +33,7 @@ class _Loaded:
         dependencies: files that determine what the module defines.
         environment: environment variables at the time of the import.
         interpreted: True if Triton's interpreter was enabled.
-        siblings: modules of the same folder that were imported with it.
+        siblings: names of modules of the same folder that were imported with it.
         missing: parts of the import that needed a GPU.
         gpu: architecture or product of the simulated GPU that the import saw.
     """
@@ -48,7 +48,7 @@ class _Loaded:
 
     @property
     def current(self) -> bool:
-        """Whether importing the file again would give the same module."""
+        """Whether importing the file again would define the same as this import did."""
         if self.missing.asked and self.gpu != simulated_gpu():
             return False
         if not self.dependencies.complete and self.environment != dict(os.environ):
@@ -62,14 +62,14 @@ _LOADED: dict[tuple[Path, bool], _Loaded] = {}
 def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
     """Import a Python file; repeated calls return the same module unless a file that it depends on has changed.
 
-    Files in the same folder can be imported from it, as when it is run. They are removed from ``sys.modules``
-    afterwards, because files of another folder may have the same names. A file inside a package keeps its relative
-    imports. No byte code is written.
+    The file can import other files of its folder, as when it is run as a program. These are removed from
+    ``sys.modules`` afterwards, because files of another folder may have the same names. Relative imports work in a file
+    inside a package. No byte code is written.
 
     Args:
         path: the file.
-        interpret: keep ``TRITON_INTERPRET`` as it is, for kernels that will be run. By default it is off during the
-            import, because a function that Triton interprets cannot be compiled.
+        interpret: whether to keep ``TRITON_INTERPRET`` as it is, for kernels that will be run. If False, it is off
+            during the import, because a function that Triton interprets cannot be compiled.
 
     Raises:
         KprofError: the file is missing, is not Python, or raises when imported; or running users' code is forbidden.
@@ -98,7 +98,7 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
             with answering(missing):
                 execute(spec.loader, module, str(file), missing)
             found = dependencies(module)
-            # The simulated GPU is an input that no file contains.
+            # The result depends on the simulated GPU, which no file contains, so the files alone are not sufficient.
             found.complete = found.complete and not missing.asked
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
@@ -151,7 +151,7 @@ def _check(path: str | Path, file: Path) -> None:
 
 
 def _place(file: Path, *, interpreted: bool) -> tuple[str, Path]:
-    """Return a module name and the folder to import from. A file in a package keeps its full name."""
+    """Return a name for the module and the folder to import it from; in a package, the name is the full dotted one."""
     real = file.resolve()
     if not (real.parent / "__init__.py").is_file():
         mode = "interpreted_" if interpreted else ""
@@ -192,7 +192,7 @@ def _importing(folder: Path, *, package: bool, interpret: bool) -> Iterator[set[
 
 
 def _is_sibling(module: ModuleType, folder: Path) -> bool:
-    """Return whether a module is below the folder, but not in a virtual environment there."""
+    """Return whether a module is in the folder or below it, but not in a virtual environment inside the folder."""
     file = getattr(module, "__file__", None)
     if not file or not is_own(module) or not Path(file).is_relative_to(folder):
         return False

@@ -23,8 +23,8 @@ def forbid() -> None:
 def distrust(folders: Sequence[Path]) -> None:
     """Remove folders, and everything below them, from the import path of this process and its children.
 
-    Otherwise a file there with the name of a library would be imported in the library's place. kprof's own folder and
-    the entries of ``PYTHONPATH``, which somebody has set on purpose, are kept.
+    Otherwise Python would import a file in these folders instead of a library with the same name. kprof's own folder
+    and the entries of ``PYTHONPATH``, which somebody has set on purpose, are kept.
     """
     own = Path(__file__).resolve().parents[2]
     named = {Path(entry).resolve() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}

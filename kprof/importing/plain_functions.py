@@ -18,7 +18,8 @@ from kprof.errors import TargetError
 CONFIG = "CONFIG"
 """Name of the constant that may contain knobs: ``CONFIG = {"BLOCK": 1024, "num_warps": 8}``."""
 
-# isinstance and str are missing: a loop variable is a number in the interpreter but a tensor in the compiler.
+# isinstance and str are not allowed: a loop variable is a number in the interpreter but a tensor in the compiler, so
+# they would give different results.
 _BUILTINS = frozenset({"range", "len", "min", "max", "abs", "int", "float", "bool", "tuple", "sum"})
 _OF_TRITON = frozenset({"cdiv", "next_power_of_2", "jit"})
 _SPACES = frozenset({"triton.language", "triton.language.math"})
@@ -82,7 +83,7 @@ def parsed(text: str) -> ast.Module:
 
 
 def check_plain(tree: ast.Module) -> None:
-    """Check that a file contains only imports of Triton, constants and ``@triton.jit`` functions. Imports Triton.
+    """Check that a file contains only imports of Triton, constants and ``@triton.jit`` functions. This imports Triton.
 
     Raises:
         FormError: the file contains something else; the error names it and its line.
@@ -91,7 +92,7 @@ def check_plain(tree: ast.Module) -> None:
 
 
 class _File:
-    """Checker of one file, which keeps track of its imported names and its own top-level names."""
+    """Checker of one file, which keeps track of the names that the file imports or defines at top level."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
@@ -215,7 +216,7 @@ class _File:
                 raise _refused(node, f"the name {node.id}")
 
     def _attribute(self, node: ast.Attribute) -> None:
-        """Check an attribute: a module's must be meant for kernels, a value's must exist on tensors or their types."""
+        """Check that an attribute is for use in kernels (of a module), or exists on tensors or their types (others)."""
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -254,7 +255,7 @@ class _File:
 def _compares_identities(node: ast.Compare) -> bool:
     """Return whether objects are compared by identity, which differs between interpreter and compiler.
 
-    Comparisons with ``None``, such as ``x is None``, are allowed.
+    Comparisons with ``None``, such as ``x is None``, do not differ and do not count.
     """
     sides = (node.left, *node.comparators)
     by_identity = any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops)
@@ -266,9 +267,9 @@ def _is_constexpr(annotation: ast.expr | None) -> bool:
 
 
 def _values_of_logic(nodes: list[ast.AST], constants: set[str]) -> Iterator[ast.BoolOp]:
-    """Yield each ``and`` and ``or`` whose value is used: Python returns an operand, the compiler 0 or 1.
+    """Yield each ``and`` and ``or`` with different values in Python (one of the operands) and the compiler (0 or 1).
 
-    For constants both return an operand.
+    The difference does not matter in a condition, and does not exist if the operands are constants or comparisons.
     """
 
     def is_the_same(node: ast.expr) -> bool:

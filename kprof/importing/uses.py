@@ -1,6 +1,6 @@
-"""Describe what a Triton function uses from outside it, to compare the function in memory with that of its file.
+"""Describe what a Triton function uses from outside it, to compare the function in memory with the one in its file.
 
-A global, a helper or a function of Triton itself may differ between this process and one that imports the file.
+A global, a helper or a function of Triton itself may have another value in a process that imports the file anew.
 :func:`uses_of` describes all of them by text that does not depend on the process.
 """
 
@@ -55,7 +55,7 @@ def forget_in_memory(jit: Any) -> None:
 
 
 def in_memory(jit: Any) -> InMemory | None:
-    """Return the data of :func:`set_in_memory`; None for a function that kprof itself imported from its file."""
+    """Return the value that :func:`set_in_memory` stored; None for a function that kprof imported from its file."""
     known = _IN_MEMORY.get(id(jit))
     return known[1] if known is not None else None
 
@@ -203,7 +203,7 @@ def _shown(value: Any) -> str:
     """Return the ``repr`` of a user-defined object, or its type if the ``repr`` contains a memory address."""
     try:
         shown = repr(value)
-    except Exception:  # noqa: BLE001 - a class of the user's may raise anything
+    except Exception:  # noqa: BLE001 - a user-defined class may raise any exception
         shown = " at 0x"
     return shown if " at 0x" not in shown else f"a {type(value).__name__}"
 
@@ -226,7 +226,7 @@ def _instructions(code: CodeType) -> str:
 
 
 def is_tritons_own(value: Any) -> bool:
-    """Return whether a function or class belongs to Triton itself, by where its code is, not only its name."""
+    """Return whether a function or class belongs to Triton itself. Its code's location decides, not only its name."""
     module = str(getattr(value, "__module__", ""))
     if module != "triton" and not module.startswith("triton."):
         return False

@@ -1,8 +1,8 @@
 """Import a file that needs a GPU on a machine without one, to find the kernels that it defines.
 
-Triton and torch answer as if the analysed GPU were present: its name, its number of compute units. Nothing can be
-computed on it. A top-level statement that computes with a tensor or launches a kernel is skipped, and so are
-statements that depend on the result. Functions that are defined further down are still found.
+Triton and torch report the name and the number of compute units of the analysed GPU as if it were present, but cannot
+compute anything on it. A top-level statement that computes with a GPU tensor or launches a kernel is skipped, and so
+are statements that depend on its result. Functions that are defined further down are still found.
 """
 
 import __future__
@@ -32,8 +32,8 @@ class Missing:
 
     Attributes:
         asked: True if the file queried the GPU, so that it may define something else for another GPU.
-        lines: first lines of statements that were skipped.
-        reason: why the first of them was skipped.
+        lines: first line of each statement that was skipped.
+        reason: why the first of these statements was skipped.
     """
 
     asked: bool = False
@@ -73,7 +73,7 @@ def answering(missing: Missing) -> Iterator[None]:
 
 
 def execute(loader: SourceFileLoader, module: ModuleType, path: str, missing: Missing) -> None:
-    """Run a module like its loader does, but skip statements that need a GPU and later ones that fail.
+    """Run a module as its loader does, but skip statements that need a GPU, and later statements that fail.
 
     Raises:
         BaseException: any exception that the file raises before it needs a GPU.
@@ -111,7 +111,7 @@ def _statements(module: ModuleType, statements: list[ast.stmt], path: str, missi
         flags |= code.co_flags & __future__.annotations.compiler_flag
         try:
             exec(code, module.__dict__)  # noqa: S102  # the file is imported, statement by statement
-        except Exception:  # noqa: BLE001  # it may depend on anything that is not there
+        except Exception:  # noqa: BLE001  # what fails may depend on a skipped statement
             missing.lines.append(node.lineno)
 
 
@@ -187,7 +187,7 @@ def _triton(patches: Patches, missing: Missing) -> None:
         for name in ("_default", "_active"):
             patches.set(config, name, getattr(config, name))
     else:
-        # Until 3.4, the attributes themselves create the driver on first use.
+        # Up to Triton 3.4, the attributes themselves create the driver on first use.
         for name in ("default", "active"):
             patches.set(config, name, type(config.default)(create))
 

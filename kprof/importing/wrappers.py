@@ -16,7 +16,7 @@ def layers(value: Any) -> Iterator[Any]:
     """Yield the value and the objects that it wraps, outermost first, down to a Triton function if there is one.
 
     A wrapper is any object with ``fn`` or ``__wrapped__``: Triton's autotuner and heuristics, a function made with
-    ``functools.wraps``, a class of the user's.
+    ``functools.wraps``, or an object of a user-defined class.
     """
     for _ in range(_DEPTH):
         if value is None or isinstance(value, ModuleType | type):
@@ -72,7 +72,7 @@ def configs_of(value: Any) -> list[dict[str, Any]]:
 
 
 def heuristics_of(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments that ``@triton.heuristics`` computes, each with its function of all other arguments."""
+    """Yield each argument that ``@triton.heuristics`` computes, with the function that computes it from the others."""
     for layer in layers(value):
         values = _attribute(layer, "values")
         if isinstance(values, Mapping):
@@ -93,5 +93,5 @@ def _attribute(value: Any, name: str) -> Any:
     """Return an attribute, or ``None`` if it is missing or reading it raises, as user-defined objects may."""
     try:
         return getattr(value, name, None)
-    except Exception:  # noqa: BLE001 - see above
+    except Exception:  # noqa: BLE001 - user-defined properties may raise any exception
         return None

@@ -1,7 +1,7 @@
-"""Write a file's Triton functions to a file that contains nothing else, however Python created them.
+"""Write Triton functions to a file that contains nothing else, even if Python code created them dynamically.
 
-The functions' own source is used, together with the helpers, constants and members of Triton that it names. Lines keep
-their numbers.
+The file contains the functions' source and the helpers, constants and members of Triton that it names. Lines keep their
+numbers.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """Read files from outside kprof: limit their size, and decode text, JSON, TOML, YAML and gzip data.
 
 Every reader gets its bytes, text, JSON and TOML through this module. Rejected input raises a
-:class:`kprof.errors.InputError` with file and place. Values that only look wrong are left to the reader, which excludes
-them from its sums and counts them.
+:class:`kprof.errors.InputError` with file and place. This module accepts implausible values; the reader of each format
+reports how many there are and excludes them from its sums.
 """
 
 import json
@@ -30,11 +30,11 @@ LIMIT = 1 << 30
 RATIO = 100
 """Maximum ratio of a compressed file's unpacked size to its own size.
 
-Profiles compress by a factor of 5 to 50. Deflate's own maximum is 1032, which only empty repetition approaches.
+Profiles compress by a factor of 5 to 50. Deflate's maximum is 1032, which only data that repeats one byte approaches.
 ``KPROF_INPUT_RATIO`` overrides it.
 """
 FREE = 64 << 20
-"""Number of bytes that any compressed file may unpack to, whatever its size."""
+"""Number of bytes that any compressed file may unpack to, even if :data:`RATIO` allows less."""
 TEXT_LIMIT = 64 << 20
 """Maximum number of bytes of a file that a person writes or that describes other files."""
 
@@ -177,8 +177,8 @@ def json_of(
         path: path of the document, for messages.
         what: beginning of the message, such as "is not a baseline".
         hint: advice for the user.
-        unique: whether to reject objects with a repeated key, of which a decoder would use the last value. Set it for
-            data that decides a verdict.
+        unique: whether to reject objects in which a key occurs twice; otherwise the last value is used. Set it for data
+            from which a verdict is computed.
 
     Raises:
         KprofError: if the document is cut off, not JSON, differently structured, nested too deep, or not UTF-8.
@@ -224,10 +224,10 @@ def refuse_repeated_keys(data: bytes, path: str | None, what: str, *, hint: str 
 
 
 def _unique(data: bytes, path: str | None, what: str, hint: str | None, items: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object, unless a key occurs twice, as after merging two versions of a file.
+    """Return the items of a JSON object as a dictionary.
 
     Raises:
-        InputError: if a key occurs twice.
+        InputError: if a key occurs twice, for example after two versions of a file were merged.
     """
     found = dict(items)
     if len(found) < len(items):
@@ -300,7 +300,7 @@ def yaml_of(text: str, path: str | None) -> Any:
 
 
 def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None) -> Iterator[bytes]:
-    """Yield the unpacked contents of gzip data piece by piece; zero bytes after its end are padding.
+    """Yield the unpacked contents of gzip data piece by piece; zero bytes after its end are ignored as padding.
 
     Args:
         packed: bytes of the complete file.
@@ -309,9 +309,9 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
             size.
 
     Raises:
-        KprofError: if it unpacks to more.
-        zlib.error: if it is damaged.
-        EOFError: if it is cut off.
+        KprofError: if the data unpacks to more than the maximum.
+        zlib.error: if the data is damaged.
+        EOFError: if the data is cut off.
     """
     body = memoryview(packed)
     times = ratio()
@@ -326,7 +326,7 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
             if not rest:
                 break
         if ended:
-            # What follows is another gzip member or padding.
+            # The bytes after the end are another gzip member or padding.
             rest = rest.lstrip(b"\0")
             if rest:
                 unpacker, ended = zlib.decompressobj(wbits=31), False

@@ -1,8 +1,8 @@
-"""Judge whether a recorded timeline or set of counters is complete, and name the results that are unknown if not.
+"""Judge whether a recorded timeline or set of counters is complete, and which results are unknown if it is not.
 
 Timeline readers call :func:`judge` or :func:`judge_sums` after reading a file; :data:`NONZERO_COUNTERS` is used to
-judge counters. Each fault becomes an issue with the results that it makes ``unknown`` and the fix, ``cure``.
-:func:`headline` and :func:`cannot_tell` turn issues into verdicts.
+judge counters. Each fault of a recording becomes an issue: ``unknown`` names the results that it makes unknown, and
+``cure`` says how to avoid it. :func:`headline` and :func:`cannot_tell` summarise the issues in words.
 """
 
 from array import array
@@ -24,7 +24,7 @@ EVERYTHING = (KERNEL_TIMES, BUSY, STEPS, OPERATORS, GAPS)
 TOLERATED = 0.01
 """Fraction of launches, activities or GPU time that may be faulty before results count as unknown.
 
-Traces that a manual inspection found intact lose up to 0.5 % of their launches at the end of the recording.
+Traces that were found intact by manual inspection lack up to 0.5 % of their launches at the end of the recording.
 """
 OVERLONG = 20
 """Multiple of a kernel's median duration above which a duration is considered impossible.
@@ -68,7 +68,7 @@ class Doubt(Protocol):
 
     @property
     def cure(self) -> str:
-        """Action that makes the results known next time, or ""."""
+        """Advice that makes the results known in the next recording, or ""."""
 
 
 Repairs = tuple[str, ...]
@@ -112,9 +112,10 @@ def _told(issue: Doubt) -> str:
 
 
 def too_many(count: int, total: int) -> tuple[str, ...]:
-    """Return the results that are unknown because records lack times: all of them above the tolerated fraction.
+    """Return the results that are unknown because ``count`` of ``total`` records lack times.
 
-    If no record has a time, nothing is unknown: counter files may contain no times at all.
+    All results are unknown if the fraction exceeds :data:`TOLERATED`, else none. If no record has a time, nothing is
+    unknown either, because counter files may contain no times at all.
 
     >>> too_many(3, 4) == EVERYTHING, too_many(4, 4), too_many(1, 1000)
     (True, (), ())
@@ -128,7 +129,7 @@ def cannot_tell(issues: Iterable[Doubt], needed: Sequence[str] = EVERYTHING) -> 
 
 
 def is_kernel_launch(name: str) -> bool:
-    """Whether an API call launches a single kernel.
+    """Return whether an API call launches a single kernel.
 
     >>> is_kernel_launch("hipExtModuleLaunchKernel"), is_kernel_launch("hipGraphLaunch")
     (True, False)
@@ -137,7 +138,7 @@ def is_kernel_launch(name: str) -> bool:
 
 
 def is_graph_launch(name: str) -> bool:
-    """Whether an API call replays a graph."""
+    """Return whether an API call replays a graph."""
     return "GraphLaunch" in name
 
 
@@ -163,7 +164,7 @@ def judge(trace: "LinkedTrace", log: "IssueLog", *, overlapping: int, no_gpu_cur
 
 
 def judge_sums(kernels: int, launches: Mapping[str, int], log: "IssueLog", *, other_activities: bool) -> None:
-    """Judge a trace for which only sums are known, by comparing the number of kernels with launches and replays.
+    """Judge a trace of which only sums are known, by comparing the number of kernels with launches and graph replays.
 
     Args:
         kernels: number of recorded kernels.
@@ -175,7 +176,7 @@ def judge_sums(kernels: int, launches: Mapping[str, int], log: "IssueLog", *, ot
         _no_activity(sum(launches.values()), log, _NO_GPU_CURE)
         return
     if any("StreamBeginCapture" in name for name in launches):
-        # Captured launches run no kernel, and sums do not distinguish them from other launches.
+        # Launches that are captured into a graph run no kernel, and sums do not distinguish them from other launches.
         return
     single = sum(count for name, count in launches.items() if is_kernel_launch(name))
     replays = sum(count for name, count in launches.items() if is_graph_launch(name))
@@ -197,7 +198,7 @@ def _no_activity(launches: int, log: "IssueLog", cure: str) -> None:
 
 
 def _unrecorded(trace: "LinkedTrace", log: "IssueLog") -> None:
-    """Report graph replays and single launches without kernels, ignoring launches during a graph capture."""
+    """Report graph replays and launches for which no kernel was recorded, ignoring launches during a graph capture."""
     launches = trace.launches
     names = launches.words("name")
     kinds = [0 if text is None else 1 if is_graph_launch(text) else 2 if is_kernel_launch(text) else 0
@@ -270,8 +271,8 @@ def _captures(trace: "LinkedTrace") -> "Callable[[int], bool] | None":
 def warm_up_rows(trace: "LinkedTrace") -> "array[int]":
     """Return the rows of activities that were launched before the recording began.
 
-    Such an activity has a correlation id whose launch is not in the trace, and begins before the first activity of its
-    rank that has a launch.
+    The launch with such an activity's correlation id is not in the trace, and the activity begins before the first
+    activity of its rank that has a launch.
     """
     first = _first_launched(trace)
     return array("q", (row for row, rank, start in _without_launch(trace) if start < first.get(rank, start)))
@@ -415,7 +416,7 @@ def cap_durations(trace: "LinkedTrace") -> "LinkedTrace":
 
 
 def _overlaps(trace: "LinkedTrace", log: "IssueLog", overlapping: int) -> None:
-    """Report the total overlap within streams, and impossible durations as recorded and capped."""
+    """Report the total overlap within streams, and the impossible durations before and after capping."""
     table = trace.activities
     starts, durations, names = table.numbers("start_ns").data, table.numbers("duration_ns").data, table.words("name")
     overlap = 0
@@ -452,7 +453,7 @@ def _overlaps(trace: "LinkedTrace", log: "IssueLog", overlapping: int) -> None:
 
 
 def _clocks(trace: "LinkedTrace", log: "IssueLog") -> None:
-    """Report activities that begin before their launch, which means that the two clocks disagree."""
+    """Report activities that begin before their launch, which means that the clocks of CPU and GPU disagree."""
     launches = trace.launches.numbers("start_ns").data
     columns = (trace.activities.numbers(field).data for field in ("launch", "start_ns"))
     linked = early = worst = 0

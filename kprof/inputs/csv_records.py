@@ -12,7 +12,7 @@ def records(lines: Iterable[str], path: str, *, first: int = 1, skip_spaces: boo
     Args:
         lines: lines of the text.
         path: path of the file, for messages.
-        first: number of the first line in the file.
+        first: line number in the file of the first of ``lines``.
         skip_spaces: whether to ignore spaces after a comma.
 
     Raises:

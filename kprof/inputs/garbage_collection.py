@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Disable garbage collection in the block; scanning many small, short-lived objects would take long."""
+    """Disable garbage collection inside the ``with`` block, because scanning many small objects would take long."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -43,10 +43,11 @@ class ReportedGpu:
 
 
 def read_gpu_report(path: str) -> tuple[ReportedGpu, ...]:
-    """Return the GPUs that a report lists, in its order.
+    """Return the GPUs that a report lists, in the order of the report.
 
     Raises:
-        InputError: if the file is missing, too large, cut off, from neither or both programs, or lists no GPU.
+        InputError: if the file is missing, too large or cut off, is not the output of exactly one of the programs, or
+            lists no GPU.
     """
     text = _ESCAPES.sub("", boundary.read_text(path, most=_MOST_BYTES))
     lines = text.splitlines()
@@ -120,7 +121,7 @@ def _mode(text: str) -> str:
 
 
 def _fields(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield names and values. Later pools and ISAs repeat names, so callers keep the first value of each name."""
+    """Yield names and values. Sections on pools and ISAs repeat names, so callers keep the first value of each name."""
     for line in lines:
         name, colon, value = line.partition(":")
         if colon and value.strip():

@@ -65,7 +65,7 @@ class _Reading:
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 2
-        # A template parameter is stored as its number, because it may refer to another argument where it is repeated.
+        # A template parameter is stored as its number, because a substitution of it may refer to another argument.
         self._seen: list[str | int] = []
         self._arguments: list[str] = []
         self._depth = 0
@@ -107,7 +107,7 @@ class _Reading:
         return f"{returned if result else ''}{name}({listed}){qualifiers}"
 
     def _name(self) -> tuple[str, bool, str]:
-        """Return the name, whether it ends with template arguments, and the qualifiers that follow its parameters."""
+        """Return a name, whether it ends with template arguments, and the qualifiers that follow the parameters."""
         if self._next("N"):
             return self._nested()
         if self._next("Z"):

@@ -1,6 +1,6 @@
-"""Read the sizes that determine a model's GEMMs and attention from a Hugging Face ``config.json``, not its weights.
+"""Read a Hugging Face ``config.json``: the sizes that determine a model's GEMMs and attention. Weights are not read.
 
-Key names are those of the ``transformers`` configuration classes; multimodal models have them under ``text_config``.
+The keys are those of the ``transformers`` configuration classes; multimodal models have them under ``text_config``.
 """
 
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ _EXPERTS = (
 )  # fmt: skip
 _LATENT = ("DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM", "KimiK2ForCausalLM")
 _FEED_FORWARD_IS_EXPERT = ("MixtralForCausalLM", "GptOssForCausalLM", "Llama4ForCausalLM")
-"""Architectures whose ``intermediate_size`` is that of one expert, because they have no other key for it."""
+"""Architectures whose ``intermediate_size`` is the size of one expert, because they have no other key for that size."""
 
 KNOWN = (*_DENSE, *_EXPERTS, *_LATENT)
 """Architectures whose layers kprof supports."""
@@ -169,7 +169,7 @@ class _Reader:
         )
 
     def size(self, *names: str, needed: bool = True) -> int | None:
-        """Return the first of these keys that is present; report missing keys and values that are not sizes."""
+        """Return the value of the first of these keys in the file; report missing keys and invalid sizes."""
         for name in names:
             value = self.text.get(name)
             if value is None:
@@ -204,7 +204,7 @@ class _Reader:
         return ExpertSizes(count, chosen, inner, shared, None if layers is None else self.with_experts(layers))
 
     def with_experts(self, layers: int) -> int | None:
-        """Return the number of layers with experts: the first layers may be dense, or only every n-th has experts.
+        """Return the number of layers with experts. The first layers may be dense, or only every n-th has experts.
 
         The count does not loop over the layers, because a damaged file may claim millions of them.
         """
@@ -231,7 +231,7 @@ class _Reader:
         return None
 
     def dense(self, name: str, layers: int | None, experts: ExpertSizes | None) -> tuple[int | None, int | None]:
-        """Return the intermediate size and the number of the layers without experts."""
+        """Return the intermediate size of dense layers (without experts) and their number."""
         if experts is None:
             return self.size("intermediate_size"), layers
         known = None if layers is None or experts.layers is None else layers - experts.layers

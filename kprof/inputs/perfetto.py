@@ -1,7 +1,7 @@
 """Read Perfetto traces (``.pftrace``) of rocprofv3 and rocprof-sys into linked tables, block by block.
 
-The few required messages are declared here, so that only the package ``protobuf`` is needed. Field numbers are those of
-Perfetto's published ``trace_packet.proto`` and ``track_event.proto``.
+This module declares the few message types that it needs, so that only the package ``protobuf`` is required. Field
+numbers are those of Perfetto's published ``trace_packet.proto`` and ``track_event.proto``.
 """
 
 import re
@@ -42,14 +42,14 @@ _API = re.compile(r"(?:hip|hsa|roc|nccl)[A-Z_]")
 _COPY = re.compile(r"MEMORY_COPY|Copy(?:Host|Device)")
 _TRACK_AGENT = re.compile(r"(?:AGENT|GPU|Dispatch|Agent)\s*\[(\d{1,9})\]")
 _SIZES = ("workgroup", "grid")
-# Annotations that repeat what the slice itself contains.
+# Annotations that repeat values of the slice itself.
 _UNUSED = frozenset({"begin_ns", "end_ns", "delta_ns", "kind", "operation", "ancestor_id"})
 _TRACK_BITS = 0x7FFFFFFF
 MAX_PACKET = 256 << 20
 _CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
-# Number of cached names and sizes, which recur often.
+# Maximum number of cached names and sizes, because few different ones recur often.
 _KNOWN = 1 << 12
 _FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],
@@ -84,7 +84,7 @@ class PerfettoSlice(NamedTuple):
 
 
 def is_perfetto(path: Path) -> bool:
-    """Whether a file name is that of a Perfetto trace."""
+    """Return whether a file name is that of a Perfetto trace."""
     return path.name.endswith(ENDINGS) or _SYSTEMS.match(path.name) is not None
 
 
@@ -282,7 +282,7 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
             found.registers = integer(notes.get("vgpr_count"))
             found.workgroup_size, found.work_items = (_extents(notes.get(f"{name}_size")) for name in _SIZES)
             if found.workgroup_size is not None and found.work_items is not None:
-                # rocprofv3 writes a single number for each, so the shape of the grid is unknown.
+                # rocprofv3 writes a single number for each size, so the shape of the grid is unknown.
                 known = isinstance(notes["grid_size"], str)
                 found.workgroups = _divided(found.work_items, found.workgroup_size) if known else None
                 found.work_items = found.work_items if known else None

@@ -1,4 +1,4 @@
-"""Read files of untrusted directories: size limits apply, and links are never followed."""
+"""Read files of untrusted directories, with size limits and without following symbolic links."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from kprof.errors import InputError
 from kprof.inputs.opening import opened
 
 STAGE_LIMIT = 1 << 28
-"""Maximum bytes of one output of the compiler; a kernel of a hundred thousand instructions has a hundredth of that."""
+"""Maximum bytes of one compiler output; that of a kernel with 100,000 instructions has about a hundredth of this."""
 
 HEAD_LIMIT = 1 << 20
 LINE_LIMIT = 1 << 22
@@ -49,7 +49,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def plain_folder(path: Path) -> bool:
-    """Whether a path is a directory and not a link to one."""
+    """Return whether a path is a directory and not a link to one."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except OSError:

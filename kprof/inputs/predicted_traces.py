@@ -9,5 +9,5 @@ _HEAD_BYTES = 4096
 
 
 def is_predicted(path: str | Path) -> bool:
-    """Whether a file is a trace with predicted times."""
+    """Return whether a file is a trace with predicted times."""
     return _MARK in head_of(path, _HEAD_BYTES)

@@ -1,4 +1,4 @@
-"""Parse protocol-buffer messages from blocks of a file, declaring only the needed fields."""
+"""Parse protocol-buffer messages from blocks of a file. Callers declare only the fields that they need."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -16,7 +16,7 @@ _FIXED = {1: 8, 5: 4}
 _LONGEST_VARINT = 10
 
 Fields = Mapping[str, Sequence[tuple[int, str, Any]]]
-"""Fields of each message as (number, name, type); a type in a list is repeated, a string is a message's name."""
+"""Fields of each message as (number, name, type). A type in a list means a repeated field; a string names a message."""
 
 
 def parser(package: str, root: str, fields: Fields) -> Callable[[bytes], Any]:
@@ -69,7 +69,7 @@ def text(value: str | bytes) -> str:
 
 
 def varint(data: "bytes | bytearray | memoryview", at: int) -> tuple[int, int] | None:
-    """Return the varint at a position and its end, or ``None`` if the data ends within it.
+    """Return the varint at a position, and the position after it; ``None`` if the data ends within the varint.
 
     Raises:
         ValueError: if the varint is longer than ten bytes.
@@ -86,7 +86,7 @@ def varint(data: "bytes | bytearray | memoryview", at: int) -> tuple[int, int] |
 
 
 def fields_of(data: "bytes | memoryview") -> Iterator[tuple[int, int, int]]:
-    """Yield number, begin and end of each length-delimited field; other fields are skipped.
+    """Yield field number, begin and end of each length-delimited field; other fields are skipped.
 
     Raises:
         ValueError: if the data is not a message or ends within one.

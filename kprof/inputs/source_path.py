@@ -1,7 +1,7 @@
 """Normalise source paths, so that paths read from assembly, MLIR and LLVM IR can be compared.
 
-LLVM writes non-ASCII bytes as octal escapes in assembly, and as hexadecimal escapes in MLIR and LLVM IR; both encode
-UTF-8. :func:`same` and :func:`below` compare paths of different origin.
+LLVM writes the non-ASCII bytes of UTF-8 paths as octal escapes in assembly, and as hexadecimal escapes in MLIR and LLVM
+IR. :func:`same` and :func:`below` compare paths of different origin.
 """
 
 import ntpath
@@ -70,16 +70,16 @@ def _real(path: str, here: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two paths name the same file, by their text or after resolving links."""
+    """Return whether two paths name the same file, as written or after resolving links."""
     if one == other or spelled(one) == spelled(other):
         return True
-    here = os.getcwd()  # noqa: PTH109 - as a text
+    here = os.getcwd()  # noqa: PTH109 - a string is needed
     return _real(one, here) == _real(other, here)
 
 
 def below(path: str, folder: str) -> str | None:
-    """Return a path relative to a folder that contains it, by text or after resolving links, or ``None``."""
-    for make in (spelled, lambda each: _real(each, os.getcwd())):  # noqa: PTH109 - as a text
+    """Return a path relative to a folder that contains it, as written or after resolving links; else ``None``."""
+    for make in (spelled, lambda each: _real(each, os.getcwd())):  # noqa: PTH109 - a string is needed
         text, start = make(path), make(folder).rstrip("/") + "/"
         if text.startswith(start) and len(text) > len(start):
             return text[len(start) :]
@@ -87,7 +87,7 @@ def below(path: str, folder: str) -> str | None:
 
 
 def in_moved(text: str, before: str, now: str) -> str:
-    """Replace one folder by another in assembly, MLIR or LLVM IR, in every escape form of its bytes."""
+    """Replace one folder by another in the text of assembly, MLIR or LLVM IR, with or without escaped bytes."""
     # The folder occurs in quotes, either alone in .file or as the beginning of a path in loc(...).
     for escaped in (str, _to_octal, _to_hexadecimal):
         old, new = escaped(before), escaped(now)

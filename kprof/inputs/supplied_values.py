@@ -1,4 +1,4 @@
-"""Read ``--value NAME=N`` and ``--value NAME=FILE.json``: numbers that the description of a launch does not contain."""
+"""Read ``--value NAME=N`` and ``--value NAME=FILE.json``: argument values that a launch's description lacks."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ _BYTES = 64 << 20
 
 
 def supplied_values(items: Iterable[str]) -> dict[str, int | tuple[int, ...]]:
-    """Return the numbers by argument name; a tensor's integers are a tuple in memory order.
+    """Return the values by argument name: a number, or a tuple of a tensor's integers in memory order.
 
     Raises:
         KprofError: if an item is neither a number nor a file, or if the file is not JSON or contains values other than

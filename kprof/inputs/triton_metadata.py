@@ -1,4 +1,4 @@
-"""Read Triton's metadata of a compiled kernel (``kernel.json``), dropping values that no launch can have."""
+"""Read Triton's metadata of a compiled kernel (``kernel.json``), without values that are impossible for a launch."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from kprof.errors import KprofError
 from kprof.inputs import boundary
 
 RANGES: Mapping[str, tuple[int, int]] = {
-    # LDS above the limit compiles, and must be reported as such instead of being dropped.
+    # A kernel with more LDS than the GPU has compiles. The size must be reported as too large instead of being dropped.
     "shared": (0, 1 << 28),
     "num_warps": (1, 1 << 10),
     "num_stages": (0, 1 << 10),
@@ -17,7 +17,7 @@ RANGES: Mapping[str, tuple[int, int]] = {
     "kpack": (0, 1 << 10),
     "matrix_instr_nonkdim": (0, 1 << 10),
 }
-"""Numbers that the analysis uses, with their minimum and maximum valid values."""
+"""Minimum and maximum valid values of the numbers in the metadata that the analysis uses."""
 
 
 def sound(metadata: Any) -> tuple[dict[str, Any], list[str]]:
@@ -37,7 +37,7 @@ def sound(metadata: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def decoded(data: bytes, path: str) -> tuple[dict[str, Any], list[str]]:
-    """Return :func:`sound` metadata of a file's content; if it is damaged, empty metadata with a note."""
+    """Decode a file's content and return the result of :func:`sound`; if damaged, empty metadata and a note."""
     try:
         return sound(boundary.json_of(data, object, path, "the metadata is not JSON", unique=True))
     except KprofError as error:

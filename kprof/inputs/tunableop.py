@@ -1,9 +1,9 @@
 """Read PyTorch TunableOp result files, which contain the fastest GEMM solution found for each problem.
 
-A file has no heading. Lines of the form ``Validator,NAME,VALUE`` define the configuration for which it is valid,
-followed by lines ``OPERATOR,PROBLEM,SOLUTION,MILLISECONDS``. The solution ``Default`` means that no solution was faster
-than the library's own choice. If another solution was faster, the file does not contain the default's time, so the gain
-of tuning can only be computed with a second file or an untuned measurement.
+A file has no heading. It begins with lines ``Validator,NAME,VALUE``, the configuration for which the file is valid.
+Lines ``OPERATOR,PROBLEM,SOLUTION,MILLISECONDS`` follow. The solution ``Default`` means that no solution was faster than
+the library's own choice. If another solution was faster, the file does not contain the default's time. The gain of
+tuning can then only be computed with a second file or an untuned measurement.
 """
 
 import math
@@ -23,7 +23,7 @@ _LARGEST = 256 << 20
 
 @dataclass(frozen=True)
 class Solution:
-    """One tuned problem.
+    """An entry of a result file: the fastest solution for one GEMM problem.
 
     Attributes:
         operator: ``Gemm``, ``GemmAndBias``, ``GemmStridedBatched``, ``ScaledGemm`` ...
@@ -75,7 +75,7 @@ class TunableOpResults:
     Attributes:
         path: path of the file.
         validators: configuration for which the results are valid: PyTorch, HIP, library versions, ``GCN_ARCH_NAME``.
-        solutions: solutions in file order, so later lines for a problem follow earlier ones.
+        solutions: solutions in file order. A problem may occur several times.
         issues: sentences about records that were skipped.
     """
 
@@ -123,7 +123,7 @@ class TuningGain:
 
 
 def gains(results: TunableOpResults, untuned: TunableOpResults | None = None) -> list[TuningGain]:
-    """Compare the default with the best entry of each problem with both times, and return the largest gains first.
+    """Compare the default with the best entry of each problem for which both times are known; largest gains come first.
 
     Args:
         results: results of the tuned file.
@@ -139,7 +139,7 @@ def gains(results: TunableOpResults, untuned: TunableOpResults | None = None) ->
 
 @dataclass(frozen=True)
 class Suspect:
-    """A problem left at the default solution although a similar problem has a much faster one.
+    """A problem with the default solution although a similar problem has a much faster solution.
 
     Attributes:
         solution: entry with ``Default``.
@@ -182,7 +182,7 @@ def _distance(one: Solution, other: Solution) -> float | None:
 
 
 def is_results(path: Path) -> bool:
-    """Whether a file begins like a TunableOp result file."""
+    """Return whether a file begins like a TunableOp result file."""
     head = head_of(path, 512).lstrip(b"\xef\xbb\xbf")
     first = head.split(b"\n", 1)[0]
     return first.startswith(b"Validator,") or re.match(rb"\w+TunableOp_\w+,", first) is not None

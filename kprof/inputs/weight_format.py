@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 LARGEST = 1 << 24
-"""Maximum valid size. Larger values are damage; below it, products of sizes stay exact."""
+"""Maximum valid size. A larger value means that the file is damaged; products of smaller sizes are exact."""
 
 _FOUR, _EIGHT = 4, 8
 _KEPT = ("ignore", "modules_to_not_convert", "exclude", "exclude_layers", "ignored_layers")
@@ -40,7 +40,7 @@ class WeightFormat:
 
 
 def quantised(found: Mapping[str, Any]) -> tuple[WeightFormat, list[str]]:
-    """Return the format of most weights, and sentences about unknown parts of it.
+    """Return the format of most weights, and sentences about parts of the configuration that kprof does not support.
 
     Args:
         found: ``quantization_config`` of the file.
@@ -71,7 +71,7 @@ class _Reader:
         return WeightFormat(method)
 
     def kept(self, found: Mapping[str, Any]) -> None:
-        """Report GEMMs that are not quantised, which depends on each module's name."""
+        """Report that some modules are not quantised. Which GEMMs this affects depends on the modules' names."""
         names = [name for key in _KEPT if isinstance(found.get(key), list) for name in found[key]]
         products = [str(n) for n in names if _PRODUCT.search(str(n)) and not _NO_PRODUCT.search(str(n))]
         if products:
@@ -82,7 +82,7 @@ class _Reader:
             )
 
     def compressed(self, found: Mapping[str, Any]) -> WeightFormat:
-        """Read the form of ``compressed-tensors``; the first group is used for all weights."""
+        """Read a configuration of ``compressed-tensors``; its first group is used for all weights."""
         groups = found.get("config_groups")
         listed = list(groups.values()) if isinstance(groups, dict) else []
         first = listed[0] if listed else None
@@ -103,7 +103,7 @@ class _Reader:
         return self.unknown("compressed-tensors", f"{repr(bits)[:10]} bits of {repr(kind)[:20]}, {sides},")
 
     def quark(self, found: Mapping[str, Any]) -> WeightFormat:
-        """Read the form of AMD's Quark: the global configuration, or that of the experts if there is no global one."""
+        """Read a configuration of AMD's Quark: the global part or, without one, the part for the experts."""
         layers = found.get("layer_quant_config")
         every = found.get("global_quant_config")
         kind = _quark_kind(every)
@@ -152,5 +152,5 @@ def _quark_kind(config: Any) -> str | None:
 
 
 def is_size(value: Any) -> TypeGuard[int]:
-    """Whether a value is an integer from 1 to :data:`LARGEST`."""
+    """Return whether a value is an integer from 1 to :data:`LARGEST`."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LARGEST

@@ -1,8 +1,8 @@
 """Read XLA's profiles (``.xplane.pb`` from JAX and TensorFlow) into linked tables, one plane at a time.
 
-Only the needed messages are declared, with the field numbers of XLA's published ``xplane.proto``. The streams of a
-GPU's plane are read as activities. Its other lines (``XLA Ops``, ``Steps``) are derived from the streams and would
-count twice.
+Only the needed message types are declared, with the field numbers of XLA's published ``xplane.proto``. The streams of a
+GPU's plane are read as activities. Its other lines (``XLA Ops``, ``Steps``) are derived from the streams. They are
+ignored, because their times would count twice.
 """
 
 import re
@@ -69,7 +69,7 @@ _SIZE = re.compile(r"\bsize:(\d{1,18})\b")
 
 
 def is_xplane(path: Path) -> bool:
-    """Whether a file name is that of an XLA profile."""
+    """Return whether a file name is that of an XLA profile."""
     return path.name.endswith(ENDINGS)
 
 
@@ -118,7 +118,7 @@ class _Reader:
             yield plane
 
     def _whole_line(self, data: bytes) -> Any:
-        """Return a parsed line; a damaged line has no events."""
+        """Parse a line of a plane; if it is damaged, return a line without events."""
         try:
             return self._line(data)
         except self._error:

@@ -1,4 +1,4 @@
-"""AMDGCN assembly: text from Triton, clang or llvm-objdump to instructions, loops, resources and source lines."""
+"""Parse AMDGCN assembly of Triton, clang or llvm-objdump into instructions, loops, resources and source lines."""
 
 from kprof.inputs.amdgcn.effects import RegisterEffects
 from kprof.inputs.amdgcn.flow import Block, Flow, Loop

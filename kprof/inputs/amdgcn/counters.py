@@ -1,4 +1,4 @@
-"""Wait counters that an instruction increments, for each hardware generation.
+"""Determine the wait counters that an instruction increments on each hardware generation.
 
 gfx9 counts loads and stores in ``vmcnt``; gfx10 and gfx11 count stores and atomics without return in ``vscnt``; gfx12
 has one counter for each kind of access; gfx1250 adds ``asynccnt``, ``tensorcnt`` and ``xcnt``. Source: the AMD ISA
@@ -36,7 +36,7 @@ def _lds(name: str, generation: Generation) -> tuple[str, ...]:
 def counters_of(
     cls: InstructionClass, kind: InstructionKind, space: MemorySpace | None, name: str, generation: Generation
 ) -> tuple[str, ...]:
-    """Return the wait counters that one instruction increments in its usual form (atomics without return)."""
+    """Return the wait counters that an instruction increments; for an atomic, in the form that returns nothing."""
     new = generation in _NEW
     scalar = "kmcnt" if new else "lgkmcnt"
     translated = ("xcnt",) if generation is Generation.GFX1250 else ()
@@ -65,6 +65,6 @@ def counters_of(
 
 
 def returning_atomic(counters: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the counters of an atomic that returns the old value, which is waited for like a load."""
+    """Return the counters of an atomic that returns the old value, for which programs wait as for a load's result."""
     swap = {"vscnt": "vmcnt", "storecnt": "loadcnt"}
     return tuple(swap.get(counter, counter) for counter in counters)

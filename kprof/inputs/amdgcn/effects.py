@@ -1,4 +1,4 @@
-"""Registers that an instruction reads and writes, including implicit ones."""
+"""Determine the registers that an instruction reads and writes, including registers that its operands do not name."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ class Roles:
     Attributes:
         destinations: number of leading operands that are written.
         keeps: whether the destinations keep part of their old value and are therefore also read.
-        reads: implicit registers read.
-        writes: implicit registers written.
-        swapped: positions of operands beyond the destinations that are read and written.
-        half_written: positions of operands whose lower half alone is written (compare-and-swap data).
+        reads: registers that are read although no operand names them.
+        writes: registers that are written although no operand names them.
+        swapped: positions of operands that are read and written but are not among the destinations.
+        half_written: positions of operands of which only the lower half is written (compare-and-swap data).
     """
 
     destinations: int = 0
@@ -80,7 +80,7 @@ class RegisterEffects:
     __slots__ = ("_reads", "_writes", "read_groups", "write_groups")
 
     def __init__(self, read_groups: Sequence[Group], write_groups: Sequence[Group]) -> None:
-        """Store the groups; the sets of names are built on first use."""
+        """Store the groups; :attr:`reads` and :attr:`writes` are built from them on first use."""
         self.read_groups = read_groups
         self.write_groups = write_groups
         self._reads: frozenset[str] | None = None
@@ -106,7 +106,7 @@ class RegisterEffects:
 
 
 def roles_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Roles:
-    """Return the role of each operand. The first operand of an unknown mnemonic is assumed to be written."""
+    """Return the roles of an instruction's operands. An unknown mnemonic is assumed to write its first operand."""
     cls = opcode.cls
     # Compared one by one: set membership would hash an Enum, which costs more than these comparisons.
     if cls is _VALU or cls is _MATRIX:
@@ -268,12 +268,12 @@ class _Named(NamedTuple):
     """Facts that follow from the mnemonic alone, cached per mnemonic because kernels repeat few mnemonics.
 
     Attributes:
-        fixed: the roles, if operands and modifiers cannot change them.
-        dual_mask: whether it is a dual select, which reads VCC in its short form.
-        division: whether it reads VCC.
-        base: whether it reads M0.
-        two_results: whether it may write a mask besides its result.
-        keeps: whether it keeps part of the destination's old value.
+        fixed: the roles, if they are the same for all operands and modifiers; else ``None``.
+        dual_mask: whether the instruction is a dual select (``v_dual_cndmask``), whose short form reads VCC.
+        division: whether the instruction is ``v_div_fmas``, which reads VCC.
+        base: whether the instruction reads M0.
+        two_results: whether the instruction may write a mask besides its result.
+        keeps: whether the instruction keeps part of the destination's old value.
     """
 
     fixed: Roles | None = None
@@ -305,13 +305,13 @@ def _shared(destinations: int, keeps: bool, reads: tuple[str, ...]) -> Roles:
 
 
 def _is_mask(operand: str) -> bool:
-    """Whether an operand can hold a lane mask: an SGPR, VCC, or ``null``."""
+    """Return whether an operand can hold a lane mask: an SGPR, VCC, or ``null``."""
     names = registers(operand)
     return operand == "null" or (bool(names) and names[0][0] not in "va") or operand.startswith("vcc")
 
 
 def _dpp_keeps(modifiers: Mapping[str, str]) -> bool:
-    """Whether DPP may leave some lanes of the destination unchanged."""
+    """Return whether DPP may leave some lanes of the destination unchanged."""
     masks = (modifiers.get("row_mask", "0xf"), modifiers.get("bank_mask", "0xf"))
     return "dpp8" not in modifiers and (masks != ("0xf", "0xf") or "bound_ctrl" not in modifiers)
 

@@ -1,7 +1,7 @@
 """Evaluate integer expressions of the assembler, such as ``max(totalnumvgprs(.Lk.num_agpr, .Lk.num_vgpr), 1)``.
 
-Newer LLVM writes resources as symbols and expressions if a kernel calls functions. The supported subset is what
-resource directives use: arithmetic, comparison, logic, ``max``, ``or``, ``alignto``, ``totalnumvgprs``, ``extrasgprs``.
+If a kernel calls functions, newer LLVM writes its resources as symbols and expressions. This module supports the
+operations in them: arithmetic, comparison, logic, ``max``, ``or``, ``alignto``, ``totalnumvgprs``, ``extrasgprs``.
 """
 
 import re
@@ -56,8 +56,8 @@ def _align(value: int, granule: int) -> int:
 def extra_sgprs(vcc: int, flat_scratch: int, xnack: int, arch: str) -> int:
     """Return the number of SGPRs that an architecture reserves beyond the numbered ones.
 
-    VCC takes 2, XNACK 4 and flat scratch 6 in total (gfx9); architected flat scratch (gfx940 and later) always
-    takes 6; from gfx10 on nothing is reserved. Source: LLVM's AMDGPU usage guide, ``.amdhsa_reserve_*``.
+    On gfx9, the total is 2 with VCC, 4 with XNACK and 6 with flat scratch. With architected flat scratch (gfx940 and
+    later) it is always 6. From gfx10 on, it is 0. Source: LLVM's AMDGPU usage guide, ``.amdhsa_reserve_*``.
     """
     extra = 2 if vcc else 0
     generation = generation_of(arch)

@@ -1,4 +1,4 @@
-"""Basic blocks, dominators and natural loops."""
+"""Compute a kernel's control flow: basic blocks, dominators and natural loops."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ class Block:
 
     Attributes:
         index: position in :attr:`AssemblyKernel.blocks`.
-        label: label at the block's start that branches name; ``None`` if the block has no label.
+        label: label at the block's start by which branches refer to it; ``None`` if the block has no label.
         start: index of the first instruction.
         end: index after the last instruction.
         successors: indexes of blocks that may follow.
@@ -76,7 +76,8 @@ class Flow:
 _STOPS = {InstructionKind.JUMP, InstructionKind.INDIRECT, InstructionKind.END}
 _LOCAL_LABEL = re.compile(r"\.L[\w$.]+")
 _HARDLY_TARGETS = (".Ltmp", ".Lfunc_", ".Lpost_")
-# A far jump is s_getpc, s_add, s_addc, s_setpc, possibly interleaved with a few unrelated instructions.
+# Number of instructions before s_setpc to search for the jump's target. A far jump is s_getpc, s_add, s_addc, s_setpc,
+# possibly interleaved with a few unrelated instructions.
 _FAR_JUMP_REACH = 8
 
 

@@ -1,8 +1,9 @@
-"""Add the full numbers of gfx1250's vector registers above 255 to a disassembly, as the compiler writes them.
+"""Add the full numbers of vector registers above 255 (gfx1250) to a disassembly, in the compiler's notation.
 
 An instruction encodes eight bits of a register number. Two more bits for each operand come from the wavefront's mode,
-which ``s_set_vgpr_msb`` sets: bits 0 and 1 for the first source, then the second, the third and the destination. The
-compiler writes ``v5 /*v261*/``; a disassembler sees one instruction at a time and writes only ``v5``.
+which ``s_set_vgpr_msb`` sets: bits 0 and 1 are for the first source, the next pairs of bits for the second source, the
+third source and the destination. The compiler writes ``v5 /*v261*/``. A disassembler does not know the mode, because it
+looks at one instruction at a time, and writes only ``v5``.
 """
 
 import re
@@ -78,7 +79,7 @@ def _states(kernel: AssemblyKernel) -> dict[int, int | None]:
 
 
 def _named(instruction: Instruction, state: int) -> str:
-    """Return an instruction's text with the full number behind each register above 255."""
+    """Return an instruction's text with the full number as a comment behind each register above 255."""
     written = []
     for half, (name, operands) in zip(instruction.text.split(" :: "), instruction.halves, strict=False):
         mnemonic, _, words = half.partition(" ")

@@ -1,9 +1,9 @@
-"""One instruction: its operands, registers, source location and wait counts.
+"""Decode one instruction: its operands, registers, source location and wait counts.
 
-Expensive facts (operands, registers, source frames) are computed on first use, so that reading a long file stays cheap.
+Operands, registers and source frames are computed on first use, so that reading a long file is fast.
 
-Field positions are those of the AMD ISA guides (``S_WAITCNT`` in the chapter on SOPP instructions) for each generation;
-the test suite compares them with an assembler. A field at its maximum waits for nothing and is left out.
+The bit fields of ``S_WAITCNT`` follow the AMD ISA guides (chapter on SOPP instructions) for each generation; the test
+suite compares them with an assembler. A field with its maximum value waits for nothing and is left out.
 """
 
 import re
@@ -52,7 +52,7 @@ class Detail:
     __slots__ = ("_effects", "_first", "_opcode", "_rest", "_second", "_waits", "modifiers", "operands")
 
     def __init__(self, opcode: Opcode, text: str) -> None:
-        """Split the text into operands and modifiers; everything else is computed on first use."""
+        """Split the text into operands and modifiers; all other properties are computed on first use."""
         self._opcode = opcode
         self._rest = text[len(opcode.mnemonic) :]
         self._effects: RegisterEffects | None = None
@@ -118,11 +118,11 @@ class Detail:
 
 @dataclass(frozen=True)
 class AssemblyFrame:
-    """One source position. ``line`` is 1-based; 0 means that the compiler recorded no line.
+    """One source position of an instruction.
 
     Attributes:
         file: path, with its directory if the assembly contains it.
-        line: 1-based line.
+        line: 1-based line; 0 if the compiler recorded no line.
         column: 1-based column, 0 when unknown.
         in_library: whether the file belongs to Triton itself or to the HIP headers.
     """
@@ -151,7 +151,7 @@ class Instruction:
         text: the instruction without comment, as written.
         comment: the compiler's comment on the same line, or an empty string.
         opcode: facts shared by all instructions with this mnemonic.
-        source: the ``.loc`` directive in force, ``None`` without debug information.
+        source: the last ``.loc`` directive before the instruction; ``None`` without debug information.
     """
 
     __slots__ = ("_detail", "comment", "index", "line", "opcode", "source", "text")
@@ -178,7 +178,7 @@ class Instruction:
         return self.opcode.mnemonic
 
     def rewrite(self, text: str) -> None:
-        """Replace the instruction's text with a more detailed one, and discard what was decoded from the old text."""
+        """Replace the instruction's text with a more detailed text, and discard the values decoded from the old one."""
         self.text = text
         self._detail = None
 
@@ -224,7 +224,7 @@ class Instruction:
 
     @property
     def to_lds(self) -> bool:
-        """Whether it moves data between memory and LDS without registers (by mnemonic or ``lds`` modifier)."""
+        """Whether the mnemonic or the ``lds`` modifier says that it moves data between memory and LDS directly."""
         return self.opcode.to_lds or (self.opcode.cls is InstructionClass.VMEM and "lds" in self.modifiers)
 
     @property

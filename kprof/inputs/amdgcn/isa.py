@@ -5,7 +5,7 @@ from enum import Enum
 
 
 class InstructionClass(str, Enum):
-    """Part of a compute unit that an instruction occupies.
+    """Hardware unit of a compute unit that an instruction occupies.
 
     ``VMEM`` covers all vector memory accesses through the texture path (global, buffer, flat, image, and loads directly
     into LDS) except scratch. ``OTHER`` is bookkeeping: nops, priorities, scheduling hints, messages. ``UNKNOWN`` is a
@@ -120,12 +120,12 @@ def generation_of(arch: str) -> Generation:
 
 
 def has_architected_flat_scratch(arch: str) -> bool:
-    """Whether the scratch address needs no SGPRs of the kernel (gfx94x, gfx95x)."""
+    """Return whether the scratch address needs no SGPRs of the kernel (gfx94x, gfx95x)."""
     return arch.startswith(("gfx94", "gfx95", "gfx9-4"))
 
 
 def has_unified_registers(arch: str) -> bool:
-    """Whether AGPRs and VGPRs share one register file (gfx90a, gfx94x, gfx95x)."""
+    """Return whether AGPRs and VGPRs share one register file (gfx90a, gfx94x, gfx95x)."""
     return arch == "gfx90a" or has_architected_flat_scratch(arch)
 
 

@@ -1,4 +1,4 @@
-"""Class, kind, space and width of vector memory and LDS mnemonics, in their old and new spellings."""
+"""Determine class, kind, space and width of vector memory and LDS mnemonics, in their old and new spellings."""
 
 import re
 
@@ -27,7 +27,7 @@ _PERMUTES = ("ds_swizzle", "ds_permute", "ds_bpermute")
 
 
 def _width(name: str) -> int | None:
-    """Return the bytes of one access: the first width in the name (a later one is a transposing load's element)."""
+    """Return the bytes of one access, from the first width in the name; a second width is that of an element."""
     match = _WIDTH.search(name)
     if match is None:
         return None
@@ -111,6 +111,6 @@ def classify(name: str) -> Answer:
     if rest.startswith("prefetch_"):
         return cls, InstructionKind.PREFETCH, space, False, None, 1
     kind = InstructionKind.LOAD if rest.startswith("load_") else InstructionKind.STORE
-    # A typed access moves as many bytes as its format says, which the mnemonic does not contain.
+    # The number of bytes of a typed access depends on its format, which the mnemonic does not contain.
     size = None if "format" in rest or "block" in rest else _width(name)
     return cls, kind, space, to_lds, size, 1

@@ -1,8 +1,8 @@
 """Read the YAML between ``.amdgpu_metadata`` and ``.end_amdgpu_metadata``.
 
 LLVM writes a small subset of YAML: nested block mappings and sequences of plain or quoted scalars. This module parses
-that subset itself, because importing a YAML library takes longer than reading the whole assembly. Any other YAML goes
-to PyYAML's safe loader.
+that subset itself, because importing a YAML library takes longer than reading the whole assembly. Text outside the
+subset is parsed by PyYAML's safe loader.
 """
 
 import re

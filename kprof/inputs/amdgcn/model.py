@@ -18,12 +18,12 @@ class Registers:
             multiple of 4 on gfx90a and later.
         agpr: accumulation VGPRs per lane; ``None`` if the architecture has none and the compiler did not record a
             count.
-        sgpr: SGPRs including VCC, flat-scratch and XNACK extras, as in ``.sgpr_count``.
+        sgpr: SGPRs including the extras (VCC, flat scratch and XNACK), as in ``.sgpr_count``.
         next_free_vgpr: VGPR count from which the kernel descriptor allocates; includes AGPRs on gfx90a and later, and
             padding requested by ``waves_per_eu``.
-        next_free_sgpr: SGPRs without extras, including padding.
-        padded_sgpr: SGPRs with extras and padding, as in ``; NumSGPRsForWavesPerEU``.
-        accum_offset: first AGPR in the unified file (gfx90a and later).
+        next_free_sgpr: SGPRs without the extras, including padding requested by ``waves_per_eu``.
+        padded_sgpr: SGPRs including the extras and padding, as in ``; NumSGPRsForWavesPerEU``.
+        accum_offset: position of the first AGPR in the unified register file (gfx90a and later).
         vgpr_spills: number of spilled VGPRs.
         sgpr_spills: number of spilled SGPRs.
         scratch_bytes: private segment per lane, in bytes.
@@ -31,10 +31,10 @@ class Registers:
             its kernels.
         wavefront_size: 32 or 64.
         max_workgroup_size: maximum flat workgroup size, in lanes.
-        total_vgpr: unified total, as ``; TotalNumVgprs`` or ``.vgpr_count`` on gfx90a and later.
+        total_vgpr: VGPRs and AGPRs together, as in ``; TotalNumVgprs`` or, on gfx90a and later, ``.vgpr_count``.
         wgp_mode: whether the kernel runs in workgroup processor mode (gfx10 to gfx12), else ``None``.
-        occupancy: LLVM's own ``; Occupancy:``. It ignores LDS that is allocated at launch.
-        code_bytes: LLVM's ``; codeLenInByte``.
+        occupancy: occupancy that LLVM writes as ``; Occupancy:``. It ignores LDS that is allocated at launch.
+        code_bytes: size of the code in bytes, which LLVM writes as ``; codeLenInByte``.
         dynamic_stack: whether the stack size is unknown at compile time.
     """
 
@@ -71,10 +71,10 @@ class AssemblyKernel:
         directives: ``.amdhsa_*`` directives without that prefix; expressions that could not be evaluated stay as text.
         metadata: this kernel's entry of the YAML (or MessagePack) metadata.
         comments: LLVM's ``; Name: value`` comments, such as ``NumVgprs`` and ``Occupancy``.
-        is_kernel: whether it has a kernel descriptor or metadata; ``False`` for device functions.
+        is_kernel: whether the function has a kernel descriptor or metadata; ``False`` for device functions.
         line: 1-based line of its label in the assembly.
-        complete: whether the end was found (``.size``, end label or final ``s_endpgm``); ``False`` for a truncated
-            file.
+        complete: whether the end of the function was found (``.size``, end label or final ``s_endpgm``); ``False`` for
+            a truncated file.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Assembly:
         functions: device functions that are not kernels.
         unknown: number of occurrences of each mnemonic that no known assembler accepts.
         notes: sentences for the user about missing or unusual content.
-        truncated: whether the file ends too early; what was read is still usable.
+        truncated: whether the file ends too early; the content before that is still usable.
         source: tool that wrote the text: ``triton``, ``clang``, ``objdump`` or ``unknown``.
         path: path that the text was read from.
     """

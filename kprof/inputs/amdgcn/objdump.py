@@ -20,7 +20,7 @@ class Normalized:
     Attributes:
         text: the text.
         functions: names of the functions in a disassembly.
-        kernels: functions at a 256-byte boundary, the alignment that kernels require.
+        kernels: names of the functions at a 256-byte boundary, the alignment that kernels require.
         disassembly: whether the text came from llvm-objdump.
     """
 
@@ -38,7 +38,7 @@ _NEVER_FALLS_THROUGH = ("s_endpgm", "s_branch", "s_setpc")
 
 
 def is_objdump(text: str) -> bool:
-    """Whether the text is llvm-objdump's output."""
+    """Return whether the text is llvm-objdump's output."""
     head = text[:4096]
     return _HEADER.search(head) is not None or "\nDisassembly of section" in head
 
@@ -62,7 +62,7 @@ def _labelled(line: str, labels: dict[int, str], addresses: dict[int, int], base
     code, _, comment = line.partition("//")
     code = code.strip()
     if code.startswith(".long"):
-        # Instructions that the tool cannot decode must be counted as unknown instead of being skipped as data.
+        # Instructions that llvm-objdump cannot decode must be counted as unknown instead of being skipped as data.
         return f"undecoded{code[len('.long') :]}"
     target = _TARGET.search(comment)
     if target is None or target[1] not in bases or not code.startswith(_JUMPS):

@@ -1,8 +1,8 @@
 """Look up the :class:`Opcode` of a mnemonic.
 
-The class follows from the form of the name. Whether the name exists is looked up in ``mnemonics.txt``, which lists the
-mnemonics that the assemblers of LLVM 19 to 24 accept for any AMD GPU (written by ``scripts/list_mnemonics.py``). An
-invented ``v_foo_bar`` is therefore ``UNKNOWN`` although it looks like vector arithmetic.
+The form of a name determines its class. ``mnemonics.txt`` lists the names that exist: the mnemonics that the assemblers
+of LLVM 19 to 24 accept for any AMD GPU (written by ``scripts/list_mnemonics.py``). An invented ``v_foo_bar`` is
+therefore ``UNKNOWN`` although it looks like vector arithmetic.
 """
 
 from dataclasses import dataclass
@@ -137,7 +137,7 @@ _MEMORY_PREFIXES = (
 
 @dataclass(frozen=True)
 class Shape:
-    """Facts suggested by the form of a name, regardless of the generation and of whether the name exists."""
+    """Properties that the form of a mnemonic suggests, for any generation and even if the mnemonic does not exist."""
 
     cls: InstructionClass
     kind: InstructionKind = InstructionKind.PLAIN

@@ -6,8 +6,8 @@ from functools import lru_cache
 _TOKEN = re.compile(r"(?:[^\s,\[\]()]|\[[^\]]*\]?|\((?:[^()]|\([^()]*\))*\)?|[\])])+|,")
 # gfx1250 assembly contains the low byte of a register number, and the full number in a comment: v0 /*v256*/
 _HIGH_VGPR = re.compile(r"v(?:\d+|\[\d+:\d+\])(\.[lh])?\s*/\*(v(?:\d+|\[\d+:\d+\]))(?:\.[lh])?\*/")
-# Registers and numbers followed by simple modifiers, as in most instructions. A single match parses them, which is
-# faster than the loop that handles arbitrary text.
+# Most instructions have only registers and numbers followed by simple modifiers. One regular expression parses them,
+# which is faster than the loop that handles arbitrary text.
 _OPERAND = r"-?(?:[vsa](?:[0-9]+|\[[0-9]+:[0-9]+\])|[0-9]+|0x[0-9a-f]+|vcc|exec|off)"
 _MODIFIER = r"(?![vsa][0-9]|off\b)[a-z][a-z0-9_]*(?::(?:[a-z0-9_]+|\[[0-9,]+\]))?"
 _PLAIN = re.compile(rf" ({_OPERAND}(?:, {_OPERAND})*)((?: {_MODIFIER})*)").fullmatch
@@ -60,7 +60,7 @@ def split(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _split_any(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Split any text like :func:`split`, without its fast path."""
+    """Split any text as :func:`split` does, but without the fast regular expression."""
     if "/*" in text:
         text = _C_COMMENT.sub("", _HIGH_VGPR.sub(lambda m: m[2] + (m[1] or ""), text))
     operands: list[str] = []

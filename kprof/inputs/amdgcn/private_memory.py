@@ -16,7 +16,8 @@ from kprof.inputs.amdgcn.isa import InstructionClass, MemorySpace, Opcode
 _COPY = re.compile(r"s_mov_b64 s\[(\d{1,4}):\d+\], s\[0:1\]$")
 _ADD = re.compile(r"s_add_u32 s(\d{1,4}), s(\d{1,4}), s\d+$")
 _QUAD = re.compile(r"\bs\[(\d{1,4}):(\d{1,4})\]")
-# The offset is added within the first instructions of the entry; preloaded kernel arguments make the entry longer.
+# Number of instructions to search for the addition of the wavefront's offset. It is near the kernel's entry, which is
+# longer with preloaded kernel arguments.
 _ENTRY = 200
 
 
@@ -48,7 +49,7 @@ def _descriptor(instruction: Instruction) -> str | None:
 
 
 def _at_entry(instructions: Sequence[Instruction]) -> str | None:
-    """Return the registers to which the kernel's entry adds its wavefront's offset."""
+    """Return the registers to which the kernel adds its wavefront's offset at the entry; ``None`` if there are none."""
     holders = {"0"}
     for instruction in instructions[:_ENTRY]:
         if copied := _COPY.match(instruction.text):

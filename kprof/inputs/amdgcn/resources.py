@@ -22,7 +22,7 @@ def _first(*values: Any) -> int | None:
 
 
 def _vgprs(arch: str, comments: Facts, metadata: Mapping[str, Any], symbols: Facts) -> tuple[int | None, int | None]:
-    """Return architected VGPRs and the unified total."""
+    """Return the numbers of architected VGPRs, and of VGPRs and AGPRs together."""
     agpr = _first(comments.get("NumAgprs"), symbols.get("num_agpr"), metadata.get(".agpr_count"))
     total = _first(comments.get("TotalNumVgprs"), metadata.get(".vgpr_count"))
     vgpr = _first(comments.get("NumVgprs"), symbols.get("num_vgpr"))

@@ -24,7 +24,7 @@ _LIBRARY = re.compile(
 
 @lru_cache(maxsize=1024)
 def is_library(path: str) -> bool:
-    """Whether a source file is part of Triton itself or of the HIP headers."""
+    """Return whether a source file is part of Triton itself or of the HIP headers."""
     return _LIBRARY.search(path.replace("\\", "/")) is not None
 
 
@@ -113,13 +113,13 @@ class Body:
     """A function that is being read.
 
     Attributes:
-        name: symbol.
+        name: symbol name.
         line: 1-based line of its label, 0 if it has none.
         alignment: exponent of the last ``.p2align`` before the label; 8 for kernels.
         instructions: instructions in program order.
         labels: position of the instruction that follows each label.
         comments: values of the compiler's comments after the function, by key.
-        ended: whether the function's end was marked.
+        ended: whether a directive or label marked the function's end.
     """
 
     name: str

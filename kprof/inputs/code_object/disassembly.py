@@ -28,7 +28,7 @@ _NO_TYPE, _FUNCTION = 0, 2
 
 @cache
 def _objdumps() -> tuple[str, ...]:
-    """Return the paths of all installed llvm-objdump: ROCm's, then versioned from the newest, then unversioned."""
+    """Return the paths of all llvm-objdump: ROCm's, then ``llvm-objdump-N`` from the newest, then ``llvm-objdump``."""
     names = (*_ROCM, *(f"llvm-objdump-{version}" for version in _VERSIONS), "llvm-objdump")
     return tuple(found for found in map(shutil.which, names) if found is not None)
 
@@ -131,7 +131,7 @@ def _without_padding(text: str, code: CodeObject) -> str:
 def _without_labels(text: str, code: CodeObject) -> str:
     """Blank out headings that are labels inside a function, and rewrite branches to them as function offsets.
 
-    Hand-written kernels keep their labels as untyped symbols, and the tool prints each of them like a function.
+    Hand-written kernels keep their labels as untyped symbols, and llvm-objdump prints each of them like a function.
     """
     symbols = list(Elf(code.data).symbols())
     functions = {kernel.name for kernel in code.kernels} | {s.name for s in symbols if s.kind == _FUNCTION}
@@ -156,7 +156,7 @@ def _without_labels(text: str, code: CodeObject) -> str:
 
 
 def _with_target(line: str, inside: Mapping[str, tuple[str, int]]) -> str:
-    """Append a branch's target in the form that llvm-objdump uses for other targets: ``<function+0x40>``."""
+    """Append the target of a branch to a label, in the form of llvm-objdump's other targets: ``<function+0x40>``."""
     code, comment, _ = line.partition("//")
     words = code.split()
     if not comment or len(words) != 2 or words[1] not in inside or not words[0].startswith(("s_branch", "s_cbranch")):

@@ -1,6 +1,6 @@
 """Read 64-bit little-endian ELF files: sections, symbols and notes.
 
-The reader accepts untrusted files: it checks every offset and never allocates memory by a size that the file claims.
+The reader accepts untrusted files: it checks every offset, and does not allocate memory based on sizes in the file.
 """
 
 import struct
@@ -122,7 +122,7 @@ class Elf:
         return self.data[start : start + size]
 
     def notes(self) -> Iterator[tuple[str, int, bytes]]:
-        """Yield owner, type and content of each note in note sections or, without any, in note segments."""
+        """Yield owner, type and content of each note. Note segments are read only if there are no note sections."""
         spans = [(s.offset, s.size) for s in self.sections if s.type == _SHT_NOTE]
         if not spans:
             for number in range(self._segment_count):

@@ -1,8 +1,8 @@
-"""Source lines of a code object's instructions, from DWARF's line table and inlined calls.
+"""Read the source lines of a code object's instructions from DWARF's line table and inlined calls.
 
-The line table contains only the innermost line; for a sum over a tile, that line lies in Triton's own library. The
-caller's line is recorded with the inlined call (``DW_TAG_inlined_subroutine``), together with the addresses that the
-call was compiled to.
+The line table contains only the innermost line. For a sum over a tile, for example, that line lies in Triton's own
+library. The caller's line is recorded with the inlined call (``DW_TAG_inlined_subroutine``), together with the
+addresses of the call's code.
 """
 
 from bisect import bisect_right

@@ -1,9 +1,9 @@
 """Disassemble code with LLVM's C interface in a separate program, because LLVM can abort its process.
 
 Run as ``python llvm_child.py LIBRARY CPU FEATURES MARK STUB...`` with the code on standard input. It prints one line
-per instruction: offset, length in bytes, and text, which is empty if LLVM does not recognise the instruction. With
-``mark``, each line is flushed at once so that none is lost if LLVM aborts; this is slower. The program imports nothing
-from kprof, so it starts quickly.
+per instruction: offset, length in bytes, and text, which is empty if LLVM does not recognise the instruction. If MARK
+is ``mark``, each line is flushed at once so that none is lost if LLVM aborts; this is slower. The program imports
+nothing from kprof, so it starts quickly.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ _RTLD_LAZY = 1
 
 
 def load(path: str, stubs: list[str]) -> Any:
-    """Load LLVM and set up its AMDGPU disassembler. Stubs replace compression libraries, which it never calls."""
+    """Load LLVM and set up its AMDGPU disassembler. Stubs replace compression libraries, which it never calls here."""
     for stub in stubs:
         ctypes.CDLL(stub, mode=ctypes.RTLD_GLOBAL)
     # ctypes resolves all symbols at load time. With lazy binding, symbols that are never called may be missing.

@@ -20,8 +20,8 @@ from kprof.inputs.code_object.elf import Elf
 from kprof.inputs.code_object.model import CodeObject
 
 # LLVM's library in ``rocm-bindings-compiler`` links to ROCm's builds of zlib and zstd but calls neither of them when it
-# disassembles. If ROCm is not installed, empty libraries with these names let it load. Layout: ELF-64 System V ABI,
-# chapters 4 and 5.
+# disassembles. If ROCm is not installed, empty stub libraries with their names let LLVM's library load. Layout of the
+# stubs: ELF-64 System V ABI, chapters 4 and 5.
 _ALIGN = 0x1000
 _ET_DYN, _EM_X86_64, _PT_LOAD, _PT_DYNAMIC, _PT_GNU_STACK = 3, 62, 1, 2, 0x6474E551
 _DT_NULL, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_SYMENT, _DT_SONAME = 0, 4, 5, 6, 10, 11, 14
@@ -69,7 +69,7 @@ _NO_PROCESSOR = 3
 _MARK = "mark"
 _NO_TYPE, _FUNCTION = 0, 2
 _JUMPS = ("s_branch", "s_cbranch", "s_call")
-# Compilers before LLVM 22 write 16-bit operands of some architectures in another form.
+# LLVM feature that selects the form in which compilers before LLVM 22 write 16-bit operands of some architectures.
 _OTHER_FEATURES = "-real-true16"
 
 
@@ -78,8 +78,8 @@ class Decoded:
     """One disassembled instruction.
 
     Attributes:
-        offset, length: position and length in its section, in bytes.
-        text: LLVM's text for it; empty if LLVM does not recognise the instruction.
+        offset, length: position in the section and length, in bytes.
+        text: the instruction as LLVM writes it; empty if LLVM does not recognise the instruction.
     """
 
     offset: int

@@ -1,9 +1,9 @@
 """Unpack compressed files and archives of code objects: xz, zstd, gzip, zip, and AOTriton's AKS2.
 
-The AKS2 format follows ROCm/aotriton ``python/aks2.py``. After the magic come 32-bit little-endian total size after
-decompression, number of kernels and size of the directory, then one xz stream of directory and images. A directory
-entry contains the image's LDS in bytes, work-items per workgroup, offset, size and name length, then the name with a
-terminating zero byte.
+The AKS2 format is defined by ROCm/aotriton ``python/aks2.py``. The header is a magic number and three 32-bit
+little-endian integers: total size after decompression, number of kernels and size of the directory. One xz stream with
+the directory and the images follows. A directory entry contains the image's LDS in bytes, work-items per workgroup,
+offset, size and name length, then the name with a terminating zero byte.
 """
 
 import lzma
@@ -19,7 +19,7 @@ AKS2_MAGIC = b"AKS2"
 _XZ, _ZSTD, _GZIP, _ZIP = b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"PK\x03\x04"
 _MAX_ENTRIES = 65_536
 _MAX_NAME = 4096
-# Errors that Python's zip module raises for damaged headers, besides its own.
+# Errors that Python's zipfile module raises for damaged headers, in addition to the module's own error classes.
 _DAMAGED = (
     zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
     OverflowError, LookupError,
@@ -44,7 +44,7 @@ class Packed:
 
 
 def is_packed(data: bytes) -> bool:
-    """Whether the data is in one of the supported compressed or archive formats."""
+    """Return whether the data is in one of the supported compressed or archive formats."""
     return data.startswith((_XZ, _ZSTD, _GZIP, _ZIP, AKS2_MAGIC))
 
 

@@ -183,7 +183,7 @@ class OperationDetails:
     def operands(self) -> tuple[str, ...]:
         """SSA names of the operands."""
         text = self._op.text
-        # Operand names occur only before the types, apart from braces and strings.
+        # Without attributes in braces, regions and strings, all SSA names before the types are operands.
         return tuple(_OPERAND.findall(text)) if _is_plain(text) else _operands(self._op, self._plain)
 
     @cached_property
@@ -233,7 +233,7 @@ def _split_types(text: str) -> tuple[str, str]:
 
 
 def _is_closed(text: str) -> bool:
-    """Whether the numbers of opening and closing brackets are equal, for each kind of bracket."""
+    """Return whether the numbers of opening and closing brackets are equal, for each kind of bracket."""
     count = text.count
     return count("(") == count(")") and count("[") == count("]") and count("{") == count("}")
 
@@ -254,7 +254,7 @@ def _attributes(text: str) -> dict[str, Any]:
 
 
 def _in_attribute(left: str) -> bool:
-    """Whether an open ``<`` before the brace belongs to an attribute such as ``#ttg.slice<``."""
+    """Return whether the text before a brace has an open ``<`` of an attribute such as ``#ttg.slice<``."""
     return left.endswith("<") and bool(left[:-1]) and (left[-2].isalnum() or left[-2] == "_")
 
 
@@ -273,7 +273,7 @@ def _without_braces(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text has no attributes in braces, regions or strings."""
+    """Return whether a text has no attributes in braces, regions or strings."""
     return "{" not in text and '"' not in text
 
 
@@ -331,7 +331,7 @@ def _single(op: WrittenOperation, signature: str, found: tuple[Type, ...]) -> tu
 
 
 def _stores(op: WrittenOperation) -> bool:
-    """Whether the operation's arrow points from a copy's source to its destination; its only result can be a token."""
+    """Return whether an operation is a copy or store, whose arrow separates the source from the destination."""
     return not op.results or "_to_local" in op.name or "_copy_" in op.name or op.name == "ttg.local_store"
 
 

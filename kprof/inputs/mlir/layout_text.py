@@ -16,7 +16,7 @@ Reader = Callable[[Mapping[str, Any], str, "Scope"], kinds.Layout]
 
 
 class Scope:
-    """Layout aliases of a module, resolved on first use; an alias that refers to itself becomes a raw layout."""
+    """Layout aliases of a module, resolved on first use; an alias that refers to itself becomes a ``RawLayout``."""
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self.aliases = aliases
@@ -42,7 +42,7 @@ class Scope:
 
 
 def read_layouts(aliases: Mapping[str, str]) -> dict[str, kinds.Layout]:
-    """Return the layout of every alias that is a layout."""
+    """Return the layout of every alias that names a layout; other aliases are ignored."""
     scope = Scope(aliases)
     found = {name: scope.layout(name) for name in aliases}
     return {name: layout for name, layout in found.items() if not _is_space(layout)}

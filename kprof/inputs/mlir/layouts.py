@@ -68,8 +68,9 @@ class Wmma:
         instr_shape: M, N, K of one instruction.
         is_transposed: whether operands are swapped.
         tiles_per_warp: as in :class:`Mfma`.
-        warp_bases: distribution of warps, in newer compilers.
-        register_bases: distribution of one warp's instruction tiles, in newer compilers.
+        warp_bases: linear-layout bases that distribute the warps; only newer compilers write them.
+        register_bases: linear-layout bases that distribute one warp's instruction tiles; only newer compilers write
+            them.
         rank: number of tensor dimensions, if the text contains it.
     """
 

@@ -40,7 +40,7 @@ Frames = tuple[MlirFrame, ...]
 
 @lru_cache(maxsize=1024)
 def is_library(path: str) -> bool:
-    """Whether a source file is part of Triton itself."""
+    """Return whether a source file is part of Triton itself."""
     return _LIBRARY.search(path.replace("\\", "/")) is not None
 
 

@@ -1,7 +1,7 @@
-"""Sizes and LDS accesses that follow from layouts: elements and vectors per thread, bytes of LDS.
+"""Compute sizes from layouts (elements and vectors per thread, bytes of LDS), and recognise operations that use LDS.
 
 Before Triton 3.0, a buffer was a tensor with a shared layout, and ``convert_layout`` moved values to and from it. Newer
-versions have a buffer type (``memdesc``) and operations on it.
+versions have a buffer type (``memdesc``) and separate operations on buffers.
 """
 
 import math
@@ -64,9 +64,10 @@ def contiguous_per_thread(layout: Layout | None, shape: Shape) -> tuple[int, ...
 
 
 def _linear_runs(layout: Linear, rank: int) -> tuple[int, ...] | None:
-    """Return the run of adjacent elements in each dimension; ``None`` if a register basis has another rank.
+    """Return, per dimension, the number of adjacent elements in consecutive registers of a thread.
 
-    The run follows from the lowest register bases that step 1, 2, 4, ... along one dimension.
+    The number follows from the lowest register bases that step 1, 2, 4, ... along one dimension. Return ``None`` if a
+    register basis has another number of dimensions than ``rank``.
     """
     if any(len(step) != rank for step in layout.register):
         return None
@@ -85,7 +86,7 @@ def _linear_runs(layout: Linear, rank: int) -> tuple[int, ...] | None:
 
 
 def vector_bytes(tensor: TensorType) -> int | None:
-    """Return the adjacent bytes in a thread's registers, the maximum width of a memory access of this tensor.
+    """Return the number of adjacent bytes in a thread's registers: the maximum width of this tensor's memory accesses.
 
     The actual instructions may be narrower: the hardware's maximum is 16 bytes, and the compiler must know that the
     addresses are adjacent and aligned.
@@ -118,19 +119,19 @@ def lds_bytes(buffer: MemDesc) -> int | None:
 
 
 def is_in_lds(kind: Type) -> bool:
-    """Whether a value of this type is a buffer in LDS."""
+    """Return whether a value of this type is a buffer in LDS."""
     if isinstance(kind, MemDesc):
         return not (isinstance(kind.layout, RawLayout) and kind.layout.kind.startswith("tensor_memory"))
     return isinstance(kind, TensorType) and _is_shared(kind.layout)
 
 
 def makes_buffer(op: Operation) -> bool:
-    """Whether an operation creates a new buffer."""
+    """Return whether an operation creates a new buffer."""
     return op.name in _ALLOCATIONS or (op.name in _MADE_OF_VALUES and any(map(is_in_lds, op.result_types)))
 
 
 def writes_lds(op: Operation) -> bool:
-    """Whether an operation writes a value from registers to LDS."""
+    """Return whether an operation writes a value from registers to LDS."""
     if op.name in _STORES:
         return True
     if op.name == "ttg.local_alloc":
@@ -139,12 +140,12 @@ def writes_lds(op: Operation) -> bool:
 
 
 def copies_to_lds(op: Operation) -> bool:
-    """Whether an operation copies from global memory to LDS without passing through registers."""
+    """Return whether an operation copies from global memory to LDS without passing through registers."""
     return any(part in op.name for part in _COPIES_IN)
 
 
 def reads_lds(op: Operation) -> bool:
-    """Whether an operation reads an LDS buffer: into registers, into a matrix product, or to global memory."""
+    """Return whether an operation reads an LDS buffer: into registers, into a matrix product, or to global memory."""
     if op.name.startswith(_LOADS) or any(part in op.name for part in _COPIES_OUT):
         return True
     reading = op.name == "ttg.convert_layout" or op.name in _PRODUCTS
@@ -152,7 +153,7 @@ def reads_lds(op: Operation) -> bool:
 
 
 def is_view(op: Operation) -> bool:
-    """Whether an operation's result is its operand's buffer, or a part of it, under another name."""
+    """Return whether an operation's result is its operand's buffer, or a part of it, under another name."""
     return op.name.startswith(_VIEWS)
 
 

@@ -1,7 +1,6 @@
-"""Contents of a TTIR or TTGIR module: operations with types, loops and source positions.
+"""Data model of a TTIR or TTGIR module: operations with types, loops and source positions.
 
-Reading a module finds its operations and their nesting. Types, attributes and positions of an operation are parsed on
-first use.
+The reader finds only the operations and their nesting. Types, attributes and source positions are parsed on first use.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ class Operation:
         index: position in :attr:`Module.operations`.
         name: name such as ``tt.load``, ``ttg.convert_layout`` or ``scf.for``; old dialect names (``triton_gpu.``,
             ``amdgpu.``) are converted to ``ttg.`` and ``amdg.``.
-        spelling: name as written.
+        spelling: name as the text contains it, before the conversion of old dialect names.
         results: SSA names of the results, ``("%a",)`` or ``("%a#0", "%a#1")``.
         line: 1-based line in the text.
         parent: index of the operation whose region contains this one, or ``None``.
@@ -34,8 +33,8 @@ class Operation:
         module: module that contains the operation.
         text: text after the name, up to the region or the end of the line.
         tail: text after the closing brace of the regions: attributes and location of a loop.
-        region: index of the parent's region that contains it; 1 for the region after ``else`` or ``do``.
-        block: label of the block that contains it (``^bb2``); empty in the first block of a region.
+        region: index of the parent's region that contains the operation; 1 for the region after ``else`` or ``do``.
+        block: label of the block that contains the operation (``^bb2``); "" for the first block of a region.
     """
 
     index: int
@@ -112,7 +111,7 @@ class Module:
     """A TTIR or TTGIR module.
 
     Attributes:
-        operations: all operations in text order; the module itself comes first if it is written.
+        operations: all operations in text order; the first is the ``module`` operation if the text contains it.
         attributes: attributes of the module: ``ttg.num-warps``, ``ttg.shared``, ``ttg.target``, ...; old
             ``triton_gpu.`` names are converted to ``ttg.``.
         aliases: text of each alias such as ``#blocked``, without location aliases.

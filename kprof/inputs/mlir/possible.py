@@ -9,7 +9,7 @@ from kprof.inputs.mlir import layouts as kinds
 MOST_WARPS = 32
 """Maximum number of wavefronts: a workgroup has up to 1,024 work-items, and a wavefront has at least 32."""
 MOST_REGISTERS = 1 << 16
-"""Maximum number of elements per lane, more than the register file of a SIMD can hold."""
+"""Maximum number of elements per lane in an accepted layout; the register file of a SIMD cannot hold that many."""
 _LANES = (32, 64)
 _MOST_SIZE = 1 << 16
 _MOST_STEP = 1 << 31

@@ -24,7 +24,7 @@ _SPELLINGS = (("triton_gpu.", "ttg."), ("amdgpu.", "amdg."), ("triton_nvidia_gpu
 _BEFORE_BREAK = ("->", " =", " to", " :", ",")
 _AFTER_BREAK = re.compile(r"\s*(?:->|: |= |to |loc\()")
 _JOIN = 64
-"""Maximum number of lines of one operation; the compiler's printer uses one."""
+"""Maximum number of lines of one operation; the compiler prints each operation on one line."""
 
 
 def parse(text: str, path: str | None = None) -> Module:
@@ -75,7 +75,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _continues(line: str, lines: list[str], at: int) -> bool:
-    """Whether an operation continues on the next line: inside brackets, or where documentation wraps long lines."""
+    """Return whether an operation continues on the next line: a bracket is open, or a document wrapped a long line."""
     if _open(line) or line.endswith(_BEFORE_BREAK):
         return True
     return line[0] in '%"' and at < len(lines) and _AFTER_BREAK.match(lines[at]) is not None
@@ -88,7 +88,7 @@ def _open(line: str) -> bool:
 
 @dataclass
 class _Scan:
-    """State of the parser: open regions, and what was found so far."""
+    """State of the parser: open regions, and the operations, aliases and locations found so far."""
 
     operations: list[dict[str, Any]] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
@@ -228,7 +228,7 @@ def _results(text: str | None) -> tuple[str, ...]:
     names: list[str] = []
     for part in text.split(","):
         name, colon, count = part.strip().partition(":")
-        # No operation has that many results, so the file is damaged; the limit keeps it from filling the memory.
+        # A file with more than 4096 results of an operation is damaged; the limit keeps it from filling the memory.
         number = min(whole(count) or 0, 4096) if colon else 1
         names.extend(f"{name}#{n}" for n in range(number)) if colon else names.append(name)
     return tuple(names)

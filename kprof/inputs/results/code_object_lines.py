@@ -19,16 +19,16 @@ _WAVEFRONT = "wavefront"
 
 
 def with_source_lines(results: ToolResults, path: Path) -> ToolResults:
-    """Return the results with the source line of each wavefront whose report has none.
+    """Return the results, adding the source line to each wavefront for which the report contains none.
 
     Args:
         results: content of a report of the ROCr Debug Agent.
-        path: the code object of the report's kernel, as ``--save-code-objects`` of the agent writes it, or a bundle of
-            several.
+        path: the code object with the report's kernel, as the agent's ``--save-code-objects`` writes it, or a bundle of
+            several code objects.
 
     Raises:
-        InputError: the results are those of another tool, the file is no code object, or it is not the one of the
-            report: no kernel has the name, or its size is another.
+        InputError: the results are from another tool, the file is not a code object, or the code object does not match
+            the report: it has no kernel with the name, or the kernel has another size.
     """
     if results.what != _WAVEFRONT:
         raise InputError(
@@ -78,7 +78,7 @@ def _table_of(
 
 
 def _place(kernel: KernelObject, table: LineTable, offset: int) -> tuple[str | None, str | None]:
-    """Return the user's line of an instruction, and the library's line that was inlined there, if any."""
+    """Return the user's source line of an instruction, and the line of inlined library code if there is one."""
     if kernel.address is None or (kernel.code_bytes is not None and offset >= kernel.code_bytes):
         return None, None
     frames = []
@@ -94,7 +94,7 @@ def _place(kernel: KernelObject, table: LineTable, offset: int) -> tuple[str | N
 
 
 def _facts(facts: Mapping[str, str], rows: Sequence[Mapping[str, Any]], path: Path) -> dict[str, str]:
-    """Return the facts with the line of the wavefront that they describe."""
+    """Return the report's facts, adding the source line of the wavefront that they describe."""
     described = next((row for row in rows if facts.get("stopped at", "").endswith(f"({row['pc']})")), None)
     if described is None or described.get("inlined", "absent") == "absent" or described["source"] is None:
         return dict(facts)

@@ -21,10 +21,10 @@ _NUMBER = re.compile(r"[+-]?(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:[eE][+-]?\d{1,3
 _LONGEST = 1 << 20
 
 Row = Mapping[str, Any]
-"""A record: strings, integers, floats, and ``None`` for unknown values."""
+"""One row of a result file by column name: strings, integers, floats, and ``None`` for unknown values."""
 
 SHOWN = 20
-"""Maximum number of reported problems with single lines; further ones are only counted."""
+"""Maximum number of problems with single lines that are reported one by one; further problems are only counted."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class RowCollector:
 
 
 def lines_of(path: Path, shown: str, found: RowCollector) -> list[str]:
-    """Return the lines of a text, reporting a last line without an end and lines too long for a record.
+    """Return the lines of a text; report a last line without a newline, and lines that are too long for a record.
 
     Raises:
         KprofError: if the file is missing, is not a plain file, or has more than :data:`LARGEST` bytes.

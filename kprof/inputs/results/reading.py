@@ -22,7 +22,8 @@ def read(path: str | Path) -> ToolResults:
     """Read one result file; its format is recognised by its content.
 
     Raises:
-        KprofError: if the file is missing, too large, of no or several known formats, or has no usable record.
+        KprofError: if the file is missing or too large, does not match exactly one known format, or has no usable
+            record.
     """
     place = Path(path)
     shown = str(path)

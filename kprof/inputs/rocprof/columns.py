@@ -1,8 +1,8 @@
 """Map the column headings of all profiler versions to common column names.
 
-A key is a heading in lower case without ``_``, ``-`` and blanks, so that ``Dispatch_ID``, ``Dispatch_Id`` and the
-capitals of rocpd2csv have the same key. In a wide file, a heading that is in no table of this module is a counter. In
-any other file, it is skipped with a note.
+A key is a heading in lower case without ``_``, ``-`` and blanks, so that ``Dispatch_ID``, ``Dispatch_Id`` and
+rocpd2csv's headings in capitals have the same key. An unknown heading, which is in no table of this module, is a
+counter in a wide file (one row per dispatch). In any other file, its column is skipped with a note.
 """
 
 import re
@@ -17,7 +17,7 @@ Column = tuple[str, Kind]
 
 _SQUEEZE = re.compile(r"[\s_\-]+")
 _REPEATED = re.compile(r"_\d{1,2}$")
-# A longer index exceeds the channels of any GPU, so it is not an instance number.
+# No GPU has so many channels that an instance number needs more than four digits.
 _INSTANCE = re.compile(r"^(.*)\[([0-9]{1,4})\]$")
 
 
@@ -172,9 +172,9 @@ LEVELS = ("SQ_IFETCH_LEVEL", "SQ_INST_LEVEL_LDS", "SQ_INST_LEVEL_SMEM", "SQ_INST
 
 
 def is_repeated(heading: str, known: Mapping[str, Column]) -> bool:
-    """Whether a join repeated a metadata column (``wave_size_1``, ``obj_13``).
+    """Return whether a heading is a metadata column with a number that a join of files has appended (``wave_size_1``).
 
-    ``SQC_DCACHE_REQ_READ_1`` is a counter.
+    A number alone is no proof: ``SQC_DCACHE_REQ_READ_1`` is a counter.
     """
     return bool(_REPEATED.search(heading)) and key(_REPEATED.sub("", heading)) in known
 
@@ -186,9 +186,9 @@ def instance_of(counter: str) -> tuple[str, int]:
 
 
 def accumulated(counters: Sequence[str]) -> str | None:
-    """Return the name that ``SQ_ACCUM_PREV_HIRES`` gets next to these counters: ``SQ_LEVEL_WAVES_ACCUM`` and so on.
+    """Return the name to use for ``SQ_ACCUM_PREV_HIRES``, for example ``SQ_LEVEL_WAVES_ACCUM``.
 
-    Return ``None`` unless exactly one counter of :data:`LEVELS` is present.
+    It depends on the counter of :data:`LEVELS` among ``counters``. Return ``None`` unless there is exactly one.
     """
     present = [name for name in LEVELS if name in counters]
     return f"{present[0]}_ACCUM" if len(present) == 1 else None

@@ -27,7 +27,7 @@ def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
     rows = length(dispatches)
     flat = matrix_of(list(values.values())).ravel()
     own: Columns = {name: dispatches[name] for name in ("agent", "dispatch_id", "kernel_name") if name in dispatches}
-    # Apart from infinities, a sum is a number exactly if all of its values are. This check needs no array of flags.
+    # A finite sum proves that all values are finite. Checking the sum needs no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
         whole = bool(np.isfinite(flat.sum()))
     many: Columns
@@ -51,8 +51,8 @@ def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
 def from_long(columns: Columns, part: FileTables) -> tuple[Columns, Columns]:
     """Convert a file with one row per value into ``(dispatch columns, counter columns)``.
 
-    Rows of one dispatch share process, agent, dispatch id and kernel. Different start times within one dispatch are
-    further passes, in which the kernel ran again to collect more counters.
+    Rows of one dispatch share process, agent, dispatch id and kernel. Each different start time within a dispatch is
+    another pass, in which the kernel ran again to collect more counters.
     """
     import numpy as np
 
@@ -87,7 +87,7 @@ def from_long(columns: Columns, part: FileTables) -> tuple[Columns, Columns]:
 
 
 def _groups(keys: list[Any]) -> Any:
-    """Return the dispatch of each run of rows; ``None`` if each run is a separate dispatch."""
+    """Return the dispatch number of each block of adjacent rows with equal keys; ``None`` if no key recurs later."""
     import numpy as np
     import pandas as pd
 
@@ -98,7 +98,7 @@ def _groups(keys: list[Any]) -> Any:
 
 
 def _times_follow(start: Any, changed: Any) -> bool:
-    """Whether start times never change within a dispatch."""
+    """Return whether start times never change within a dispatch."""
     import numpy as np
 
     return isinstance(start, np.ndarray) and bool(((start[1:] == start[:-1]) | changed[1:]).all())

@@ -14,10 +14,10 @@ from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 SHOWN = 20
-"""Maximum number of bad records with an issue of their own; further ones are only counted."""
+"""Maximum number of bad records that are reported one by one; further bad records are only counted."""
 
-# Joining many small blocks takes longer than reading them, but two cores need a few blocks. A record must fit into one
-# block, so the tolerant second pass uses large blocks.
+# Block sizes of Arrow's reader in bytes. Joining many small blocks takes longer than reading them, but two cores need
+# several blocks. A record must fit into one block, so the tolerant second pass uses large blocks.
 _BLOCK, _LARGE_BLOCK = 1 << 21, 256 << 20
 _FRACTION = re.compile(r"\d{1,18}\.\d+")
 
@@ -104,7 +104,7 @@ class _Reader:
     wanted: Sequence[str]
 
     def read(self, types: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """Return the table and the bad records: the fast way if all records are good, else the tolerant way."""
+        """Return the table and the bad records. The slower tolerant parser is used only if the fast parser fails."""
         import pyarrow as pa
 
         rest = self._records(self.opened.body)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Data:
-    """Tables of all files that were read, as pandas frames; see :data:`COLUMNS`.
+    """Tables of all files that were read, as pandas DataFrames; see :data:`COLUMNS`.
 
     The kernels of a database with millions of dispatches are available without loading it: its ``dispatches`` and
     ``counters`` are read on first use.
@@ -48,7 +48,7 @@ class Data:
         self._joined = True
 
     def table(self, name: str) -> "pd.DataFrame":
-        """Return a table by name; if no file had such rows, it is empty and has the documented first columns.
+        """Return a table by name. If no file contains rows for it, return an empty table with the documented columns.
 
         Raises:
             KeyError: if there is no such table.
@@ -95,7 +95,7 @@ class Data:
         return self._joined
 
     def names(self) -> list[str]:
-        """Return the names of the tables that have rows, including ``kernels``."""
+        """Return the names of the tables that have rows; ``kernels`` is one of them."""
         if not self._joined:
             self._join()
         found = {name for part in self._parts for name, columns in part.tables.items() if length(columns)}
@@ -105,10 +105,11 @@ class Data:
 
 
 def join(parts: list[FileTables]) -> list[ProfileIssue]:
-    """Redirect counters of further files to the dispatches of the first file; the parts are changed in place.
+    """Make the counters of files about the same dispatches refer to the dispatches of the first of these files.
 
     The files of a workload folder are repeated passes of one program, so they are joined by dispatch id and kernel.
-    Other files are about the same dispatches only if all their start and end times are equal.
+    Other files are about the same dispatches only if all their start and end times are equal. ``parts``, the tables of
+    each file, are changed in place.
     """
     issues: list[ProfileIssue] = []
     for part in parts:
@@ -177,7 +178,7 @@ def _attach(other: FileTables, first: FileTables, place: int, issues: list[Profi
 
 
 def _move(other: FileTables, rows: Any, place: int) -> None:
-    """Redirect the counters of ``other`` to the rows of the part at ``place``, and remove its own dispatches."""
+    """Make the counters of ``other`` refer to dispatch ``rows`` of the file at ``place``; remove its own dispatches."""
     counters = other.tables.get("counters")
     if counters:
         counters["dispatch"] = rows[counters["dispatch"]]
@@ -187,7 +188,7 @@ def _move(other: FileTables, rows: Any, place: int) -> None:
 
 
 def _fill_times(first: FileTables, other: FileTables) -> None:
-    """Report that the first file has no times; those of another file belong to another run and are not used."""
+    """Report that the first file has no times. Times of another file are not used, because they are of another run."""
     if "duration_ns" not in first.tables["dispatches"]:
         first.complain("no-times", "note", f"no times in this file; those of {other.source.path.rsplit('/', 1)[-1]} "
                        "belong to another pass and are not used")  # fmt: skip
@@ -251,7 +252,7 @@ def _row_sets(parts: list[FileTables]) -> list[ProfileIssue]:
 
 
 def _offset(parts: list[FileTables]) -> None:
-    """Convert dispatch row numbers within each part to row numbers over all parts."""
+    """Convert dispatch row numbers within each file's table to row numbers in the table of all files."""
     starts: dict[int, int] = {}
     total = 0
     for place, part in enumerate(parts):
@@ -266,7 +267,7 @@ def _offset(parts: list[FileTables]) -> None:
 
 
 def _compare_stats(parts: list[FileTables]) -> None:
-    """Compare each stats file with the trace in its folder, of which it must be the aggregate."""
+    """Compare each stats file with the trace in its folder, and report totals that differ from the trace's sums."""
     import pandas as pd
 
     for part in parts:

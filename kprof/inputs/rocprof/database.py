@@ -28,7 +28,7 @@ _LONGEST_VALUE = 64 << 20
 
 
 def is_database(head: bytes) -> bool:
-    """Whether a file begins with SQLite's magic bytes."""
+    """Return whether a file begins with SQLite's magic bytes."""
     return head[: len(_MAGIC)] == _MAGIC
 
 

@@ -15,9 +15,9 @@ def dispatches(columns: Columns, part: FileTables, *, rounded: bool = False) -> 
     """Complete the columns of a dispatch table: names, agent numbers, workgroup counts and durations.
 
     Args:
-        columns: columns to complete; ``kernel_name`` is a Categorical of original names, ``agent`` numbers or a
-            Categorical.
-        part: file that receives the issues.
+        columns: columns to complete. ``kernel_name`` is a Categorical of original names; ``agent`` is an array of
+            numbers or a Categorical.
+        part: tables of the file, to which issues are added.
         rounded: whether the times were written with too few digits.
     """
     import pandas as pd
@@ -52,7 +52,7 @@ def _add_sizes(columns: Columns) -> None:
 
 
 def _product(axes: list[Any]) -> Any:
-    """Multiply three axes, skipping axes that are 1 everywhere, as most are."""
+    """Multiply three axes. An axis that is 1 in all rows is skipped, which is common."""
     import numpy as np
 
     result = axes[0]
@@ -91,8 +91,8 @@ def trusted_durations(columns: Columns, part: FileTables, *, rounded: bool = Fal
     first = np.asarray(start.fillna(0), dtype=np.int64)
     last = np.asarray(end.fillna(0), dtype=np.int64)
     unknown = np.asarray(start.isna() | end.isna())
-    # Differences of huge values would overflow as integers. As floats they only lose digits, and these rows are dropped
-    # anyway.
+    # Differences of huge values would overflow as integers, so such rows are found by their float values, in which the
+    # lost digits do not matter.
     wild = (np.abs(first.astype(float)) > 4e18) | (np.abs(last.astype(float)) > 4e18)
     spent = np.where(wild, 0, last - first)
     negative = (spent < 0) & ~unknown

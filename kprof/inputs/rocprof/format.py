@@ -19,9 +19,10 @@ from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 SURE_ENOUGH = 0.6
-"""Fraction of a format's own headings that a CSV file must have to match it."""
+"""Fraction of a format's ``signature`` headings that a CSV file must contain to match the format."""
 
-# Columns of a long file that are used from every row; other columns are used from a dispatch's first row only.
+# Columns of a long file (one row per counter value) that are read from every row. Other columns are read only from the
+# first row of each dispatch.
 _BY_ROW = {"process_id", "agent", "dispatch_id", "kernel_name", "counter", "value", "start_ns"}
 
 
@@ -42,7 +43,7 @@ class ProfileFormat(Protocol):
         """Return the confidence that the file is of this format, from 0 to 1."""
 
     def read(self, opened: Opened, part: FileTables, /) -> None:
-        """Fill the part's tables.
+        """Add the tables of the file to ``part``.
 
         Raises:
             KprofError: if the file is of this format but cannot be used.
@@ -65,13 +66,13 @@ class CsvFormat:
     """A format that is a CSV table with a heading.
 
     Attributes:
-        vocabulary: column of each heading; ``signature`` and ``required`` contain keys of it.
+        vocabulary: column of each known heading; ``signature`` and ``required`` contain keys of this mapping.
         signature: headings by which the format is recognised.
         required: headings without which the file cannot be used.
         forbidden: headings that show that the file is of another format.
         wide: whether unknown headings are counters.
-        long: whether a row is a counter value; columns that describe its dispatch then stay Arrow columns.
-        finish: function that converts the columns into the part's tables.
+        long: whether each row is a counter value. If so, columns that describe dispatches stay Arrow columns.
+        finish: function that converts the columns into tables of the file.
     """
 
     name: str
@@ -86,7 +87,7 @@ class CsvFormat:
     long: bool = False
 
     def score(self, opened: Opened) -> float:
-        """See :class:`ProfileFormat`."""
+        """Implement the method of :class:`ProfileFormat`."""
         keys = {key(name) for name in heading(opened)}
         if keys & self.forbidden:
             return 0.0
@@ -96,7 +97,7 @@ class CsvFormat:
         return found + known / 1000 + len(self.signature) / 100000 if found >= SURE_ENOUGH else 0.0
 
     def read(self, opened: Opened, part: FileTables) -> None:
-        """See :class:`ProfileFormat`."""
+        """Implement the method of :class:`ProfileFormat`."""
         names = heading(opened)
         missing = self.required - {key(name) for name in names}
         if missing:

@@ -1,4 +1,4 @@
-"""Convert Arrow columns to arrays, and tables of parts to pandas frames."""
+"""Convert Arrow columns to arrays, and the tables of all files to pandas DataFrames."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -262,7 +262,7 @@ def _texts(column: "pd.Series[Any]") -> "pd.Categorical":
 
 
 def kernels_frame(parts: list[FileTables]) -> "pd.DataFrame":
-    """Return the times by kernel of each source that has dispatches of its own."""
+    """Return the kernels table: total times by kernel, for each file that contains dispatches or kernel totals."""
     import pandas as pd
 
     frames: list[pd.DataFrame] = []

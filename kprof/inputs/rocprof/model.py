@@ -1,4 +1,4 @@
-"""Data structures of measurements: sources, issues and tables.
+"""Data structures for measurements: source files, issues and tables.
 
 Times are integer nanoseconds on the profiler's clock, and sizes are bytes. Grids and workgroups are counted in
 **work-items** unless a column name contains ``workgroups``. Every table has a column ``source``: an index into
@@ -154,11 +154,11 @@ class ProfileFile:
         tool: ``rocprof``, ``rocprofv2``, ``rocprofv3``, ``rocprof-compute`` ...
         version: version of the tool or of ROCm, if the file or its folder contains it.
         format: name of the file's format.
-        rows: number of good records.
-        role: purpose of its rows: ``trace``, ``counters``, ``summary``, ``system`` or ``other``.
-        folder: workload folder that contains the file.
-        same_as: index of a source with the same dispatches; its dispatches are not counted again.
-        given: file or folder named by the user, in which the file was found.
+        rows: number of records that could be read.
+        role: purpose of the file's rows: ``trace``, ``counters``, ``summary``, ``system`` or ``other``.
+        folder: workload folder that contains the file; ``None`` for files outside of workload folders.
+        same_as: index of another source with the same dispatches, which are counted only once; ``None`` without one.
+        given: path named by the user: the file itself, or the folder in which it was found.
     """
 
     path: str
@@ -174,18 +174,18 @@ class ProfileFile:
 
 @dataclass(frozen=True)
 class ProfileIssue:
-    """Data that must not be trusted, or that was left out.
+    """A problem of a file: data that cannot be trusted, or that was left out.
 
     Attributes:
         kind: short stable identifier, for example ``glued-records``.
         severity: ``error`` when data is missing, ``warning`` when a number may be wrong, else ``note``.
         message: description of the problem, with numbers.
         path: path of the file.
-        record: 1-based number of the data record (without the heading), if the issue concerns one.
+        record: 1-based number of the affected record, not counting the heading; ``None`` if there is not exactly one.
         count: number of affected records.
         excerpt: the beginning of the offending text.
         unknown: results that are unknown because of the issue.
-        cure: action that makes these results known next time.
+        cure: advice that makes these results known in the next measurement.
     """
 
     kind: str
@@ -209,12 +209,12 @@ class FileTables:
 
     Attributes:
         source: description of the file.
-        tables: columns of each table. ``counters`` rows refer to the ``dispatches`` of the same part.
+        tables: columns of each table. Rows of ``counters`` refer to rows of ``dispatches`` in the same file.
         issues: problems found while reading.
         lazy: function that reads further tables on first use.
         promised: names of the tables that ``lazy`` may read.
-        distinct: whether every counter value is unique, because each counter has its own column.
-        kernels: kernels table, if it was computed without reading every dispatch.
+        distinct: whether no counter value can be a duplicate, because each counter has its own column in the file.
+        kernels: kernels table, if it was computed without reading every dispatch; else ``None``.
     """
 
     source: ProfileFile
@@ -233,7 +233,7 @@ class FileTables:
                 loader(self)
 
     def complain(self, kind: str, severity: Severity, message: str, **more: Any) -> None:
-        """Add an issue about this part's file."""
+        """Add an issue about this file; ``more`` contains further fields of :class:`ProfileIssue`."""
         self.issues.append(ProfileIssue(kind, severity, message, self.source.path, **more))
 
     def describe(self, **changes: Any) -> None:

@@ -10,7 +10,7 @@ _TO_HOST = re.compile(r"TO_HOST|ToHost")
 
 
 def normalise(name: str) -> str:
-    """Return a kernel name without the decorations of tools, so that names of two tools can be compared.
+    """Return a kernel name without suffixes and quotes that tools add, so that names of two tools can be compared.
 
     >>> normalise("void k<int>(float*) [clone .kd]"), normalise("k (.kd)"), normalise('"_Z1kv.kd"')
     ('void k<int>(float*)', 'k', '_Z1kv')
@@ -26,9 +26,9 @@ def normalise(name: str) -> str:
 
 
 def gpu_of_copy(direction: str, source: int | None, destination: int | None) -> int | None:
-    """Return the agent on whose timeline a copy belongs: its destination, or its source if it goes to the host.
+    """Return the GPU to whose timeline a copy belongs: its destination, or its source for a copy to the host.
 
-    Host agents are numbered together with GPUs, so a host agent would appear as an additional idle GPU.
+    CPUs and GPUs are numbered together as agents, so the host's number would look like an additional idle GPU.
 
     >>> gpu_of_copy("MEMORY_COPY_DEVICE_TO_HOST", 4, 1), gpu_of_copy("MEMORY_COPY_HOST_TO_DEVICE", 1, 4)
     (4, 4)

@@ -13,7 +13,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class EmptyFileError(InputError):
-    """The file or its ``.gz`` content is empty, as profilers write it for a process without kernels."""
+    """The file, or the content of its ``.gz``, is empty. Profilers write this for a process without kernels."""
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Opened:
 
     Attributes:
         path: path given by the user or found in a folder.
-        folder: folder in which the file was found, or its own folder.
+        folder: folder that contains the file.
         body: unpacked content without a byte order mark; a memory map for plain files.
         damage: description of damage to the compression, if part of the content could be read.
         is_plain: whether the file is uncompressed, so that SQLite can open it by its path.

@@ -12,7 +12,7 @@ from kprof.inputs.rocprof.frames import length, rows_of
 from kprof.inputs.rocprof.model import Columns, FileTables
 
 COUNTER_LIMIT = float(1 << 63)
-"""Values from this limit on are impossible: no counter has 63 bits, and an unreadable register reads all ones."""
+"""Smallest impossible counter value: no counter has 63 bits, and a register that cannot be read has all bits set."""
 _GRID_AXIS = (1 << 32) - 1
 """Maximum grid size per dimension, because a dispatch packet has 32 bits for each."""
 _SHOWN = 60
@@ -20,7 +20,7 @@ _SHOWN = 60
 
 @cache
 def ranges(*names: str) -> dict[str, tuple[int, int]]:
-    """Return the minimum and maximum possible value of each dispatch column for a set of architectures.
+    """Return the minimum and maximum possible values of each dispatch column over a set of architectures.
 
     Args:
         names: architectures; all known ones by default.
@@ -87,7 +87,7 @@ def without_impossible(columns: Columns, part: FileTables) -> Columns:
 
 
 def drop_counters(part: FileTables) -> None:
-    """Remove impossible counter values (not finite, negative, or beyond 63 bits) from a part and report them."""
+    """Remove and report impossible counter values of a file: values not finite, negative, or beyond 63 bits."""
     import numpy as np
 
     counters = part.tables.get("counters")
@@ -118,6 +118,6 @@ def _values(count: int, what: str = "") -> str:
 
 
 def _dispatch(counters: Columns, row: int) -> str:
-    """Return the dispatch id of a value, or else its position in the file."""
+    """Return text that names the dispatch of a counter value: its dispatch id, or else its position in the file."""
     numbers = counters.get("dispatch_id")
     return str(numbers[row]) if numbers is not None else f"{int(counters['dispatch'][row]) + 1} of the file"

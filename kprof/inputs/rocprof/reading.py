@@ -29,7 +29,8 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
         in a folder are skipped with an error, as long as another file could be read.
 
     Raises:
-        KprofError: if a named file is unreadable or of no known format, or if no file in a folder could be read.
+        KprofError: if a file that ``paths`` names is unreadable or of no known format, or if no file in a folder could
+            be read.
     """
     given = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     if not given:
@@ -118,7 +119,7 @@ def _left_out(error: KprofError, file: Path) -> ProfileIssue:
 
 
 def _other_command(opened: Opened) -> str | None:
-    """Return the ``kprof ingest`` command that reads a file of another kind than measurements, or ``None``."""
+    """Return the ``kprof ingest`` command that reads a file which contains no measurements, or ``None``."""
     from kprof.inputs import perfetto, results, xplane
 
     if opened.path.name.endswith((*perfetto.ENDINGS, *xplane.ENDINGS, ".hatchet_msgpack", ".chrome_trace")):
@@ -154,7 +155,7 @@ def _described(command: str) -> str:
 
 
 def _nothing(folder: Path, issues: list[ProfileIssue]) -> KprofError:
-    """Return the error for a folder without measurements, with the command that reads the files in it."""
+    """Return the error for a folder without measurements, with the command that reads the folder's files."""
     others = [Path(issue.path) for issue in issues if issue.kind == _OTHER]
     found = [_described(command) for command in map(_other_command, map(open_file, others)) if command]
     hint = f"{len(found)} of {len(issues)} files are {found[0]}" if found else None

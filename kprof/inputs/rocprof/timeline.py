@@ -1,7 +1,7 @@
 """Read traces of ROCm's own profilers into the linked tables that are also used for PyTorch traces.
 
-Dispatches and copies become activities, API calls become launches, and roctx ranges become annotations. The correlation
-id of a dispatch is that of the call that launched it.
+Dispatches and copies become activities, API calls become launches, and roctx ranges become annotations. A dispatch has
+the same correlation id as the call that launched it.
 """
 
 import zlib
@@ -29,7 +29,7 @@ _AXES = ("x", "y", "z")
 
 
 def is_timeline(path: Path) -> bool:
-    """Whether a file begins like a database, a JSON document or a CSV trace of a ROCm profiler."""
+    """Return whether a file begins like a database, a JSON document or a CSV trace of a ROCm profiler."""
     start = head_of(path, _HEAD)
     if start.startswith(b"\x1f\x8b"):
         try:
@@ -93,7 +93,7 @@ def _timed(table: "pd.DataFrame", what: str, log: IssueLog) -> "pd.DataFrame":
         none: pd.DataFrame = table.iloc[:0]
         return none
     sound = table["duration_ns"].notna() & table["start_ns"].notna()
-    # Counter files next to the trace have no times at all; their dispatches are not lost.
+    # Dispatches without any time, from counter files next to the trace, do not count as lost.
     lost = int((table["start_ns"].notna() & ~sound).sum())
     log.add("no-times", f"{what} without trusted times were left out", count=lost, lost=lost)
     kept: pd.DataFrame = table[sound]

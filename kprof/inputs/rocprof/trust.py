@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 0.02
-"""Maximum relative difference between passes of a dispatch that is not reported."""
+"""Maximum relative difference between a counter's values in several passes of a dispatch; larger ones are reported."""
 
 _WHOLE_AND_PART = (
     ("TCC_EA_RDREQ_sum", "TCC_EA_RDREQ_32B_sum"),
@@ -32,9 +32,10 @@ _WHOLE_AND_PART = (
     ("MfmaUtil", "SQ_INSTS_VALU_MFMA_MOPS_BF16"),
     ("MfmaUtil", "SQ_INSTS_MFMA"),
 )
-"""Pairs of counters of which the first contains or is implied by the second.
+"""Pairs of counters of which the first must be nonzero if the second is.
 
-If the first reads 0 and the second does not, the first is not supported.
+The first counts a superset of the second's events or is implied by them. If the first reads 0 and the second does not,
+the GPU or the profiler does not support the first.
 """
 
 _PERCENT = {
@@ -45,7 +46,7 @@ _PERCENT = {
 
 
 def check(part: FileTables) -> None:
-    """Report problems with the counters of one part."""
+    """Report problems with the counters of one file."""
     counters = part.tables.get("counters")
     if not counters or not length(counters):
         return
@@ -76,7 +77,7 @@ def _repeated(counters: Columns, part: FileTables) -> None:
 
 
 def _in_order(counters: Columns) -> bool:
-    """Whether dispatches ascend, and counters ascend within each dispatch, which excludes duplicates."""
+    """Return whether dispatches ascend, and counters ascend within each dispatch; if so, there are no duplicates."""
     import numpy as np
 
     dispatch, code = np.asarray(counters["dispatch"]), counters["counter"].codes
@@ -96,7 +97,7 @@ def _over_hundred(counters: Columns, part: FileTables) -> None:
 
 
 def _above(words: Any, codes: Any, values: Any) -> Iterator[tuple[str, Any]]:
-    """Yield percentage counters with values above 100, and the affected rows."""
+    """Yield the name of each percentage counter with values above 100, and the affected rows."""
     import numpy as np
 
     percentages = [place for place, word in enumerate(words) if word in _PERCENT]
@@ -143,7 +144,7 @@ def _never_zero(counters: Columns, part: FileTables) -> None:
 
 
 def _always_zero(words: list[str], codes: Any, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield counters that every kernel increments but that are 0 in every dispatch, and their rows."""
+    """Yield each counter that every kernel increments but that is 0 in every dispatch, and its rows."""
     import numpy as np
 
     for place, word in enumerate(words):
@@ -154,7 +155,7 @@ def _always_zero(words: list[str], codes: Any, value: Any) -> Iterator[tuple[str
 
 
 def _empty(words: list[str], codes: Any, value: Any, dispatch: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield a counter that reads 0, a counter that shows that this is wrong, and the affected dispatches."""
+    """Yield each counter that wrongly reads 0, a counter that contradicts it, and the affected dispatches."""
     import numpy as np
 
     for whole, fraction in _WHOLE_AND_PART:
@@ -169,7 +170,7 @@ def _empty(words: list[str], codes: Any, value: Any, dispatch: Any) -> Iterator[
 
 
 def untrusted(counters: "pd.DataFrame") -> Iterator[tuple[str, str, Any]]:
-    """Yield counters with invalid values: name, reason, and the affected dispatches as rows of the dispatches table.
+    """Yield name and reason of each counter with invalid values, and the affected rows of the dispatches table.
 
     Args:
         counters: counters table, after joining files about the same dispatches.

@@ -1,4 +1,4 @@
-"""Read thread traces (ATT) decoded by rocprofv3 or rocprofv2, and raw ones of CDNA GPUs.
+"""Read thread traces (ATT) that rocprofv3 or rocprofv2 has decoded, and raw thread traces of CDNA GPUs.
 
 >>> from kprof.inputs import thread_trace
 >>> trace = thread_trace.read("ui_output_agent_1_dispatch_2")   # doctest: +SKIP
@@ -31,7 +31,7 @@ _LARGEST = 512 << 20
 
 
 def is_thread_trace(path: Path) -> bool:
-    """Whether a file's content is an ATT table or ``code.json``."""
+    """Return whether a file's content is an ATT table or ``code.json``."""
     from kprof.inputs.thread_trace.att_csv import columns_of
 
     head = head_of(path, 4096)
@@ -49,8 +49,8 @@ def find(folder: Path) -> list[Path]:
 def read(path: str | Path) -> DecodedThreadTrace:
     """Read an ATT CSV, a ``code.json``, a raw ``.att``, or a folder that contains one or more of them.
 
-    If there are several dispatches, the first one is read that issued instructions and is not a fill or copy of the
-    runtime. All dispatches are listed in :attr:`DecodedThreadTrace.dispatches`.
+    If there are several dispatches, the first that issued instructions and is not a fill or copy of the runtime is
+    read. All dispatches are listed in :attr:`DecodedThreadTrace.dispatches`.
 
     Raises:
         KprofError: if there is no thread trace, or it cannot be read.
@@ -80,7 +80,7 @@ def read(path: str | Path) -> DecodedThreadTrace:
 
 
 def _first(folder: Path) -> tuple[Path, tuple[Dispatch, ...], tuple[str, ...]]:
-    """Return the listing to read in a folder, all its dispatches if there are several, and notes about problems."""
+    """Return the instruction listing to read in a folder, all dispatches if there are several, and notes."""
     from kprof.inputs.thread_trace.dispatches import listings, summaries
 
     found = listings(find(folder))
@@ -106,10 +106,10 @@ def _listing(place: Path, path: str) -> DecodedThreadTrace:
 
 
 def _disagreements(trace: DecodedThreadTrace, timeline: Timeline) -> list[str]:
-    """Return sentences about contradictions: the listing's hits must be the sum over all wavefronts."""
+    """Return sentences about contradictions between the instruction listing and the files of single wavefronts."""
     found = []
     lived, cycles = sum(trace.lifetimes), sum(one.cycles for one in timeline.states)
-    # The decoder's states may end a few cycles after the wavefront.
+    # The states that the decoder writes may end a few cycles after the wavefront.
     if timeline.states and lived and len(trace.lifetimes) == trace.wavefronts and abs(cycles - lived) > lived / 100:
         found.append(f"the states add up to {cycles:,} cycles, the wavefronts lived {lived:,}: a state may be missing")
     listed = {one.line: one.hits for one in trace.instructions if one.line is not None}

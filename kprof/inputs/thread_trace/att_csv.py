@@ -1,7 +1,8 @@
 """Read ATT CSV files in three layouts.
 
-The layouts are ``CodeObj, Vaddr, Instruction, Hitcount, Latency, Source`` (with blanks after the commas), the same with
-``Stall`` and ``Idle``, and rocprofv2's ``Addr``, ``Hitcount``, ``Cycles``, ``C++ Reference``.
+The columns of the first layout are ``CodeObj, Vaddr, Instruction, Hitcount, Latency, Source`` (with blanks after the
+commas). The second layout adds ``Stall`` and ``Idle``. The third, of rocprofv2, has ``Addr``, ``Hitcount``, ``Cycles``
+and ``C++ Reference``.
 """
 
 import csv
@@ -53,10 +54,10 @@ def columns_of(first_line: str) -> dict[str, int] | None:
 
 
 def read(text: str, path: str) -> DecodedThreadTrace:
-    """Read the CSV.
+    """Read the text of an ATT CSV file.
 
     Raises:
-        KprofError: if the text is not such a CSV or has no instruction.
+        KprofError: if the text is not a CSV in one of the three layouts, or has no instruction.
     """
     lines = text.lstrip("\ufeff").splitlines()
     places = columns_of(lines[0]) if lines else None

@@ -20,10 +20,10 @@ class _Code(msgspec.Struct):
 
 
 def read(data: bytes, path: str) -> DecodedThreadTrace:
-    """Read the JSON.
+    """Read the content of a ``code.json``.
 
     Raises:
-        KprofError: if the data is not such JSON, is cut off, or has no instruction.
+        KprofError: if the data does not have the structure of a ``code.json``, is cut off, or has no instruction.
     """
     document = boundary.json_of(data, _Code, path, "not readable as code.json")
     kernel: str | None = None

@@ -1,8 +1,8 @@
-"""Read the files next to a thread trace's listing. An unreadable file is skipped without affecting the others.
+"""Read the files next to a thread trace's instruction listing. An unreadable file does not affect the others.
 
-An occupancy event is ``[clock, CU, SIMD, slot, whether it began, kernel]``. Earlier decoders pack it into 64 bits
-(``occupancy_data_v1`` of rocprofiler-sdk), from the lowest bits: kernel 12, SIMD 2, slot 4, began 1, CU 4 and time 41
-in units of 8 cycles.
+An occupancy event is ``[clock, CU, SIMD, slot, whether a wavefront began, kernel]``. Earlier decoders pack it into 64
+bits (``occupancy_data_v1`` of rocprofiler-sdk). From the lowest bit, the fields are kernel (12 bits), SIMD (2), slot
+(4), began (1), CU (4) and time (41, in units of 8 cycles).
 """
 
 import re
@@ -101,7 +101,7 @@ class _File(msgspec.Struct):
 
 
 def read_states(place: Path) -> tuple[WavefrontState, tuple[str, ...]]:
-    """Return the cycles in one state, and sentences about problems.
+    """Return the cycles that wavefronts spent in the state of one file, and sentences about problems.
 
     Raises:
         KprofError: if the file is cut off, has wrong types, or has times that are not ascending.
@@ -189,9 +189,10 @@ def _unpaired(events: list[_Event]) -> int:
 
 
 def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_Event]) -> ResidentWavefronts:
-    """Compute occupancy.
+    """Compute the occupancy of a shader engine, or of one of its compute units, from start and end events.
 
-    Ends without a start are ignored; a start without an end lasts to the slot's next start or the end.
+    An end without a start is ignored. A wavefront without an end lasts until the next start in its slot or, without
+    one, until the end of the trace.
     """
     begin, end = span[0][0], span[-1][0]
     live: set[tuple[int, int, int]] = set()
@@ -209,7 +210,7 @@ def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_
 
 
 def _areas(steps: list[tuple[int, int]], end: int) -> list[float]:
-    """Return wavefronts times cycles in each of the equal parts of the time from 0 to ``end``."""
+    """Split the time from 0 to ``end`` into equal parts; return the product of wavefronts and cycles in each part."""
     borders = [end * number / PARTS for number in range(PARTS + 1)]
     areas = [0.0] * PARTS
     part = 0

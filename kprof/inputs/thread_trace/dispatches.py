@@ -15,12 +15,12 @@ _RUNTIME = "__amd_rocclr_"
 
 @dataclass(frozen=True)
 class Listing:
-    """The listing of one dispatch.
+    """The file that lists the instructions of one dispatch.
 
     Attributes:
-        path: path of the listing with the most details.
+        path: path of the ``code.json`` or, without one, of the CSV file.
         agent: agent number in the name of the folder or file, or ``None`` if the name has none.
-        dispatch: dispatch number in the same name, or ``None``.
+        dispatch: dispatch number in the name of the folder or file, or ``None`` if the name has none.
     """
 
     path: Path
@@ -29,7 +29,7 @@ class Listing:
 
 
 def listings(files: list[Path]) -> list[Listing]:
-    """Return one listing per dispatch, preferring ``code.json`` to CSV."""
+    """Return one instruction listing per dispatch: its ``code.json`` or, without one, its CSV file."""
     groups: dict[tuple[str, ...], list[Path]] = {}
     for path in files:
         groups.setdefault(_key(path, files), []).append(path)
@@ -42,7 +42,7 @@ def listings(files: list[Path]) -> list[Listing]:
 
 
 def _place(path: Path) -> tuple[Path, int | None, int | None]:
-    """Return the folder that contains a program's dispatches, and agent and dispatch number from the nearest name."""
+    """Return the folder of all dispatches, and agent and dispatch number from the name of the file or its folder."""
     for one in (path, path.parent):
         if match := _NUMBERS.search(one.name):
             return one.parent, int(match[1]), int(match[2])
@@ -61,9 +61,9 @@ def _key(path: Path, files: list[Path]) -> tuple[str, ...]:
 def summaries(
     found: list[Listing], read: Callable[[Path], DecodedThreadTrace]
 ) -> tuple[list[tuple[Listing, Dispatch]], tuple[str, ...], KprofError | None]:
-    """Return summaries of the dispatches, notes about unreadable ones, and the first error.
+    """Return summaries of the dispatches, notes about unreadable dispatches, and the first error.
 
-    Dispatches that issued instructions and are not the runtime's own come first.
+    Dispatches that issued instructions and are not a fill or copy of the runtime come first.
     """
     pairs: list[tuple[Listing, Dispatch]] = []
     issues: list[str] = []
@@ -82,7 +82,7 @@ def summaries(
 
 
 def is_runtimes_own(kernel: str | None) -> bool:
-    """Whether a kernel is a fill or a copy of the runtime.
+    """Return whether a kernel is a fill or a copy of the runtime.
 
     >>> is_runtimes_own("__amd_rocclr_fillBufferAligned"), is_runtimes_own("gemm")
     (True, False)

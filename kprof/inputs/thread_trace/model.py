@@ -1,4 +1,4 @@
-"""Content of a thread trace (ATT): number of issues and cycles of each instruction."""
+"""Data model of a thread trace (ATT): how often each instruction was issued, and its cycles."""
 
 import re
 from dataclasses import asdict, dataclass, field
@@ -19,16 +19,18 @@ class TracedInstruction:
     """One instruction of the traced kernel.
 
     Attributes:
-        index: position in the listing.
+        index: position in the instruction listing.
         text: disassembled text.
         code_object: number of the code object, if recorded.
         address: virtual address in bytes.
-        hits: number of issues by the traced wavefronts.
-        latency: cycles from when it could have issued until it completed, summed over the hits.
-        stall: part of the latency in which it could not issue, in cycles; ``None`` if the format does not contain it.
-        idle: cycles before it in which no instruction was ready; ``None`` if the format does not contain them.
-        source: ``file:line``, or ``None``.
-        line: number by which files of single wavefronts refer to it; ``None`` if the format has no such number.
+        hits: how often the traced wavefronts issued the instruction.
+        latency: cycles from when the instruction could have been issued until it completed, summed over the hits.
+        stall: cycles of the latency in which the instruction could not be issued; ``None`` if the format does not
+            contain them.
+        idle: cycles before the instruction in which none was ready; ``None`` if the format does not contain them.
+        source: ``file:line``, or ``None`` if unknown.
+        line: number by which files of single wavefronts refer to the instruction; ``None`` if the format has no such
+            number.
     """
 
     index: int
@@ -56,8 +58,8 @@ class LineCost:
     Attributes:
         name: ``file:line`` or mnemonic.
         instructions: number of different instructions.
-        hits: number of issues.
-        latency: total cycles.
+        hits: how often the instructions were issued.
+        latency: total latency in cycles.
         stall: total stall cycles; ``None`` if the format does not contain them.
         share: fraction of the trace's total latency, 0 to 1.
     """
@@ -75,10 +77,10 @@ class Dispatch:
     """Summary of a traced dispatch.
 
     Attributes:
-        path: path of its listing.
-        agent: agent number in the name of its folder or file, or ``None`` if the name has none.
-        dispatch: dispatch number in the same name, or ``None``.
-        kernel: kernel name from the listing, if recorded.
+        path: path of the dispatch's instruction listing.
+        agent: agent number in the name of the listing's folder or file, or ``None`` if the name has none.
+        dispatch: dispatch number in the name of the listing's folder or file, or ``None`` if the name has none.
+        kernel: kernel name in the listing; ``None`` if it contains none.
         hits: number of instructions issued by the traced wavefronts.
         latency: total cycles of these instructions.
     """
@@ -96,16 +98,16 @@ class DecodedThreadTrace:
     """A decoded thread trace.
 
     Attributes:
-        path: path of the file that was read.
+        path: path of the instruction listing, the main file of the trace.
         format: name of the file's layout.
         kernel: kernel name from the listing's comment line, if there is one.
         version: version of the decoder, if recorded.
         instructions: instructions in the address order of the listing.
         issues: sentences about problems.
-        wavefronts: number of wavefront files listed next to the listing, if there is such a list.
+        wavefronts: number of wavefronts in the list of wavefront files; ``None`` without such a list.
         lifetimes: cycles from begin to end of each listed wavefront.
-        timeline: wavefronts with a file of their own, states and occupancy; empty without such files.
-        dispatches: all dispatches of a folder with several, starting with this one.
+        timeline: content of the files about single wavefronts, states and occupancy; empty without such files.
+        dispatches: all dispatches of the folder, starting with this one; empty if there is only one.
     """
 
     path: str
@@ -121,16 +123,16 @@ class DecodedThreadTrace:
 
     @property
     def hits(self) -> int:
-        """Total number of issues."""
+        """Total number of issued instructions."""
         return sum(one.hits for one in self.instructions)
 
     @property
     def latency(self) -> int:
-        """Total cycles, summed over wavefronts that ran concurrently, so not the kernel's duration."""
+        """Total latency in cycles, summed over wavefronts that ran concurrently. It is not the kernel's duration."""
         return sum(one.latency for one in self.instructions)
 
     def by_line(self) -> list[LineCost]:
-        """Return the cost by source line, most expensive first. Instructions without a line are grouped as ``?``."""
+        """Return the cost by source line, most expensive first; ``?`` has the instructions without a line."""
         return self._grouped([one.source or "?" for one in self.instructions])
 
     def by_mnemonic(self) -> list[LineCost]:
@@ -138,7 +140,7 @@ class DecodedThreadTrace:
         return self._grouped([one.mnemonic or "?" for one in self.instructions])
 
     def by_stall(self) -> list[StalledInstruction]:
-        """Return the instructions of wavefronts with a file of their own, most stalled first."""
+        """Return the cost of each instruction, summed over wavefronts that have their own file; most stalled first."""
         listed = {one.line: one for one in self.instructions if one.line is not None}
         totals = self.timeline.totals()
         whole = sum(one.stall for one in totals)

@@ -1,16 +1,16 @@
 """Decode the packets of a CDNA GPU's raw thread trace into wavefronts, their issued instructions and times.
 
-A trace is a sequence of little-endian packets of 16 to 64 bits whose kind is in the lowest four bits. Bit 4 of all
-kinds but one advances the time by a tick of four cycles. The layout follows public readers (tinygrad's ``sqtt.py``; the
-header follows rocprofiler's ``att.h``). In public raw traces of a gfx950, every byte is part of a packet, every started
-wavefront ends, and the issued instructions match the kernel's code object in order. AMD's decoder finds the same
-instructions at the same times, to a tick: docs/validation/raw_thread_traces.md.
+A trace is a sequence of little-endian packets of 16 to 64 bits whose kind is in the lowest four bits. In all kinds but
+one, a set bit 4 advances the time by a tick of four cycles. The layout follows public readers (tinygrad's ``sqtt.py``;
+the header follows rocprofiler's ``att.h``). In public raw traces of a gfx950, every byte is part of a packet, every
+started wavefront ends, and the issued instructions match the kernel's code object in order. AMD's decoder finds the
+same instructions at the same times, within one tick: docs/validation/raw_thread_traces.md.
 """
 
 from dataclasses import dataclass, field
 
 CYCLES = 4
-"""Cycles per tick."""
+"""Cycles per tick, the time unit of packets."""
 HEADER_BYTES = 8
 # The lowest 13 bits of a CDNA trace's header. In a Radeon's trace, the first packet uses these bits.
 _MARK, _MARK_BITS = 0x11, 0x1FFF
@@ -43,8 +43,8 @@ class RawWavefront:
     """One wavefront.
 
     Attributes:
-        cu, simd, slot: CU, SIMD and slot on which it ran, in the shader engine of its file.
-        start, end: cycles of its start and end; ``end`` is ``None`` if the trace ends earlier.
+        cu, simd, slot: CU, SIMD and slot on which the wavefront ran, within the shader engine of the file.
+        start, end: cycles at which the wavefront started and ended; ``end`` is ``None`` if the trace ends earlier.
         issued: cycle and kind (see :data:`NAMES`) of each issued instruction; recorded only on the traced CU.
     """
 
@@ -63,8 +63,8 @@ class RawTrace:
     Attributes:
         engine: number of the shader engine.
         wavefronts: wavefronts in the order of their starts.
-        unknown: number of instructions and ends of wavefronts that began before the trace.
-        left: bytes at the end that are not a complete packet.
+        unknown: number of packets (instructions and ends) of wavefronts that began before the trace.
+        left: number of bytes at the end that are not a complete packet.
     """
 
     engine: int
@@ -74,7 +74,7 @@ class RawTrace:
 
 
 def is_cdna(data: bytes) -> bool:
-    """Whether the header is that of a CDNA GPU's trace."""
+    """Return whether the header is that of a CDNA GPU's trace."""
     return len(data) >= HEADER_BYTES and int.from_bytes(data[:2], "little") & _MARK_BITS == _MARK
 
 

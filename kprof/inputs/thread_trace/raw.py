@@ -15,9 +15,9 @@ from kprof.inputs.thread_trace.packets import JUMP, MESSAGE, NAMES, NEXT, RawTra
 
 _LINE = re.compile(r"^\s+([a-z]\S*.*?)\s*// ([0-9A-F]+): ((?:[0-9A-F]{8} ?)+)")
 _LABEL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
-# Instructions without a packet.
+# Instructions that write no packet into the trace when they are issued.
 _SILENT = ("s_waitcnt", "s_nop")
-# Public traces contain none of these instructions, so it is unknown whether they have a packet. An s_barrier has one.
+# It is unknown whether these instructions write a packet, because public traces contain none. An s_barrier writes one.
 _MAYBE_SILENT = ("s_sleep", "s_setprio", "s_sethalt", "s_inst_prefetch", "s_clause", "s_delay_alu")
 _READ, _WRITE = frozenset({2, 14}), frozenset({3, 4})
 _ISSUE_CYCLES = 4
@@ -26,13 +26,13 @@ _PRELOADED = 256
 
 @dataclass(frozen=True)
 class Coded:
-    """One instruction of the code.
+    """One instruction of a kernel's code.
 
     Attributes:
         text: disassembled text.
         address: address in the code object, in bytes.
-        kinds: possible kinds of its packet; empty if it has no packet.
-        target: address of a branch's target.
+        kinds: possible kinds of the packet that the instruction writes; empty if it writes none.
+        target: address to which a branch jumps; ``None`` for other instructions.
     """
 
     text: str
@@ -87,7 +87,10 @@ def _kinds(text: str, words: int) -> frozenset[int]:
 
 @dataclass
 class Followed:
-    """Issues and cycles by the instruction's index in the code, and the number of wavefronts that diverged."""
+    """How wavefronts followed a kernel's code: hits and cycles of each instruction, by its index in the code.
+
+    ``wavefronts`` is the number of wavefronts, ``lost`` the number of those whose packets do not match the code.
+    """
 
     hits: Counter[int]
     cycles: Counter[int]
@@ -96,11 +99,11 @@ class Followed:
 
 
 def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followed:
-    """Match each wavefront's issued kinds with the code; a wavefront is abandoned at its first mismatch.
+    """Match the kinds of instructions that each wavefront issued with the code, until the first mismatch.
 
-    Wavefronts may begin after the loads of preloaded arguments. The cycles of an instruction are those since the
-    previous instruction was issued. An ``s_waitcnt`` in between gets the cycles beyond one issue, an ``s_nop`` gets as
-    many of them as it requests, and an ``s_barrier`` gets all cycles until the next instruction.
+    Wavefronts may begin after the loads of preloaded arguments. An instruction gets the cycles since the previous
+    instruction was issued. If an ``s_waitcnt`` lies between the two, it gets the cycles beyond those of one issue. An
+    ``s_nop`` gets as many of them as it requests. An ``s_barrier`` gets all cycles until the next instruction.
     """
     places = {one.address: place for place, one in enumerate(code)}
     tried = (_from(entry, code, places, wavefronts) for entry in _entries(code, places))
@@ -108,10 +111,11 @@ def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followe
 
 
 def _entries(code: Sequence[Coded], places: Mapping[int, int]) -> Iterator[int]:
-    """Yield the indexes at which wavefronts may begin.
+    """Yield the indexes of the instructions at which wavefronts may begin.
 
-    A kernel with preloaded arguments begins with their loads and a branch over them, for firmware without support for
-    preloading. Other firmware enters 256 bytes further on (LLVM's AMDGPU usage, "Preloaded Kernel Arguments").
+    For firmware without support for preloading, a kernel with preloaded arguments begins with instructions that load
+    the arguments. Other firmware starts wavefronts 256 bytes further on (LLVM's AMDGPU usage, "Preloaded Kernel
+    Arguments").
     """
     yield 0
     behind = places.get(code[0].address + _PRELOADED) if code else None
@@ -138,7 +142,7 @@ def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefron
             found.hits[at] += 1
             found.cycles[at] += _divided(gap, code, waits, found.cycles)
             before = time
-            # A barrier's packet marks the wavefront's arrival; the wait for other wavefronts follows it.
+            # The packet of a barrier marks the wavefront's arrival, after which it waits for other wavefronts.
             waits = [at] if code[at].text.startswith("s_barrier") else []
             target = code[at].target
             at = at + 1 if kind != JUMP else None if target is None else places.get(target)
@@ -146,7 +150,7 @@ def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefron
 
 
 def _divided(gap: int, code: Sequence[Coded], waits: Sequence[int], cycles: Counter[int]) -> int:
-    """Assign the cycles between two issues to the waits in between; return those left for the second issue."""
+    """Assign the cycles between two issued instructions to waits in between; return the cycles left for the second."""
     more = max(0, gap - _ISSUE_CYCLES)
     waiting = None
     for place in waits:
@@ -182,7 +186,7 @@ _ELF = b"\x7fELF"
 
 
 def raw_files(place: Path) -> list[Path]:
-    """Return the raw traces at or below a path, by file name only."""
+    """Return the raw traces at or below a path, recognised by file name only."""
     if place.is_dir():
         return sorted(path for path in place.rglob("*.att") if path.is_file())
     return [place] if place.suffix == ".att" and place.is_file() else []
@@ -197,7 +201,7 @@ def not_decoded(path: str, found: list[Path]) -> InputError:
 
 
 def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
-    """Read raw traces of one or more dispatches, and return the first that issued instructions and is not a fill.
+    """Read raw traces; return the first dispatch that issued instructions and is no fill or copy of the runtime.
 
     Args:
         path: path named by the user.
@@ -205,7 +209,7 @@ def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
         largest: maximum bytes of a file.
 
     Raises:
-        KprofError: if none is a trace of a CDNA GPU.
+        KprofError: if none of the files is a trace of a CDNA GPU.
     """
     known = [file for file in files if is_cdna(head_of(file, 8))]
     if not known:

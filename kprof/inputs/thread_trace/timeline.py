@@ -1,4 +1,4 @@
-"""Content of the files of single wavefronts, their states and the occupancy. All times are in shader cycles."""
+"""Data model of the files about single wavefronts, their states and occupancy. All times are in shader cycles."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ class Issues:
 
     Attributes:
         line: number by which wavefront files refer to the instruction: ``TracedInstruction.line``.
-        issues: number of times it was issued.
-        latency: total cycles from when it could have issued until it completed, including ``stall``.
-        stall: total cycles in which it could not issue.
-        idle: total cycles before it in which no instruction of the wavefront was in progress.
+        issues: how often the instruction was issued.
+        latency: total cycles from when the instruction could have been issued until it completed, including ``stall``.
+        stall: total cycles in which the instruction could not be issued.
+        idle: total cycles before the instruction in which no instruction of the wavefront was in progress.
     """
 
     line: int
@@ -48,15 +48,15 @@ class Wavefront:
         simd: SIMD of that unit.
         slot: wavefront slot of the SIMD.
         number: index among the wavefronts that used the slot, from 0.
-        begin: cycle of its start.
-        end: cycle of its end.
+        begin: cycle at which the wavefront started.
+        end: cycle at which the wavefront ended.
         cycles: cycles from ``begin`` to ``end``.
         issued: number of issued instructions.
-        latency: total cycles in instructions.
-        stall: part of the latency in which an instruction could not issue, in cycles.
-        idle: cycles before instructions, as in :class:`Issues`.
+        latency: total latency of the instructions in cycles.
+        stall: cycles of the latency in which an instruction could not be issued.
+        idle: total idle cycles, as in :class:`Issues`.
         states: cycles in each state. Their sum may exceed ``cycles`` by a few cycles.
-        costs: costs by instruction, in the listing's order.
+        costs: costs of each instruction, in the order of the instruction listing.
     """
 
     file: str
@@ -120,7 +120,7 @@ class ResidentWavefronts:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Data read from files other than the listing.
+    """Data from files other than the instruction listing.
 
     Attributes:
         wavefronts: wavefronts in the order of their file names.

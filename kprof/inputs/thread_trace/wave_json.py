@@ -1,6 +1,6 @@
 """Read ``se*_sm*_sl*_wv*.json``, the instructions of one wavefront.
 
-An instruction is ``[clock, category, stall, duration, line of code.json]``; a part of the timeline is ``[state,
+An instruction is ``[clock, category, stall, duration, line of code.json]``. An entry of the timeline is ``[state,
 cycles]``.
 """
 

@@ -1,4 +1,4 @@
-"""Store records of one kind as one column per field, which takes a fifth of the records' own memory."""
+"""Store records of one kind as one column per field, which takes a fifth of the memory of record objects."""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,14 +14,14 @@ NOTHING = -(1 << 63)
 """Value that represents ``None`` in a column of integers."""
 ELSEWHERE = NOTHING + 1
 """Value that represents an integer beyond 64 bits in a column of integers."""
-# Bytes that both marks have in common, and their position in the eight bytes of an integer.
+# Bytes that NOTHING and ELSEWHERE have in common, and the position of these bytes within an integer's eight bytes.
 _LIKE_A_MARK = NOTHING.to_bytes(8, byteorder, signed=True)[1:] if byteorder == "little" else b"\x80" + bytes(6)
 _PLACE = 1 if byteorder == "little" else 0
 _TOGETHER = 1 << 12
 
 
 class _Column:
-    """A column of integers; a run of a single value takes no memory until another value is added or all are read."""
+    """A column of integers. While all values are equal (a run), it takes no memory; :attr:`data` expands it."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -41,7 +41,7 @@ class _Column:
 
     @property
     def readable(self) -> "array[int]":
-        """All integers, for reading only; a run of a single value is expanded for the caller but stays a run."""
+        """All integers, for reading only. A run is expanded for the caller, but the column keeps storing a run."""
         return array(self._kind, (self._value,)) * self._count if self._count else self._data
 
     @property
@@ -68,7 +68,7 @@ class _Column:
         return self._value
 
     def extremes(self) -> tuple[int, int]:
-        """Return minimum and maximum of a column that is not empty."""
+        """Return the minimum and the maximum; the column must not be empty."""
         return (self._value, self._value) if self._count else (min(self._data), max(self._data))
 
     def distinct(self) -> set[int]:
@@ -76,7 +76,7 @@ class _Column:
         return {self._value} if self._count else set(self._data)
 
     def _add(self, numbers: "list[int] | array[int]") -> None:
-        """Add integers; a run of a single value stays a run if they continue it."""
+        """Add integers; a run of equal values stays a run if all new integers equal its value."""
         if not self._data and numbers and numbers.count(numbers[0]) == len(numbers):
             self._repeat(numbers[0], len(numbers))
         else:
@@ -96,7 +96,11 @@ class _Column:
 
 
 class OptionalIntegers(_Column):
-    """A column of integers that may be missing. :attr:`data` is readable and writable; the marks are not values."""
+    """A column of integers, some of which may be missing (``None``).
+
+    :attr:`data` can be read and written. In it, :data:`NOTHING` and :data:`ELSEWHERE` represent missing and too large
+    values.
+    """
 
     def __init__(self) -> None:
         super().__init__("q")
@@ -165,11 +169,11 @@ class OptionalIntegers(_Column):
 
     @property
     def huge(self) -> int:
-        """Number of integers that do not fit 64 bits."""
+        """Number of integers that do not fit into 64 bits."""
         return len(self._large)
 
     def fill(self, value: int) -> None:
-        """Replace missing values by a value."""
+        """Replace all missing values by ``value``."""
         if self._count and self._value == NOTHING:
             self._value, self._plain = value, True
         elif not self._plain:
@@ -244,7 +248,10 @@ class Words(_Column):
 
 
 class Records(Sequence[R], Generic[R]):
-    """A list of records for reading and appending. Elements are created on access, so change columns instead."""
+    """A list of records that is stored as columns.
+
+    Indexing creates a new record object, and changing that object has no effect. Change the columns instead.
+    """
 
     def __init__(self, kind: type[R], records: Iterable[R] = ()) -> None:
         self.kind = kind
@@ -266,7 +273,7 @@ class Records(Sequence[R], Generic[R]):
             self._store()
 
     def extend(self, count: int, **fields: Sequence[Any] | None) -> None:
-        """Add records column by column; fields that are not given get their default, or ``None`` if they have none."""
+        """Add ``count`` records, given as columns. Missing fields get their default, or ``None`` if they have none."""
         self._store()
         for name, column in self._columns.items():
             values = fields.get(name)
@@ -307,7 +314,7 @@ class Records(Sequence[R], Generic[R]):
             yield from map(self.kind, *[column.part(low, high) for column in self._columns.values()])
 
     def __eq__(self, other: object) -> bool:
-        """Whether another sequence contains equal records in the same order."""
+        """Return whether another sequence contains equal records in the same order."""
         if not isinstance(other, Sequence):
             return NotImplemented
         return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
@@ -362,7 +369,7 @@ def _is_int(annotation: Any) -> bool:
 
 
 def by_start(records: Records[Any], rows: Iterable[int]) -> list[int]:
-    """Return rows in the order of their starts; rows that start together are ordered by descending duration."""
+    """Return rows in the order of their start times; rows with equal start times are ordered by descending duration."""
     starts, durations = records.numbers("start_ns").data, records.numbers("duration_ns").data
     # Two sorts by a single number need less memory than one sort by pairs.
     return sorted(sorted(rows, key=durations.__getitem__, reverse=True), key=starts.__getitem__)

@@ -1,4 +1,4 @@
-"""Types of a trace's events; arguments that are not needed are not decoded."""
+"""Types for the events of a trace. Fields that they do not declare are not decoded."""
 
 import msgspec
 
@@ -7,14 +7,14 @@ Loose = int | float | str | None
 
 
 class SlimArgs(msgspec.Struct, gc=False):
-    """The arguments needed for sums by device."""
+    """The event arguments that are needed for sums by device."""
 
     device: Loose = None
     rank: Loose = None
 
 
 class SlimEvent(msgspec.Struct, gc=False):
-    """The fields of an event needed for sums by name. Times are microseconds as written, so integers stay exact.
+    """The fields of an event that are needed for sums by name. Times are microseconds as written; integers are exact.
 
     Attributes:
         ph: phase: ``X`` complete, ``M`` metadata, ``s``/``f`` flow ends, ``i`` instant, ``B``/``E`` begin and end.

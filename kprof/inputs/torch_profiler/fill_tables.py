@@ -1,4 +1,4 @@
-"""Add batches of events of one kind to their table, column by column, with the same result as adding single records."""
+"""Add batches of events of one kind to their table column by column, which is faster than adding single records."""
 
 from array import array
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def add_gpu(trace: LinkedTrace, events: Events) -> None:
 
 
 def _is_brief(events: Events, kind: type[msgspec.Struct]) -> bool:
-    """Whether the events' arguments have the type ``kind``; all events of a file have arguments of the same type."""
+    """Return whether the events' arguments have type ``kind``; all events of a file have the same type of arguments."""
     return next((isinstance(event.args, kind) for event in events if event.args is not None), False)
 
 
@@ -205,7 +205,7 @@ def _empty(values: Values) -> bool:
 
 
 def integers(values: Values) -> Integers:
-    """Return integers as an array if all are present and fit 64 bits, or ``None`` if all are missing."""
+    """Return integers as an array if all are present and fit into 64 bits, ``None`` if all are missing, else a list."""
     if _empty(values):
         return None
     try:
@@ -223,7 +223,7 @@ def _first_known(values: Integers, others: Values) -> Integers:
 
 
 def needs_values(name: str) -> bool:
-    """Whether an operator's work depends on more than shapes, such as strides, paddings or masks."""
+    """Return whether an operator's work depends on more than shapes, such as strides, paddings or masks."""
     return "conv" in name or "attention" in name or "_attn" in name
 
 

@@ -12,9 +12,9 @@ class TraceIssue(msgspec.Struct, frozen=True):
         path: path of the file.
         place: first place at which it occurred: ``byte 4096`` of the uncompressed text, or an event's name.
         count: number of occurrences.
-        lost: number of events that are therefore missing from all tables and sums.
-        unknown: results that are unknown because of it, such as ``busy``.
-        cure: setting, version or option that makes them known.
+        lost: number of events that are missing from all tables and sums because of the problem.
+        unknown: results that are unknown because of the problem, such as ``busy``.
+        cure: setting, version or option that makes these results known.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class IssueLog:
         unknown: tuple[str, ...] = (),
         cure: str = "",
     ) -> None:
-        """Record a problem; the first message and place of each kind are kept, further ones are counted."""
+        """Record a problem. Only the first message and place of each kind are kept; further problems are counted."""
         if count <= 0:
             return
         seen = self._by_kind.get(kind)

@@ -1,6 +1,6 @@
 """Link kernels to launches, CPU operators and Python modules by correlation id, external id and nesting in time.
 
-All operations work on complete columns with numpy, which is imported only here because sums do not need it.
+All operations work on complete columns with numpy. Only this module imports numpy, because sums do not need it.
 """
 
 from array import array
@@ -95,7 +95,7 @@ def _nest_thread(
 
 
 def _climb(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbers") -> None:
-    """Move each candidate to its parent until the candidate is still open at the given start.
+    """Replace each candidate in ``found`` by its parent until the record found is still open at the given start.
 
     If ``found`` is the partly known ``parents`` itself, each step doubles the distance. This is valid because every
     skipped record ended before the candidate began.
@@ -110,7 +110,7 @@ def _climb(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbe
 
 
 class _Rows:
-    """Index of rows by a number; rows with the same number keep the given order."""
+    """Lookup of rows by a number, such as an id; rows with the same number keep the given order."""
 
     def __init__(self, numbers: "Numbers", rows: "Numbers") -> None:
         import numpy as np
@@ -193,7 +193,10 @@ def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
 
 
 def _called(calls: _Rows, correlations: "Numbers", begun: "Numbers", starts: "Numbers") -> "Numbers":
-    """Return each activity's call; if several have its id, the last that began before it starts, else the first."""
+    """Return the call that launched each activity. If several calls have its id, the last that began earlier is used.
+
+    If none of them began before the activity, the first is used.
+    """
     import numpy as np
 
     found = calls.first(correlations)
@@ -207,7 +210,7 @@ def _called(calls: _Rows, correlations: "Numbers", begun: "Numbers", starts: "Nu
 
 
 def _forward(trace: LinkedTrace) -> None:
-    """Link backward operators to forward ones by the thread that they name and by the shared sequence number."""
+    """Link backward operators to forward operators, by the forward thread and the sequence number that both share."""
     operators = trace.operators
     of_thread = operators.numbers("forward_thread")
     if not len(operators) or of_thread.extremes() in {(0, 0), (NOTHING, NOTHING)}:

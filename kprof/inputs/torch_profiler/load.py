@@ -83,9 +83,9 @@ def load(
         path: path of the trace.
         shortest_frame_us: minimum duration of Python frames to keep, 0 for all; module frames are always kept.
         memory: whether to keep allocator events.
-        details: whether to read :data:`~kprof.inputs.torch_profiler.table_events.DETAILS`. If false, they may still be
-            read.
-        rank: rank of events without one; by default the file's own rank, or 0.
+        details: whether the arguments in :data:`~kprof.inputs.torch_profiler.table_events.DETAILS` are needed. If
+            false, they are skipped where that saves time.
+        rank: rank of events that contain none; by default the rank of the file, or 0 if the file contains none.
 
     Raises:
         KprofError: if the file is unreadable or not a trace. Damage inside it is reported in ``LinkedTrace.issues``.
@@ -203,7 +203,7 @@ class _Loading:
         return None
 
     def _is_wanted(self, frame: CompleteEvent | FullEvent) -> bool:
-        """Whether a Python frame lasts long enough or belongs to a module."""
+        """Return whether a Python frame lasts long enough or belongs to a module."""
         return (frame.dur or 0) >= self._shortest_frame_us or frame.name.startswith(MODULE_PREFIX)
 
     def _unpaired(self) -> None:
@@ -261,7 +261,7 @@ def _adding(kind: type[TableEvent]) -> Adding | None:
 
 
 def _category(name: str, phase: str) -> str:
-    """Return the name under which a category is counted; incomplete events are counted separately."""
+    """Return the name under which events are counted: the category, with the phase if they are not complete events."""
     return name if phase in _PHASES else f"{name} {phase}".strip()
 
 

@@ -1,4 +1,4 @@
-"""The normalised tables of one or more traces: GPU activities, the calls that launched them, and their origin.
+"""The normalised tables of a trace: GPU activities, the calls that launched them, and the operators around those.
 
 Times are integer nanoseconds on the trace's own clock, and sizes are bytes. Indexes refer to the lists of the same
 :class:`LinkedTrace` and are -1 if unknown. ``None`` means that the trace does not contain the value.
@@ -29,7 +29,8 @@ class Activity(msgspec.Struct, gc=False):
         grid_as_written, grid_unit: grid as written in the trace, and its unit.
         graph: whether it ran as a node of a graph launch.
         bytes: size of a copy or memset.
-        collective, group_size, elements, element_type: facts about a communication kernel, if the trace contains them.
+        collective, group_size, elements, element_type: collective, number of ranks, number of elements and their type
+            for a communication kernel, if the trace contains them.
     """
 
     name: str
@@ -144,13 +145,13 @@ class MemoryEvent(msgspec.Struct, gc=False):
 
 
 class TraceInfo(msgspec.Struct):
-    """Origin and general facts of a trace.
+    """Information about a complete trace: file, devices, versions, ranks and numbers of events.
 
     Attributes:
         path: path of the file.
         vendor: ``amd``, ``nvidia``, or ``None`` if unknown.
         devices: product names as written; may be empty strings.
-        wavefront_sizes: lanes per wavefront of each device, as far as written.
+        wavefront_sizes: lanes per wavefront of each device for which the trace contains them.
         versions: ``hip_runtime_version``, ``cuda_driver_version``, ``roctracer_version``, ... as written.
         ranks: ranks found in the trace.
         base_time_ns: offset that converts times to wall-clock time; 0 if they are wall-clock times already.
@@ -215,7 +216,7 @@ class LinkedTrace(msgspec.Struct):
         return chain
 
     def modules(self, activity: Activity) -> list[str]:
-        """Return the names of an activity's modules, innermost first; a backward operator uses its forward one."""
+        """Return the names of an activity's modules, innermost first; a backward operator has its forward's modules."""
         return self.modules_of(activity.launch, activity.operator)
 
     def modules_of(self, launch: int, operator: int) -> list[str]:
@@ -245,7 +246,7 @@ class LinkedTrace(msgspec.Struct):
 
 
 def info_from(metadata: dict[str, Any], path: str) -> TraceInfo:
-    """Return the facts in the metadata around the events."""
+    """Return the trace's information from the metadata before and after the list of events."""
     devices = metadata.get("deviceProperties")
     properties = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
     names = [str(d.get("name", "")) for d in properties]

@@ -53,7 +53,7 @@ GPU_KINDS = frozenset({"kernel", "copy", "memset"})
 # Before Kineto, the profiler wrote no category and distinguished GPU and CPU events by their process.
 PRE_KINETO = {"CUDA functions": "kernel", "CPU functions": "operator"}
 
-# Longer numbers identify nothing, and Python refuses to parse some of them.
+# Maximum number of digits. Ids are shorter, and Python refuses to parse numbers with thousands of digits.
 _MOST_DIGITS = 40
 _INTEGER_LIMIT = 1 << 62
 _MOST_RANKS = 1 << 31

@@ -14,16 +14,17 @@ from kprof.inputs.opening import opened
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.output.progress import Step, step
 
-# Number of finished pieces that wait in the queue. One more is being made and one is being read.
+# Maximum number of finished pieces in the queue. Meanwhile, the thread makes another piece and the caller uses one.
 DEPTH = 2
 _PATIENCE_S = 0.2
 _Item = tuple[bytes | None, BaseException | None]
 
 
 def read_ahead(make: Callable[[], Iterator[bytes]], depth: int = DEPTH) -> Generator[bytes, None, None]:
-    """Yield the pieces of ``make()``, which runs in a thread at most ``depth`` + 1 pieces ahead.
+    """Yield the pieces of ``make()``, which runs in a thread and is at most ``depth`` + 1 pieces ahead of the caller.
 
-    Errors that it raises are raised here at the same position. If the reader stops early, the thread stops too.
+    An exception in ``make()`` is raised to the caller after the pieces before it. If the caller stops early, the thread
+    stops too.
     """
     queue: Queue[_Item] = Queue(depth)
     stop = Event()
@@ -39,7 +40,7 @@ def read_ahead(make: Callable[[], Iterator[bytes]], depth: int = DEPTH) -> Gener
             yield piece
     finally:
         stop.set()
-        # A thread that waits for room in the queue gets it, notices that reading has ended, and stops.
+        # Make room in the queue for a thread that waits for it. The thread then notices the end of reading and stops.
         while thread.is_alive():
             try:
                 queue.get_nowait()
@@ -74,9 +75,10 @@ GZIP_MAGIC = b"\x1f\x8b"
 _COMPRESSED_READ = 1 << 18
 # Bytes unpacked per piece in the thread: large enough that waiting for Python's lock (5 ms) is negligible.
 _PIECE = 1 << 21
-# Smaller files are unpacked before a thread would have started.
+# Size in bytes from which on a thread is used. Unpacking a smaller file takes less time than starting a thread.
 _WORTH_A_THREAD = 1 << 20
-# Real traces compress by a factor of 12 to 40. Deflate's own maximum is 1032, which only empty repetition approaches.
+# Real traces compress by a factor of 12 to 40. Deflate's maximum is 1032, which only data that repeats one byte
+# approaches.
 BOMB_RATIO = 400
 BOMB_FREE_BYTES = 256 << 20
 
@@ -123,7 +125,7 @@ def _plain(file: BinaryIO, size: int, read: Step) -> Iterator[bytes]:
 
 
 def _unpacked_beside(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Step) -> Iterator[bytes]:
-    """Unpack like :func:`_unpacked` in a thread; its issues are reported after all data before them has been read."""
+    """Unpack as :func:`_unpacked` does, but in a thread. An issue is reported after the data before it was read."""
     met = IssueLog(str(path))
     with closing(read_ahead(lambda: _unpacked(file, path, met, _PIECE, read))) as pieces:
         for piece in pieces:
@@ -146,7 +148,7 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Ste
                 issues.add("cut-off", "the gzip stream ends before its end mark", place=f"compressed byte {packed}")
             return
         if unpacker.eof:
-            # A further gzip member may follow. Zero padding and other bytes after the end are not content.
+            # Another gzip member may follow. Zero padding and other bytes after the end do not belong to the content.
             if not data.startswith(GZIP_MAGIC):
                 if data.strip(b"\0"):
                     issues.add("trailing-garbage", "bytes after the end of the gzip stream were left out")
@@ -177,7 +179,7 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Ste
 
 
 def _up_to_the_damage(unpacker: "zlib._Decompress", data: bytes) -> bytes:
-    """Return the output up to the damage: input in small pieces loses only the output of the damaged piece."""
+    """Return the output before the damage. The input is fed in small pieces, so only the damaged piece is lost."""
     parts: list[bytes] = []
     for at in range(0, len(data), 32):
         try:

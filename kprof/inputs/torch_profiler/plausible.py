@@ -21,7 +21,7 @@ def note_huge(trace: LinkedTrace, log: IssueLog) -> None:
 
 
 def drop_implausible(trace: LinkedTrace, log: IssueLog) -> None:
-    """Drop GPU activities that are a day or more away from the bulk of them."""
+    """Drop GPU activities whose times are a day or more away from the largest group of activities."""
     if not len(trace.activities):
         return
     starts = trace.activities.numbers("start_ns").readable
@@ -74,7 +74,7 @@ def note_oddities(trace: LinkedTrace, log: IssueLog) -> int:
 
 
 def _collisions(trace: LinkedTrace) -> tuple[int, int]:
-    """Return the number of repeated activities, and of others that overlap an earlier one of their stream."""
+    """Return the number of repeated activities, and of other activities that overlap an earlier one in their stream."""
     import numpy as np
 
     table = trace.activities

@@ -1,4 +1,4 @@
-"""Read Triton Proton's profiles: trees of scopes and kernels in JSON or MessagePack, and Chrome traces."""
+"""Read Triton Proton's profiles: trees of scopes and kernels in JSON or MessagePack ("hatchet"), and Chrome traces."""
 
 import json
 import re
@@ -56,7 +56,7 @@ class ProtonProfile(msgspec.Struct):
 
 
 def is_proton(path: Path) -> bool:
-    """Whether a file begins like a hatchet tree."""
+    """Return whether a file begins like one of Proton's trees of scopes and kernels ("hatchet" format)."""
     start = head_of(path, 1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
     # Keys are sorted in the file, so "children" comes first at every depth.
     return re.match(rb'\[\s*\{\s*"(?:children|frame)"', start) is not None or _PACKED_TREE.match(start) is not None
@@ -83,10 +83,10 @@ def _seam(match: "re.Match[bytes]") -> bytes:
 
 
 def load_proton(path: Path | str) -> ProtonProfile:
-    """Read a hatchet profile in JSON or MessagePack.
+    """Read one of Proton's trees of scopes and kernels ("hatchet" format) in JSON or MessagePack.
 
     Raises:
-        KprofError: if the file is unreadable, cut off, larger than 1 GiB, or not a hatchet tree.
+        KprofError: if the file is unreadable, cut off, larger than 1 GiB, or not in hatchet format.
     """
     path = Path(path)
     data = boundary.read_bytes(path)

@@ -1,4 +1,4 @@
-"""Read the events of a Kineto trace block by block: with typed decoding, or one by one where the text is damaged."""
+"""Read the events of a Kineto trace block by block; events of a damaged block are decoded one by one."""
 
 import json
 import re
@@ -38,7 +38,7 @@ _READ = "supported are traces of PyTorch, rocprof, rocpd, Proton, Perfetto (.pft
 
 
 class TraceReader(Generic[E]):
-    """Reads one file once, from beginning to end.
+    """Reader of one file, which can be read once, from beginning to end.
 
     After all events have been consumed, :attr:`metadata`, :attr:`issues` and :attr:`bytes_read` are complete. Memory
     use is a few blocks, whatever the size of the file.
@@ -69,15 +69,15 @@ class TraceReader(Generic[E]):
             KprofError: if the file cannot be read or is not a trace. Damage inside a trace is reported in
                 :attr:`issues` instead.
         """
-        # Without a batch decoder, all events are of the reader's type.
+        # No batch decoder is used, so all events have the reader's type.
         yield from cast("Iterator[list[E]]", self._batches())
 
     def batches(self) -> Iterator[list[E] | list[SummaryEvent]]:
-        """Yield lists like :meth:`events`, with :data:`SummaryEvent` for lists without begins, ends and damage."""
+        """Yield lists as :meth:`events` does, of :data:`SummaryEvent` if a list has no begins, ends or damage."""
         return self.decoded_by(summary_decoder())
 
     def decoded_by(self, decoder: Callable[[memoryview], list[Q]]) -> Iterator[list[E] | list[Q]]:
-        """Yield lists like :meth:`events`, decoded by ``decoder`` where it accepts them.
+        """Yield lists as :meth:`events` does, but use the faster ``decoder`` for each list that it accepts.
 
         Args:
             decoder: function that raises msgspec's errors for lists that it does not accept. It must reject every list
@@ -186,7 +186,7 @@ class TraceReader(Generic[E]):
         return True
 
     def _decode_as_batch(self, data: memoryview) -> list[Any] | None:
-        """Return the events, or ``None`` for a block of another form and for some blocks after it."""
+        """Return the events of a block; ``None`` if the batch decoder rejects it or is skipped after a rejection."""
         if self._batch_decoder is None:
             return None
         if self._wait:
@@ -278,7 +278,7 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 class Pairing(Generic[E]):
-    """Open events of one file by process and thread; at most :data:`MAX_OPEN`."""
+    """Begin events of one file whose end has not been read, by process and thread; at most :data:`MAX_OPEN`."""
 
     def __init__(self, log: IssueLog) -> None:
         self._log = log

@@ -1,4 +1,4 @@
-"""Decode events one by one if a block could not be decoded as a whole, keeping readable ones and reporting others."""
+"""Decode the events of a damaged block one by one, keep the readable events and report the others."""
 
 import json
 import math
@@ -31,7 +31,7 @@ class _Bare(msgspec.Struct, gc=False):
 
 
 class _WithDevice(_Bare, gc=False):
-    """An event with the fields that identify its device, which sums by device need."""
+    """The fields of :class:`_Bare` and those that identify the event's device, for sums by device."""
 
     pid: Loose = None
     args: SlimArgs | None = None
@@ -41,7 +41,7 @@ _BARE = (msgspec.json.Decoder(_WithDevice).decode, msgspec.json.Decoder(_Bare).d
 
 
 class Repair:
-    """Decodes single events into ``kind`` and reports repairs in the log."""
+    """Decoder of single events into type ``kind``, which reports repairs in the log."""
 
     def __init__(self, kind: type[AnyEvent], issues: IssueLog) -> None:
         self._kind = kind

@@ -75,7 +75,7 @@ def _trimmed(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def last_boundary(data: bytes | bytearray, window: int = 1 << 11) -> int | None:
-    """Return the index after the ``}`` of the last event that another event follows, or ``None`` if there is none.
+    """Return the index after the ``}`` of the last event after which another event begins; ``None`` without one.
 
     This is a guess: the index may lie inside a nested list, which only decoding the data before it reveals.
     """

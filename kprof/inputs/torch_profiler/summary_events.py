@@ -1,8 +1,8 @@
 """Event classes for summaries: one class per category, with only the fields that its sums need.
 
-msgspec then creates no objects for other fields. A block is decoded this way if all its events are of known categories
-and complete or instantaneous. Other events (begin and end events, metadata, damage) need the general types of
-:mod:`kprof.inputs.torch_profiler.events`.
+The decoder (msgspec) then creates no objects for other fields. A block is decoded with these classes if all its events
+have a known category and are complete or instantaneous. Blocks with begin or end events, metadata or damage are decoded
+with the general types of :mod:`kprof.inputs.torch_profiler.events`.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from kprof.inputs.torch_profiler.normalise import KINDS, Kind
 class CountedEvent(msgspec.Struct, gc=False, kw_only=True):
     """An event that is only counted; its class determines its category."""
 
-    # B and E are missing because begin and end events must be paired first.
+    # Phases B and E are not in the list, because begin and end events must be paired first.
     ph: Literal["X", "i", "I", "s", "t", "f", "b", "n", "e", "C", "N", "O", "D"]
 
     several_phases: ClassVar[bool] = True

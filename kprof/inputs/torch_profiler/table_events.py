@@ -1,4 +1,4 @@
-"""Event classes for the linked tables, like :mod:`kprof.inputs.torch_profiler.summary_events` with more fields.
+"""Event classes for filling the linked tables; they have more fields than those of ``summary_events``.
 
 Most of a trace consists of Python frames, of which only module frames are kept by default. If the text of a block
 contains no ``nn.Module``, its frames are skipped without decoding their names.
@@ -15,7 +15,8 @@ from kprof.inputs.torch_profiler.normalise import KINDS, Kind
 from kprof.inputs.torch_profiler.summary_events import CountedEvent
 
 MODULE_PREFIX = "nn.Module: "
-# Searching for a longer text is faster.
+# Mark of a module's frame: the beginning of its name. The quotation mark is included because searching for a longer
+# text is faster.
 _MODULE_MARK = b'"' + MODULE_PREFIX.encode()
 # A name with escapes may contain the mark in another byte form.
 _BACKSLASH = ord("\\")
@@ -35,7 +36,7 @@ _Extent = Annotated[int, msgspec.Meta(gt=0, lt=1 << 62)]
 
 
 class CompleteEvent(msgspec.Struct, gc=False, kw_only=True):
-    """An event that a table stores; times are microseconds as written, ``args`` has the arguments of its kind."""
+    """An event that a table stores. Times are microseconds as written; ``args`` depends on the event's kind."""
 
     ph: Literal["X"]
     name: str = ""
@@ -56,11 +57,11 @@ DETAILS = frozenset(
         "bytes", "registers", "collective", "group_size", "group_name", "in_elements", "element_type",
     }
 )  # fmt: skip
-"""Arguments needed only for shapes and collectives; decoding shapes takes longest of all."""
+"""Arguments that are needed only for shapes and collectives. Of all fields, shapes take the longest to decode."""
 
 
 def _subset(name: str, wanted: tuple[str, ...]) -> type[msgspec.Struct]:
-    """Create a type with some arguments of :class:`FullArgs`; sizes other than three extents need that class itself."""
+    """Create a type with some of the arguments of :class:`FullArgs`; it accepts only sizes with three extents."""
     fields = {field.name: field for field in msgspec.structs.fields(FullArgs)}
     sizes = dict.fromkeys(("grid", "block"), (tuple[_Extent, _Extent, _Extent] | None, None))
     return msgspec.defstruct(
@@ -102,8 +103,8 @@ def table_decoder(*, stacks: bool, details: bool = True) -> TableDecoder:
     """Return a decoder for lists of events; it raises msgspec's errors for an unknown category or phase.
 
     Args:
-        stacks: whether to keep Python frames other than modules. If false, the decoder may still return them.
-        details: whether to decode :data:`DETAILS`.
+        stacks: whether Python frames other than modules are needed. If false, the decoder may still return them.
+        details: whether to decode the arguments in :data:`DETAILS`.
     """
     return _decoder(frames=True, details=details) if stacks else _SkipsFrames(details=details)
 

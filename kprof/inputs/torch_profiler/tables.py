@@ -48,7 +48,7 @@ def columns(trace: LinkedTrace) -> dict[str, Columns]:
 
 
 def _choices(trace: LinkedTrace) -> dict[str, tuple[Records[Any], Sequence[int] | None]]:
-    """Return the records of each table and their chosen rows, ``None`` for all."""
+    """Return, for each table, the records and the rows of them that belong to the table; ``None`` for all rows."""
     kinds, collectives = trace.activities.words("kind"), trace.activities.words("collective")
     every = range(len(trace.activities))
     kernels = array("q", (row for row in every if kinds[row] == "kernel"))
@@ -107,7 +107,7 @@ def _series(pd: Any, values: list[Any]) -> Any:
 
 
 def _fitting(values: list[Any]) -> list[Any]:
-    """Replace integers that pandas and Parquet cannot represent by missing values; the reader has reported them."""
+    """Replace integers that pandas and Parquet cannot represent by ``None``; the trace's reader has reported them."""
     return [None if value is not None and not -(1 << 63) <= value < 1 << 63 else value for value in values]
 
 
@@ -188,15 +188,15 @@ _WRITERS = {"csv": _write_csv, "json": _write_json}
 
 
 def is_tables(path: Path) -> bool:
-    """Whether a directory was written by :func:`write_tables`."""
+    """Return whether a directory was written by :func:`write_tables`."""
     return (path / "trace.json").is_file() and (path / "kernels.parquet").is_file()
 
 
 def read_tables(directory: Path) -> LinkedTrace:
-    """Read the trace that was written to a directory as Parquet.
+    """Read the trace that :func:`write_tables` wrote to a directory as Parquet files.
 
     Raises:
-        KprofError: if it is not such a directory, has another schema, or contains damaged files.
+        KprofError: if the directory contains no such trace, has another schema, or contains damaged files.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -43,7 +43,7 @@ def nanosecond_column(times: Sequence[float]) -> "array[int]":
 
 
 def sound(starts: list[int | float | None], durations: list[int | float | None]) -> bool:
-    """Whether :func:`usable` would accept all given times unchanged; it is fast because it runs on every event."""
+    """Return whether :func:`usable` would accept all times unchanged; this fast check runs on every event."""
     if None in durations or None in starts:
         return False
     lasting: list[float] = durations  # type: ignore[assignment]
@@ -61,7 +61,7 @@ def usable(
 ) -> tuple[int | float, int | float] | None:
     """Return start and duration in microseconds of a usable event; count others as lost and return ``None``.
 
-    A GPU activity without a duration counts as 0, which makes the sums unknown.
+    The duration of a GPU activity without one is taken as 0, which makes sums of durations unknown.
     """
     place = name[:80]
     if start is None or abs(start) > MAX_MICROSECONDS:

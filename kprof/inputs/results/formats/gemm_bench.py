@@ -2,10 +2,10 @@
 
 All three contain lines of values below a line of column names. The column names of ``hipblaslt-bench`` may follow
 ``[0]:``, and details of the kernel follow the values as ``--Solution index: N``. In a tuning run, the winner is printed
-again below ``Winner:``; those rows are marked. The programs write ``soulution_index``.
+again below ``Winner:``; the winner's row is marked. The programs misspell a column name as ``soulution_index``.
 
 A tuning file (``HIPBLASLT_TUNING_FILE``) begins with ``Git Version:`` and has the same lines. Older files end each line
-with the solution's index, newer ones also with its name. An index is valid for one build of the library only.
+with the solution's index, newer files with the index and the name. An index is valid for one build of the library only.
 """
 
 import re
@@ -32,7 +32,7 @@ _RATES = ("hipblaslt-Gflops", "rocblas-Gflops")
 
 
 def recognise(head: bytes) -> bool:
-    """Whether the file has column names with the rates of either program or with a GEMM solution."""
+    """Return whether the file has column names for a rate, as in both programs' output, or for a GEMM solution."""
     return any(
         b"-Gflops" in line or b"ution_index" in line
         for line in head.split(b"\n")

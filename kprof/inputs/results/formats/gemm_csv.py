@@ -1,9 +1,9 @@
 """Read tuned GEMMs from CSV files of gradlib, vLLM and AITER, such as ``tuned.csv`` and ``bf16_tuned_gemm.csv``.
 
 The heading of the CSV table contains ``M``, ``N``, ``K`` and a column that identifies the library's fastest solution.
-The time column is ``us`` or ``soltimes``. gradlib first wrote ``soltimes`` in milliseconds, and writes microseconds
-since it also writes a rate. If there is a rate, it determines the unit of each row. The product is ``M x K`` by ``K x
-N`` of row-major matrices.
+The time column is ``us`` or ``soltimes``. Old versions of gradlib write ``soltimes`` in milliseconds and no rate; newer
+versions write microseconds and a rate. If there is a rate, the unit of each row is derived from it. The GEMM multiplies
+row-major matrices of ``M x K`` and ``K x N``.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ _KNOWN = {"m", "n", "k", "b", "us", "soltimes", "tflops", "bw", "errratio", "err
 
 
 def recognise(head: bytes) -> bool:
-    """Whether the first line is the heading of a table of tuned GEMMs."""
+    """Return whether the first line is the heading of a table of tuned GEMMs."""
     names = {name.strip() for name in head.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].split(b",")}
     return {b"M", b"N", b"K"} <= names and bool(
         names & {b"solidx", b"soltimes", b"kernelName", b"kernelId", b"libtype"}

@@ -1,9 +1,9 @@
-"""Read call logs: rocBLAS' profile (YAML lines) and the bench commands that rocBLAS and hipBLASLt log.
+"""Read logs of library calls: rocBLAS' profile (YAML lines) and the bench commands that rocBLAS and hipBLASLt log.
 
-With ``ROCBLAS_LAYER=4``, a program writes a line for each kind of call with its count when it ends: ``- {
+With ``ROCBLAS_LAYER=4``, a program that ends writes a line for each kind of call, with the number of calls: ``- {
 rocblas_function: "rocblas_gemm_ex", M: 128, ..., call_count: 4 }``; old versions omit the dash. ``ROCBLAS_LAYER=2`` and
 ``HIPBLASLT_LOG_MASK=32`` write a command line of ``rocblas-bench`` or ``hipblaslt-bench`` for each call; this module
-counts equal ones. Neither log contains times.
+counts equal command lines. Neither log contains times.
 """
 
 import re
@@ -28,7 +28,7 @@ _BENCH_ROWS = (b"-Gflops", b"ution_index")
 
 
 def recognise(head: bytes) -> bool:
-    """Whether the file has a line of the profile, or bench commands without measurements."""
+    """Return whether the file has a line of the profile, or bench commands without measurements."""
     if re.search(rb"(?m)^\s*(?:- )?\{\s*rocblas_function:", head) is not None:
         return True
     commands = re.search(rb"(?m)(?:^|[ \t/])(?:rocblas|hipblaslt)-bench +-", head) is not None

@@ -27,7 +27,7 @@ _MOST_ROWS = 5_000_000
 
 
 def _is_find_db(head: bytes) -> bool:
-    """Whether the file has convolution keys with times of algorithms."""
+    """Return whether the file has convolution keys and names of algorithms, which only the find-db contains."""
     return _KEY.search(head) is not None and _ALGORITHM.encode() in head
 
 
@@ -83,7 +83,7 @@ def _short(algorithm: str) -> str | None:
 
 
 def _is_perf_db(head: bytes) -> bool:
-    """Whether the file has keys with solvers, none of which has a measured algorithm."""
+    """Return whether the file has keys with solvers but no algorithms with times."""
     return _LINE.search(head) is not None and b"miopenConvolution" not in head
 
 
@@ -116,7 +116,7 @@ def _read_perf_db(path: Path, shown: str) -> ToolResults:
 
 
 def _is_sqlite(head: bytes) -> bool:
-    """Whether the file is SQLite with a table of solvers; the schema is on the first page."""
+    """Return whether the file is SQLite with a table of solvers; the schema is on the first page."""
     return is_database(head) and b"perf_db" in head and b"conv_stride_h" in head
 
 
@@ -138,7 +138,7 @@ def _read_sqlite(path: Path, shown: str) -> ToolResults:
         if count > _MOST_ROWS:
             raise InputError(f"too large: {count:,} rows, and {_MOST_ROWS:,} are read at most", path=shown)
         chosen = ", ".join(f"c.{name}" for name in have)
-        query = f"SELECT p.solver, p.params, c.id, {chosen} FROM perf_db p LEFT JOIN config c ON c.id = p.config"  # noqa: S608 - names of this file's own list
+        query = f"SELECT p.solver, p.params, c.id, {chosen} FROM perf_db p LEFT JOIN config c ON c.id = p.config"  # noqa: S608 - column names from _SIZE_COLUMNS
         for at, (solver, parameters, config, *values) in enumerate(connection.execute(query), 1):
             _row((solver, parameters, config), dict(zip(have, values, strict=True)), at, found)
     found.facts["problems"] = f"{len({row['config'] for row in found.rows}):,}"

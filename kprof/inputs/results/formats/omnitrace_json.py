@@ -1,9 +1,9 @@
 """Read JSON profiles of Omnitrace, rocprof-sys and timemory, such as ``wall_clock.json``.
 
-The object ``timemory`` has one entry per metric. Its ``ranks`` list the regions one after the other, and its ``graph``
-(``mpi`` with several ranks) contains them as a tree below an unnamed root. Files named ``*.tree.json`` have only the
-tree. Values are in the metric's ``unit_repr``. A region's value includes its children; exclusive values are only in the
-tree.
+The object ``timemory`` has one entry per metric. In an entry, ``ranks`` lists the regions one after the other, and
+``graph`` (``mpi`` if there are several ranks) contains them as a tree below an unnamed root. Files named
+``*.tree.json`` have only the tree. Values are in the metric's ``unit_repr``. A region's value includes its children;
+only the tree also contains exclusive values.
 """
 
 import re
@@ -78,7 +78,7 @@ class _File(msgspec.Struct):
 
 
 def recognise(head: bytes) -> bool:
-    """Whether ``timemory`` is the first key of the JSON object."""
+    """Return whether ``timemory`` is the first key of the JSON object."""
     return re.match(rb'(?:\xef\xbb\xbf)?\s*\{\s*"timemory"\s*:', head) is not None
 
 

@@ -1,8 +1,9 @@
 """Read text tables of Omnitrace, rocprof-sys and timemory, such as ``wall_clock.txt`` and ``sampling_*.txt``.
 
 Columns are separated by bars, with one row per region. The label contains thread and depth: ``|00>>> |_name`` is a
-child of the row above; with several ranks it is ``|MM|NN>>>``, with collapsed threads ``>>>``. Labels are truncated
-with ``..``; the JSON file of the same run has them in full. A region's sum includes its children.
+child of the row above. The label begins with ``|MM|NN>>>`` if there are several ranks, and with ``>>>`` if threads are
+collapsed. Long labels end in ``..``; the JSON file of the same run has them in full. A region's sum includes its
+children.
 """
 
 import re
@@ -18,7 +19,7 @@ _COLUMNS = {"SUM": "sum", "MEAN": "mean", "MIN": "min", "MAX": "max", "STDDEV": 
 
 
 def recognise(head: bytes) -> bool:
-    """Whether the file contains the heading of the table."""
+    """Return whether the file contains the heading of the table."""
     return re.search(rb"(?m)^[ \t]*\|\s*LABEL\s*\|\s*COUNT\s*\|", head) is not None
 
 

@@ -1,10 +1,10 @@
-"""Read the output of rccl-tests and of nccl-tests, from which it was ported.
+"""Read the output of rccl-tests, and of nccl-tests, from which rccl-tests was ported.
 
-The results are lines of numbers between comments. The heading has a block of names for out-of-place and one for
-in-place operation; older programs have no ``root`` column and print an error instead of ``#wrong``. Bandwidths are in
-GB/s of 10^9 bytes. The bus bandwidth is the algorithm bandwidth times a factor that depends on the collective and the
-ranks, such as ``2 (n-1) / n`` for an all-reduce. Newer versions append columns, such as the algorithm. A log may
-contain several runs, each with a heading. Only newer versions print the collective's name.
+The results are lines of numbers between comments. The heading has one block of column names for out-of-place and one
+for in-place operation. Older programs have no ``root`` column, and a maximum error instead of ``#wrong``. Bandwidths
+are in GB/s of 10^9 bytes. The bus bandwidth is the algorithm bandwidth times a factor that depends on the collective
+and the number of ranks, such as ``2 (n-1) / n`` for an all-reduce. Newer versions append columns, such as the
+algorithm. A log may contain several runs, each with a heading. Only newer versions print the collective's name.
 """
 
 import re
@@ -20,11 +20,11 @@ _STARTING = re.compile(r"#\s*Collective test starting:\s*(\w{1,60})")
 _SCHEDULER = re.compile(r"^\s*(?:\[\d+,\d+\]<\w+>:|\d+:\s)?\s*")
 _PLACES = ("out-of-place", "in-place")
 _BLOCK = 4
-"""Number of columns per block: time, both bandwidths, wrong results."""
+"""Number of columns per block: time, algorithm bandwidth, bus bandwidth, wrong results."""
 
 
 def recognise(head: bytes) -> bool:
-    """Whether the file contains the heading above the numbers."""
+    """Return whether the file contains the heading above the numbers."""
     return re.search(rb"size\s+count\s.*time\s+algbw\s+busbw", head) is not None
 
 
@@ -69,7 +69,7 @@ def _summary(name: str, text: str, run: int, found: RowCollector) -> None:
 
 
 def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowCollector) -> None:
-    """Parse one line: sizes and operation, a block of four numbers per place, and additional columns."""
+    """Parse a line: sizes and operation, blocks of four numbers (out-of-place, in-place), and additional columns."""
     places = [at for at, name in enumerate(names) if name == "time"]
     if len(fields) != len(names) or not 0 < len(places) <= len(_PLACES) or places[-1] + _BLOCK > len(names):
         found.complain(at, f"{len(fields)} values under {len(names)} names")

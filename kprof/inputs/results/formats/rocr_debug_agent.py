@@ -1,4 +1,4 @@
-"""Read reports of the ROCr Debug Agent: wavefronts that stopped on an error, their registers, and the code around them.
+"""Read reports of the ROCr Debug Agent: wavefronts that stopped on an error, their registers and surrounding code.
 
 A line such as ``wave_1: pc=0x7f00 (kernel_code_entry=0x7e00 <add>) (stopped, reason: ASSERT_TRAP)`` begins a wavefront,
 and its registers follow. ``Disassembly for function add:`` begins the code, in which ``=>`` marks the instruction at
@@ -46,7 +46,7 @@ class _Wave:
 
 @dataclass
 class _Code:
-    """A disassembled part of a function; an instruction's ``source`` is "" without debug information."""
+    """A disassembled part of a function. The source of each instruction is "" without debug information."""
 
     line: int
     function: str
@@ -64,12 +64,12 @@ class _Code:
         return next(offsets, None)
 
     def contains(self, pc: int) -> bool:
-        """Whether an address lies in the function, according to the disassembled lines."""
+        """Return whether an address lies in the function, according to the disassembled lines."""
         return self.start is not None and self.start <= pc <= max(self.instructions)
 
 
 def recognise(head: bytes) -> bool:
-    """Whether the file contains a line that begins a wavefront."""
+    """Return whether the file contains a line that begins a wavefront."""
     return re.search(rb"(?m)^[ \t]*wave_\d{1,9}: pc=0x[0-9a-f]", head) is not None
 
 

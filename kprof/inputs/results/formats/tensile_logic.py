@@ -3,9 +3,9 @@
 The file is a list: version, schedule, architecture, devices, the kind of problem, its solutions with hundreds of
 parameters each, the order of indices, the sizes with solution and performance, and finally the method of matching sizes
 (``Equality``, ``GridBased``). Such files have up to hundreds of megabytes, of which the sizes are the last few lines.
-They are therefore read line by line in the layout of Tensile's own writer, not as general YAML. The file itself names
-the unit of the performance: ``DeviceEfficiency`` in measured GFLOP/s, or a fraction, depending on the tuning run. The
-value is returned unchanged.
+They are therefore not parsed as YAML but read line by line, in the layout that Tensile writes. The file names the kind
+of performance, such as ``DeviceEfficiency``. Depending on the tuning run, its values are measured GFLOP/s or fractions;
+they are returned unchanged.
 """
 
 import re
@@ -37,7 +37,7 @@ _MATCHING = ("Equality", "GridBased", "FreeSize", "Prediction")
 
 
 def recognise(head: bytes) -> bool:
-    """Whether the file begins with the version and contains a kind of problem."""
+    """Return whether the file begins with the version and contains a kind of problem."""
     return head.lstrip(b"\xef\xbb\xbf- \r\n")[:40].startswith(b"{MinimumRequiredVersion:") and b"DataType:" in head
 
 

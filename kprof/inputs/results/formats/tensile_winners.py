@@ -15,13 +15,13 @@ _SIZES = {"SizeI": "m", "SizeJ": "n", "SizeK": "batch", "SizeL": "k"}
 
 
 def recognise(head: bytes) -> bool:
-    """Whether the first line is the table's heading."""
+    """Return whether the first line is the table's heading."""
     first = head.split(b"\n", 1)[0]
     return first.lstrip(b"\xef\xbb\xbf").startswith(b"GFlops") and b"SizeI" in first and b"SizeL" in first
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """Return one row per size and round with the winner and its lead over the second solution."""
+    """Return one row per line of the table, with the winner and its lead over the second-fastest solution."""
     found = RowCollector()
     parsed = records(lines_of(path, shown, found), shown, skip_spaces=True)
     heading = [name.strip() for name in next(parsed, [])]

@@ -1,4 +1,4 @@
-"""Read the counters of a rocpd database by dispatch and pass, excluding streamed samples and separating replays."""
+"""Read the counters of a rocpd database by dispatch and pass. Streamed samples are excluded, replays kept separate."""
 
 import sqlite3
 from math import nan
@@ -21,7 +21,7 @@ def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, 
     requested only one of them.
 
     Returns:
-        Event id to the row of its dispatch after the removal and the number of the execution.
+        Each event id, mapped to the row of its dispatch after the removal and to the number of the execution.
     """
     first: dict[tuple[Any, ...], int] = {}
     times: dict[int, int] = {}
@@ -50,7 +50,7 @@ def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, 
 
 
 def has_replays(connection: sqlite3.Connection, run: Run) -> bool:
-    """Whether dispatch ids repeat, so that executions must be checked one by one."""
+    """Return whether dispatch ids repeat, so that executions must be checked one by one."""
     table = run["rocpd_kernel_dispatch"]
     present = columns_of(connection, table)
     if "dispatch_id" not in present:
@@ -76,9 +76,9 @@ def _counted_values(connection: sqlite3.Connection, run: Run, part: FileTables) 
 def _passes(rows: list[tuple[Any, ...]], part: FileTables) -> list[int]:
     """Return the pass of each value if the passes of a replayed dispatch share one event.
 
-    The counters of a pass are written one after the other, each with all of its instances. A counter that recurs after
-    others therefore begins another pass. Different passes count different groups of counters; if all groups are equal,
-    they are interleaved instances instead.
+    rocprofv3 writes the counters of a pass one after the other, each with all of its instances. If a counter recurs
+    after other counters, another pass begins. Passes count different groups of counters; if all groups are equal, the
+    rows are not passes but interleaved instances.
     """
     by_event: dict[Any, list[int]] = {}
     for place, (event, *_) in enumerate(rows):
@@ -118,7 +118,7 @@ def counters_of(
         run: real table name of each plain table name of the run.
         own: dispatch columns of the run.
         located: dispatch row and execution of each event, and the number of dispatches of earlier runs.
-        part: file that receives the issues.
+        part: tables of the file, to which issues are added.
     """
     import numpy as np
 

@@ -24,7 +24,7 @@ def select(connection: sqlite3.Connection, run: Run, table: str, wanted: tuple[s
 
 
 def field_of(run: Run, present: set[str], name: str) -> str:
-    """Return the SQL of a column; schema 4 refers to rows of separate tables for times and tracks."""
+    """Return the SQL expression for a column. Schema 4 keeps times and tracks in separate tables, by row id."""
     if name in present:
         return f'"{name}"'
     if name in referred(run, present):
@@ -36,7 +36,7 @@ def field_of(run: Run, present: set[str], name: str) -> str:
 
 
 def referred(run: Run, present: set[str]) -> set[str]:
-    """Return the columns that a table of schema 4 provides through rows of other tables.
+    """Return the columns that a table of schema 4 does not contain itself but that other tables contain for its rows.
 
     Args:
         run: real table name of each plain table name of the run.

@@ -1,4 +1,4 @@
-"""Queries for :mod:`rocpd`: each reads one base table in one pass, and Python joins the results."""
+"""Query the tables of a rocpd database. Each query reads one base table in one pass, and Python joins the results."""
 
 import sqlite3
 from typing import Any, NamedTuple
@@ -49,7 +49,7 @@ def schema_version(connection: sqlite3.Connection, runs: list[Run]) -> str | Non
 
 
 def agent_numbers(connection: sqlite3.Connection, run: Run) -> dict[Any, int | None]:
-    """Return the absolute index of each agent by its row id; absolute indexes also count CPUs."""
+    """Return the index of each agent among all CPUs and GPUs (its absolute index), by row id."""
     rows = select(connection, run, "rocpd_info_agent", ("id", "absolute_index"))
     return {number: index if isinstance(index, int) else None for number, index in rows}
 
@@ -90,7 +90,7 @@ def kernel_names(connection: sqlite3.Connection, run: Run) -> dict[Any, tuple[st
 
 
 def kernel_columns(merged: dict[tuple[int | None, str], list[Any]]) -> Columns:
-    """Return the kernels table for ``(agent, name) -> [calls, total, min, max]``."""
+    """Return the kernels table from a mapping ``(agent, name) -> [calls, total, min, max]`` with times in ns."""
     import numpy as np
 
     keys, values = list(merged), np.array(list(merged.values()), dtype=np.int64).reshape(-1, 4)
@@ -107,7 +107,7 @@ def kernel_columns(merged: dict[tuple[int | None, str], list[Any]]) -> Columns:
 
 
 def everything(connection: sqlite3.Connection, runs: list[Run], part: FileTables) -> dict[str, Columns]:
-    """Return all rows: dispatches, counters, calls, copies and allocations."""
+    """Return the tables with all rows: dispatches, counters, calls, copies and allocations."""
     pieces: dict[str, list[Columns]] = {}
     offset = 0
     for run in runs:

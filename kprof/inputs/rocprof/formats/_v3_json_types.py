@@ -4,7 +4,7 @@ import msgspec
 
 
 class Handle(msgspec.Struct):
-    """A handle such as ``{"handle": 37946}``."""
+    """An identifier that is written as an object: ``{"handle": 37946}``."""
 
     handle: int = 0
 
@@ -77,7 +77,7 @@ class CounterValue(msgspec.Struct):
 
 
 class Record(msgspec.Struct):
-    """A record of any kind (dispatch, call, copy); fields of other kinds keep their defaults."""
+    """A record of any kind (dispatch, call, copy). Fields that its kind does not have keep their defaults."""
 
     kind: int = -1
     operation: int = -1
@@ -148,7 +148,7 @@ class Sample(msgspec.Struct):
 
 
 class BufferRecords(msgspec.Struct):
-    """Trace records by kind."""
+    """Lists of trace records, one list per kind."""
 
     kernel_dispatch: list[Record] = []
     hip_api: list[Record] = []
@@ -166,7 +166,7 @@ class BufferRecords(msgspec.Struct):
 
 
 class CallbackRecords(msgspec.Struct):
-    """Counter records."""
+    """Counter records, which rocprofv3 writes under ``callback_records``."""
 
     counter_collection: list[Record] = []
 
@@ -186,7 +186,7 @@ class MarkerText(msgspec.Struct):
 
 
 class Strings(msgspec.Struct):
-    """Names, addressed by index."""
+    """Names to which records refer by index."""
 
     buffer_records: list[Operations] = []
     pc_sample_instructions: list[str] = []

@@ -23,7 +23,7 @@ def _is_kernel_list(opened: Opened) -> float:
 
 
 def _read_kernel_list(opened: Opened, part: FileTables) -> None:
-    """Read ``pmc_kernel_top.csv`` or ``pmc_dispatch_info.csv``, lists that rocprof-compute derives from other files."""
+    """Read ``pmc_kernel_top.csv`` or ``pmc_dispatch_info.csv``, which rocprof-compute derives from other files."""
     import numpy as np
 
     names = [key(name) for name in heading(opened)]
@@ -55,7 +55,7 @@ def _is_metrics(opened: Opened) -> float:
 
 
 def _read_metrics(opened: Opened, part: FileTables) -> None:
-    """Read ``analyze/*.csv``, metrics that the tool itself derived."""
+    """Read ``analyze/*.csv``, metrics that Omniperf or rocprof-compute derived from counters."""
     import numpy as np
 
     names = [key(name) for name in heading(opened)]
@@ -92,7 +92,7 @@ def _is_roofline(opened: Opened) -> float:
 
 
 def _read_roofline(opened: Opened, part: FileTables) -> None:
-    """Read ``roofline.csv``, peaks that the tool measured on the machine."""
+    """Read ``roofline.csv``, peaks that Omniperf or rocprof-compute measured on the machine."""
     import numpy as np
 
     names = heading(opened)

@@ -66,7 +66,7 @@ def _stats(content: CsvContent, part: FileTables) -> None:
 
 def _agents(content: CsvContent, part: FileTables) -> None:
     columns: Columns = dict(content.columns)
-    # Traces identify agents by logical node. Files without that column are from versions that used the node id.
+    # Traces identify agents by logical node. Versions that do not write the column ``logical_node_id`` use the node id.
     columns["agent"] = columns.get("logical_node_id", columns["node_id"])
     if "lds_kib" in columns:
         columns["lds_bytes_per_cu"] = columns.pop("lds_kib") * 1024

@@ -1,9 +1,9 @@
 """Read rocpd databases of rocprofv3 with schemas 3 and 4 and their predecessors.
 
-Only the ``rocpd_...`` tables are read, because views of the same names are code in the file. A file that joins several
-runs has one set of tables per run, distinguished by the guid at the end of their names.
+Only the ``rocpd_...`` tables are read. The views with shorter names are not, because views are code in an untrusted
+file. A file that joins several runs has one set of tables per run, distinguished by the guid at the end of their names.
 
-Times by kernel come from a single SQL pass over the dispatches; the rows are read on first use.
+One SQL query computes the total times of all kernels. The rows of single dispatches are read on first use.
 """
 
 import re
@@ -38,7 +38,7 @@ _OTHERS = {
 def _recognise(opened: Opened) -> float:
     if not database.is_database(opened.head):
         return 0.0
-    # Any SQLite file is accepted with low confidence, because this reader reports an unknown schema more clearly.
+    # Any SQLite file is accepted with low confidence, because this reader's message about unknown schemas is clearer.
     return 1.0 if b"rocpd_" in opened.head else 0.5
 
 
@@ -74,7 +74,7 @@ def _read(opened: Opened, part: FileTables) -> None:
 
 
 def runs_in(connection: sqlite3.Connection, path: Path) -> list[dict[str, str]]:
-    """Return, for each run, the real name of each table by its name without the guid.
+    """Return, for each run in the file, a mapping of table names without the guid to full table names.
 
     Raises:
         KprofError: if there is no dispatches table, or if it lacks required columns.
@@ -110,7 +110,7 @@ def _count(connection: sqlite3.Connection, table: str | None) -> int:
 
 
 def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]]) -> Columns | None:
-    """Return the kernels table from one SQL pass; ``None`` if rows must be checked, for replays or impossible times."""
+    """Return the kernels table from one SQL query; ``None`` if replays or impossible times require reading all rows."""
     merged: dict[tuple[int | None, str], list[Any]] = {}
     for run in runs:
         if has_replays(connection, run):
@@ -139,7 +139,7 @@ def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]]) -> Colum
 
 
 class _Loader:
-    """Reads the rows of a database into a part on first use."""
+    """Reads the rows of a database into the tables of its file on first use."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

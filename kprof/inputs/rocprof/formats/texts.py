@@ -1,4 +1,4 @@
-"""Read text files of rocprof and of the machine: counter requests, rocminfo output and summaries."""
+"""Read text files that accompany measurements: rocprof's counter requests, rocminfo output and printed summaries."""
 
 import re
 
@@ -27,7 +27,7 @@ def _is_request(opened: Opened) -> float:
 
 
 def _read_request(opened: Opened, part: FileTables) -> None:
-    """Read requested counters from ``pmc:`` input files of rocprof or of a workload's ``perfmon`` folder."""
+    """Read the requested counters from an input file with ``pmc:`` lines, of rocprof or a ``perfmon`` folder."""
     text = bytes(opened.body).decode("utf-8", "replace")
     lines = [match.split() for match in _LINE.findall(text)]
     counters = [counter for line in lines for counter in line]

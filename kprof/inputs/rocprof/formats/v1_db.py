@@ -1,4 +1,4 @@
-"""Read rocprof v1 ``results.db``.
+"""Read ``results.db`` of rocprof v1.
 
 Tables: ``KERN`` or ``A`` (dispatches, with counters), ``OPS`` (the same dispatches from HIP's activity records, without
     sizes), ``COPY`` (copies and fills), ``HIP``, ``HSA`` and ``rocTX`` (calls and markers). Their columns are declared
@@ -106,7 +106,7 @@ def _integers(values: list[Any], heading: str, part: FileTables) -> Any:
 def _timed(
     connection: Any, name: str, tables: dict[str, list[str]], part: FileTables
 ) -> tuple[Columns, list[str | None]]:
-    """Return the common columns and the names of OPS, COPY, HIP, HSA or rocTX; empty if there is no such table."""
+    """Return times, ids and names from table OPS, COPY, HIP, HSA or rocTX; empty if there is no such table."""
     if name not in tables:
         return {}, []
     places = {key(heading): place for place, heading in enumerate(tables[name])}

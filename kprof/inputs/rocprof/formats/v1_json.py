@@ -1,8 +1,8 @@
-"""Read rocprof v1 ``results.json``, complete or a fragment that begins with a comma.
+"""Read ``results.json`` of rocprof v1: a complete file, or a fragment that begins with a comma.
 
-Only the times in an event's ``args`` are used, because ``ts`` and ``dur`` are truncated microseconds, as text or
+Only the times in an event's ``args`` are used, because ``ts`` and ``dur`` are microseconds without fraction, as text or
 number. The name of an event's process determines its kind: ``COPY``, ``GPU0``, ``GPU Barriers0``, ``CPU HIP API`` and
-so on. Process numbers differ between versions of the tool, names do not.
+so on. The process's number does not, because it differs between versions of rocprof.
 """
 
 import re
@@ -42,7 +42,7 @@ def _recognise(opened: Opened) -> float:
 
 
 def _sorted(events: list[_Event]) -> tuple[list[_Event], list[_Event], list[_Event], list[tuple[str, _Event]], int]:
-    """Return dispatches, GPU operations without details, copies, calls with domains, and the barrier count."""
+    """Sort events into dispatches, GPU operations without details, copies and calls (domain, event); count barriers."""
     labels = {str(e.pid): str(e.args.get("name", "")) for e in events if e.ph == "M" and e.name == "process_name"}
     kernels: list[_Event] = []
     operations: list[_Event] = []
@@ -146,7 +146,7 @@ class _Document(msgspec.Struct):
 
 
 def _salvaged(text: bytes, opened: Opened, part: FileTables, reason: str) -> list[_Event]:
-    """Return the events before the damage; the tool begins each event on a line that starts with ``,{`` or ``{``."""
+    """Return the events before the damage; rocprof begins each event on a new line with ``,{`` or ``{``."""
     decoder = msgspec.json.Decoder(_Event)
     start = text.find(b"[") + 1 if b'"traceEvents"' in text[:200] else 0
     body = text[start:].rstrip().removesuffix(b"}").rstrip().removesuffix(b"]") if start else text

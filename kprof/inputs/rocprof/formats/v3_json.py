@@ -58,7 +58,7 @@ def _document(data: bytes, opened: Opened, part: FileTables) -> Document:
 
 
 def _repaired(data: bytes) -> bytes:
-    """Return the data up to the last complete object in a list, with the brackets that are open there closed."""
+    """Cut the data after the last complete object in a list, and close the brackets that are open at that point."""
     stack: list[bytes] = []
     end, open_there = 0, b""
     for token in _TOKEN.finditer(data):
@@ -92,7 +92,7 @@ def _tables(process: ProfiledProcess, part: FileTables) -> dict[str, Columns]:
     if process.buffer_records.kernel_dispatch:
         tables["dispatches"] = _dispatches(process.buffer_records.kernel_dispatch, process, symbols, nodes, part)
     if counted:
-        # Problems with the times of these dispatches are reported once, for the trace if there is one.
+        # If the file also contains a trace of these dispatches, problems with their times are reported only for it.
         quiet = FileTables(part.source) if "dispatches" in tables else part
         own, counters = _counters(counted, process, symbols, nodes, quiet)
         if "dispatches" not in tables:
@@ -164,7 +164,7 @@ def _info(
 
 
 def _dispatch_rows(records: list[Record]) -> list[int]:
-    """Return the dispatch row of each execution; the passes of a replayed dispatch share agent, kernel and id."""
+    """Return the dispatch row of each execution. Executions with the same agent, kernel and dispatch id share a row."""
     first: dict[tuple[int, int, int], int] = {}
     infos = [(record.info.agent_id.handle, record.info.kernel_id, record.info.dispatch_id) for record in records]
     # Without ids, a replay cannot be distinguished from the next launch.

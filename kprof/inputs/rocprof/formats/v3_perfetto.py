@@ -1,7 +1,7 @@
 """Read Perfetto traces of rocprofv3, in which dispatch slices contain registers, LDS, sizes and counters.
 
-One file contains both the trace and the counters. Next to the run's other files it adds nothing, so it is read only if
-it is named explicitly.
+One file contains both the trace and the counters. It adds nothing to the run's other files, so it is not read as part
+of a folder but only if the user names it.
 """
 
 from typing import TYPE_CHECKING, Any
