@@ -65,7 +65,7 @@ class ModelScope:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
         module: classes of the modules around the call, outermost first, separated by dots; in the backward pass the
             modules whose gradients are computed.
-        range: names that the program gives this part with ``record_function``, outermost first, separated by `` > ``.
+        range: names of the ``record_function`` ranges around the call, outermost first, separated by `` > ``.
         place: source line of the program; ``None`` if the program's code is not on the stack.
         compiled: True if the call was made by code that ``torch.compile`` generated.
     """
@@ -87,7 +87,7 @@ class CapturedOperator:
             text, a list or ``None``.
         outputs: results, in the same form as ``inputs``.
         process: index of the process in :attr:`Capture.processes`.
-        scope: part of the model in which the operator was called.
+        scope: module and phase of the training step in which the operator was called; ``None`` if unknown.
         from_host: True if the operator copies from host memory; no kernel runs for such a copy.
         to_host: True if the operator copies to host memory, for example because the program reads a value.
         factor: for a matrix product, the index of its left factor's storage within the process; ``None`` for other
@@ -118,7 +118,7 @@ class CapturedLaunch:
         arguments: values by argument name: :class:`TensorInfo`, a number, a text or ``None``.
         tuning: the autotuner's configurations, of which the launch uses one as a substitute, because only a real GPU
             can choose the best; ``None`` without an autotuner.
-        scope: part of the model and of the training step, if operators were recorded.
+        scope: module and phase of the training step; ``None`` if operators were not recorded.
     """
 
     kernel: str
@@ -387,7 +387,7 @@ class Capture:
         executed: True if kernels ran on a real device; False if they were only recorded.
         tunings: tunings of the autotuned kernels.
         reads: places where the program read values that were not computed: kind of read, and source lines.
-        reads_count: number of these reads.
+        reads_count: total number of these reads, including repeated ones at the same place.
         unrun: operators whose result was provided without running the GPU's implementation, most calls first.
         ran: for each operator, how often a GPU implementation that the program registered was called.
         silent: number of these calls that launched no kernel, by operator, largest first.

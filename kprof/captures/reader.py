@@ -253,7 +253,7 @@ def launches(path: str | Path) -> Iterator[CapturedLaunch]:
     """Yield every launch of a capture, process by process, in launch order.
 
     Raises:
-        KprofError: as :func:`read`.
+        KprofError: under the conditions of :func:`read`.
     """
     return (found for found in operations(path, replayed=False) if isinstance(found, CapturedLaunch))
 
@@ -265,7 +265,7 @@ def kernels_by_grid(path: str | Path) -> list[CapturedKernel]:
     launched is returned once, without a grid.
 
     Raises:
-        KprofError: as :func:`read`.
+        KprofError: under the conditions of :func:`read`.
     """
     kernels = {kernel.id: kernel for kernel in read(path).kernels}
     first: dict[tuple[str, Grid], CapturedLaunch] = {}
@@ -294,7 +294,7 @@ def operations(path: str | Path, *, replayed: bool = True) -> Iterator[CapturedL
             them. If False, they are yielded once, where the program captured them.
 
     Raises:
-        KprofError: as :func:`read`.
+        KprofError: under the conditions of :func:`read`.
     """
     for number, journal in enumerate(_journals(Path(path))):
         state = JournalReader(journal, Gathered())

@@ -66,7 +66,7 @@ class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
     """A kernel specialisation, written before the first record that refers to it.
 
     Attributes:
-        n: number of this record in the journal.
+        n: number by which later records of the journal refer to this record.
         id: name of its folder below ``kernels``.
         name: the Triton function's name.
         triton: version of Triton that compiled it.
@@ -108,7 +108,7 @@ class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
     """A key that is new to an autotuner; its configurations follow as :class:`CandidateRecord`.
 
     Attributes:
-        n: number of this record in the journal.
+        n: number by which later records of the journal refer to this record.
         name: the kernel's name.
         configs: number of configurations that the autotuner lists.
         site: ``n`` of the :class:`Site`.
@@ -174,7 +174,7 @@ class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
     Attributes:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
         module: classes of the ``torch.nn`` modules around the call, outermost first, separated by dots.
-        range: names that the program gives this part with ``record_function``, outermost first, separated by `` > ``.
+        range: names of the ``record_function`` ranges around the call, outermost first, separated by `` > ``.
         place: file and line of the program; ``None`` if the program's code is not on the stack.
         compiled: True if the call was made by code that ``torch.compile`` generated.
     """
@@ -226,8 +226,8 @@ class GraphRecord(msgspec.Struct, frozen=True, tag_field="t", tag="graph"):
 
     Attributes:
         graph: index of the graph within the process.
-        what: ``begin``: the following launches are captured and not run; ``end``; ``replay``: the captured launches
-            run.
+        what: ``begin``: the following launches are captured and not run; ``end``: the capture ends; ``replay``: the
+            captured launches run.
     """
 
     graph: Count
@@ -252,7 +252,7 @@ class Unrun(msgspec.Struct, frozen=True, tag_field="t", tag="unrun"):
     One record is written for all calls of an operator; the number of calls is in :class:`OperatorsRecord`.
 
     Attributes:
-        n: number of this record in the journal.
+        n: number by which later records of the journal refer to this record.
         name: ``library::operator.overload``.
         how: how the result was made, as in :attr:`kprof.captures.model.UnrunOperator.how`.
         site: ``n`` of the :class:`Site` of the first call.

@@ -176,7 +176,7 @@ def appeared(root: Path, absent: Iterable[str], *, follow: bool = False) -> list
 
 
 def relisted(root: Path, folders: Mapping[str, str], *, follow: bool = False) -> list[str]:
-    """Return the folders whose names changed; ``folders`` maps each to its :func:`listing`. See :func:`appeared`."""
+    """Return the folders that contain other names than when :func:`listing` computed the digests in ``folders``."""
     known = folders.items()
     return [name for name, had in known if (follow or not _leads_out(name)) and listing(root / name) != had]
 

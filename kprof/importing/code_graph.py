@@ -24,7 +24,7 @@ _DEEPEST = 40
 
 @cache
 def is_test(path: str) -> bool:
-    """Return whether a file contains tests by pytest's rules, or is shared by tests."""
+    """Return whether a file contains tests by pytest's rules, or is a ``conftest.py``, which tests share."""
     name = PurePosixPath(path).name
     return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 

@@ -158,7 +158,8 @@ def read_text(path: str | Path, *, most: int = TEXT_LIMIT) -> str:
 def whole(text: str | None, most: int = (1 << 63) - 1) -> int | None:
     """Parse a non-negative integer of at most ``most`` from decimal digits; return ``None`` for any other text.
 
-    The check comes first because Python's ``int`` rejects thousands of digits and accepts digits of every script.
+    The text is checked before it is converted, because Python's ``int`` raises an error for thousands of digits and
+    accepts the digits of every script.
     """
     if text is None or not (len(text) < 20 and text.isascii() and text.isdigit()):
         return None

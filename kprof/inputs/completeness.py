@@ -76,7 +76,7 @@ Repairs = tuple[str, ...]
 
 
 def unknown_of(issue: Doubt) -> tuple[str, ...]:
-    """Return the results that an issue makes unknown: all of them if events or records are lost."""
+    """Return the results that an issue makes unknown; if events or records are lost, all results are unknown."""
     lost = getattr(issue, "lost", 0) or issue.kind in _CUT or getattr(issue, "severity", "") == "error"
     return EVERYTHING if lost else issue.unknown
 

@@ -299,7 +299,8 @@ _plain = lru_cache(maxsize=_KNOWN)(normalise)
 def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
     """Return the kind of a slice by its category or, without one, by its track.
 
-    rocprof-sys writes the dispatches and copies of a HIP stream to one track.
+    rocprof-sys writes the dispatches and the copies of a HIP stream to the same track. There, a copy is recognised by
+    its name or its annotation ``dst_agent``.
     """
     return _kind_of(each.category, each.name, track, is_copy="dst_agent" in each.notes)
 

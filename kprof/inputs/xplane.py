@@ -76,8 +76,8 @@ def is_xplane(path: Path) -> bool:
 def load_xplane(path: Path) -> LinkedTrace:
     """Read a profile into linked tables; a truncated end is reported and the planes before it are kept.
 
-    HLO operations become operators around their launches, and their module encloses them. Steps of
-    ``jax.profiler.StepTraceAnnotation`` become ``ProfilerStep#N``.
+    Each launch gets an operator for its HLO operation and, around it, an annotation for the HLO module. Steps of
+    ``jax.profiler.StepTraceAnnotation`` become annotations ``ProfilerStep#N``.
 
     Raises:
         KprofError: if ``protobuf`` is not installed, or the file cannot be read or is not a profile.
@@ -259,7 +259,7 @@ class _Plane:
 
 
 def _delimited(number: int, content: bytes) -> bytes:
-    """Encode a length-delimited field as in a message."""
+    """Encode a length-delimited field of a protocol-buffer message."""
     length, out = len(content), bytearray([number << 3 | 2])
     while length > 0x7F:
         out.append(length & 0x7F | 0x80)
@@ -274,7 +274,7 @@ def _vendor(written: Any) -> Literal["amd", "nvidia"] | None:
 
 
 def _number(value: Any) -> int | None:
-    """Return a non-zero integer; 0 and other values mean that there is none."""
+    """Return a value as an integer; ``None`` if it is 0 or not a number, which means that there is no value."""
     try:
         return int(value) or None
     except (TypeError, ValueError):

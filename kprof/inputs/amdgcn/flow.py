@@ -202,8 +202,8 @@ def _depth_first(blocks: Sequence[Block]) -> tuple[list[int], list[tuple[int, in
 def dominators(blocks: Sequence[Block]) -> tuple[list[int | None], list[tuple[int, int]]]:
     """Return the immediate dominator of each block, and the retreating edges.
 
-    Iterates to a fixed point over reverse postorder (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
-    Algorithm", 2001). The entry and unreachable blocks have ``None``.
+    The algorithm iterates over the blocks in reverse postorder until nothing changes (Cooper, Harvey and Kennedy, "A
+    Simple, Fast Dominance Algorithm", 2001). The dominator of the entry and of unreachable blocks is ``None``.
     """
     order, retreating = _depth_first(blocks)
     rank = {block: position for position, block in enumerate(order)}

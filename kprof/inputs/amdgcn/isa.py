@@ -32,7 +32,7 @@ class InstructionKind(str, Enum):
     """Operation of an instruction within its class; ``PLAIN`` for ordinary operations."""
 
     PLAIN = "plain"
-    # VALU and SALU
+    # Kinds of VALU and SALU instructions.
     TRANSCENDENTAL = "transcendental"
     CONVERSION = "conversion"
     PACKED = "packed"
@@ -43,11 +43,11 @@ class InstructionKind(str, Enum):
     ACC_COPY = "acc_copy"
     LANE = "lane"
     INTERPOLATION = "interpolation"
-    # MATRIX
+    # Kinds of MATRIX instructions.
     DENSE = "dense"
     SPARSE = "sparse"
     SCALE = "scale"
-    # memory
+    # Kinds of memory instructions.
     LOAD = "load"
     STORE = "store"
     ATOMIC = "atomic"
@@ -58,13 +58,13 @@ class InstructionKind(str, Enum):
     RAY = "ray"
     SAMPLE = "sample"
     CLOCK = "clock"
-    # BRANCH
+    # Kinds of BRANCH instructions.
     JUMP = "jump"
     CONDITIONAL = "conditional"
     CALL = "call"
     INDIRECT = "indirect"
     END = "end"
-    # OTHER
+    # Kinds of OTHER instructions.
     NOP = "nop"
     SLEEP = "sleep"
     PRIORITY = "priority"

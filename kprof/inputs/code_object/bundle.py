@@ -124,7 +124,7 @@ def unzstd(data: bytes, limit: int, path: str | None) -> bytes:
 
 
 def expand(data: bytes, path: str | None = None) -> bytes:
-    """Decompress the plain bundle in a compressed one (``CCOB``, versions 1 to 3; zlib or zstd).
+    """Decompress a compressed bundle (``CCOB``, versions 1 to 3; zlib or zstd) and return the plain bundle.
 
     Raises:
         KprofError: if the bundle is cut off, damaged, larger than it claims or than 1 GiB, or in an unsupported form.

@@ -28,7 +28,7 @@ _NO_TYPE, _FUNCTION = 0, 2
 
 @cache
 def _objdumps() -> tuple[str, ...]:
-    """Return the paths of all llvm-objdump: ROCm's, then ``llvm-objdump-N`` from the newest, then ``llvm-objdump``."""
+    """Return the installed llvm-objdump programs: ROCm's, ``llvm-objdump-N`` (newest first), then ``llvm-objdump``."""
     names = (*_ROCM, *(f"llvm-objdump-{version}" for version in _VERSIONS), "llvm-objdump")
     return tuple(found for found in map(shutil.which, names) if found is not None)
 

@@ -202,7 +202,7 @@ def length(columns: Columns) -> int:
 
 
 def frame(name: str, parts: list[FileTables]) -> "pd.DataFrame":
-    """Return one table over all parts, with columns in the documented order."""
+    """Return one table with the rows of all files, with columns in the documented order."""
     import numpy as np
     import pandas as pd
 

@@ -30,6 +30,7 @@ def decode(place: Path, kind: type[T], largest: int) -> T:
     """Decode a JSON file as ``kind``.
 
     Raises:
-        KprofError: under the conditions of :func:`content`, or if it is cut off or has a value of a wrong type or size.
+        KprofError: under the conditions of :func:`content`, or if the file is cut off or has a value of a wrong type or
+            size.
     """
     return boundary.json_of(content(place, largest), kind, str(place), "not readable as a part of a thread trace")

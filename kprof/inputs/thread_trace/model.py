@@ -9,7 +9,7 @@ _MNEMONIC = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def kernel_in(comment: str) -> str | None:
-    """Return the kernel named in a comment row of a listing; ``None`` if the row only marks a begin or end."""
+    """Return the kernel that a listing's comment row names; ``None`` for rows such as ``; Begin ATT``."""
     name = comment.strip().lstrip(";").strip()
     return name if name and not name.lower().startswith(("begin att", "end att")) else None
 

@@ -24,11 +24,11 @@ class Issues:
 
 @dataclass(frozen=True)
 class StalledInstruction(Issues):
-    """An instruction's cost summed over the wavefronts, with details from the listing.
+    """An instruction's cost summed over the wavefronts, with details from the instruction listing.
 
     Attributes:
-        text: disassembled text, or ``None`` if the listing does not contain it.
-        source: ``file:line``, or ``None``.
+        text: disassembled text; ``None`` if the listing does not contain the instruction.
+        source: ``file:line``; ``None`` if unknown.
         share: fraction of the stall cycles of all instructions, 0 to 1.
     """
 

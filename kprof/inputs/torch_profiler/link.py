@@ -1,6 +1,7 @@
 """Link kernels to launches, CPU operators and Python modules by correlation id, external id and nesting in time.
 
-All operations work on complete columns with numpy. Only this module imports numpy, because sums do not need it.
+All operations work on complete columns with numpy. Programs that only compute sums do not use this module, so they do
+not have to load numpy.
 """
 
 from array import array

@@ -266,13 +266,13 @@ def _category(name: str, phase: str) -> str:
 
 
 def _rank_of(event: FullEvent) -> int:
-    """Return the rank that an event names, or the mark that :meth:`_Loading.finish` replaces."""
+    """Return the rank that an event names, or :data:`_UNKNOWN_RANK`, which :meth:`_Loading.finish` replaces."""
     rank = rank_of(event.args.rank if event.args is not None else None, event.pid)
     return rank if rank is not None else _UNKNOWN_RANK
 
 
 def unit_of(api: str | None, vendor: str | None) -> GridUnit | None:
-    """Return the unit of a grid's three numbers; ``None`` if it is unknown because the launch call is unknown."""
+    """Return the unit in which a launch call counts the grid; without a call, ``None`` except for NVIDIA GPUs."""
     if api is None:
         return "workgroups" if vendor == "nvidia" else None
     return "work-items" if api.startswith(_IN_WORK_ITEMS) else "workgroups"

@@ -63,7 +63,9 @@ class TraceReader(Generic[E]):
         return self.log.all()
 
     def events(self) -> Iterator[list[E]]:
-        """Yield lists of events in file order; a begin and its end become one complete event at the end's position.
+        """Yield lists of events in file order. A begin event and its end event become one complete event.
+
+        The complete event has the position of the end event.
 
         Raises:
             KprofError: if the file cannot be read or is not a trace. Damage inside a trace is reported in

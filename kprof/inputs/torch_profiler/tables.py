@@ -5,9 +5,9 @@ trace does not contain the value):
 
 ``kernels``, ``transfers``
     GPU activities: name, kind, rank, device, stream, start_ns, duration_ns, correlation, external_id, launch (row of
-    ``launches``), operator (row of ``operators``), separate grids in workgroups (``workgroups_x`` ...) and in
-    work-items (``work_items_x`` ...), ``grid_unit`` as in the trace, workgroup size, graph, bytes, lds_bytes,
-    registers, and for communication collective, group, group_size, elements, element_type
+    ``launches``), operator (row of ``operators``), the grid in workgroups (``workgroups_x`` ...) and in work-items
+    (``work_items_x`` ...), ``grid_unit`` as in the trace, workgroup size, graph, bytes, lds_bytes, registers, and for
+    communication kernels: collective, group, group_size, elements, element_type
 ``launches``, ``operators``, ``frames``, ``memory``
     API calls, CPU operators and annotations, Python frames, allocator events
 ``communications``

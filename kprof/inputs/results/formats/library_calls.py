@@ -28,7 +28,7 @@ _BENCH_ROWS = (b"-Gflops", b"ution_index")
 
 
 def recognise(head: bytes) -> bool:
-    """Return whether the file has a line of the profile, or bench commands without measurements."""
+    """Return whether the file has a line of rocBLAS' profile, or bench commands without measurements."""
     if re.search(rb"(?m)^\s*(?:- )?\{\s*rocblas_function:", head) is not None:
         return True
     commands = re.search(rb"(?m)(?:^|[ \t/])(?:rocblas|hipblaslt)-bench +-", head) is not None

@@ -1,4 +1,4 @@
-"""Types for the used parts of rocprofv3's JSON; the decoder skips all other parts."""
+"""Types for the parts of rocprofv3's JSON that kprof uses; the decoder skips all other parts."""
 
 import msgspec
 
@@ -119,7 +119,7 @@ class Snapshot(msgspec.Struct):
 class SampleRecord(msgspec.Struct):
     """A PC sample.
 
-    Only stochastic sampling writes the last four fields, and some versions write no mask at all.
+    Only stochastic sampling writes the last four fields. Some versions of rocprofv3 do not write ``exec_mask``.
     """
 
     pc: ProgramCounter = msgspec.field(default_factory=ProgramCounter)

@@ -199,7 +199,7 @@ FORMATS = (
         required=_keys("kernelname starttimestamp endtimestamp"),
         finish=_wide,
     ),
-    # rocprofv3 PC sampling, host trap and stochastic.
+    # rocprofv3 PC samples of both methods, host trap and stochastic.
     CsvFormat(
         name="PC samples",
         tool="rocprofv3",
