@@ -23,8 +23,8 @@ class LaunchArguments:
 
     Attributes:
         grid: the grid as passed to Triton.
-        args, kwargs: arguments.
-        follows: compile-time arguments that the grid depends on.
+        args, kwargs: positional and keyword arguments of the kernel.
+        follows: names of the changed compile-time arguments on which the grid depends.
     """
 
     grid: Any
@@ -34,7 +34,7 @@ class LaunchArguments:
 
 
 class CallSite:
-    """The call of a launch in a suspended frame of the program.
+    """The expression ``kernel[grid](...)`` of a launch, in a suspended frame of the program.
 
     Args:
         frame: the frame of the program that makes the launch.
@@ -51,10 +51,10 @@ class CallSite:
 
         Args:
             launch: the launch as the program makes it.
-            change: new values of compile-time arguments, which are also put into the result.
+            change: new values by compile-time argument; the returned arguments contain them, too.
 
         Raises:
-            CannotFollowError: if an expression that depends on them cannot be evaluated.
+            CannotFollowError: if an expression that depends on the changed values cannot be evaluated.
         """
         args, kwargs = list(launch.args), dict(launch.kwargs)
         grid, follows = launch.grid, set[str]()
@@ -133,7 +133,7 @@ class CallSite:
 
 
 class _Scope:
-    """Variables after a change; variables derived from changed ones are evaluated on demand."""
+    """The program's variables after a change. Variables that depend on a changed one are evaluated on demand."""
 
     def __init__(self, site: CallSite, changed: Mapping[str, Any], keys: Mapping[str, set[Any]]) -> None:
         self._site, self._keys = site, keys
@@ -141,7 +141,7 @@ class _Scope:
         self._depends: dict[str, bool] = dict.fromkeys(changed, True)
 
     def depends(self, node: ast.AST) -> bool:
-        """Whether an expression depends on a change; for a dictionary, only changed entries count."""
+        """Whether an expression depends on a change; ``config["BLOCK_M"]`` depends only on a change of that entry."""
         entry = _entry(node)
         if entry is not None and entry[0] in self._keys:
             return entry[1] in self._keys[entry[0]]

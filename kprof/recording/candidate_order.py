@@ -30,10 +30,10 @@ class AutotunedConfig:
 
 
 def rank(tried: Sequence[AutotunedConfig], compute_units: int) -> None:
-    """Set the rank of each compile in the queue. Only the order depends on it, no time is derived from it.
+    """Set the rank of each compile in the queue, which determines only the order of the compiles.
 
     Args:
-        tried: the configurations of one choice.
+        tried: the configurations that an autotuner tries for one key.
         compute_units: number of the GPU's CUs.
     """
 

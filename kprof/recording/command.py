@@ -81,7 +81,7 @@ class Ended:
         interrupted: True after Ctrl-C.
         seconds: wall time.
         stopped: True if it was stopped at its time limit.
-        signal: the signal that asked this process to end, which was passed on to the program.
+        signal: the signal that asked this process to end and was passed on to the program; ``None`` without one.
     """
 
     status: int
@@ -192,13 +192,13 @@ def run(
         settings: settings of the recording.
         command: the program and its arguments.
         folder: working directory; ``None``: that of this process.
-        stdout: file descriptor of its standard output; ``None``: that of this process.
+        stdout: file descriptor of the program's standard output; ``None``: that of this process.
         variables: environment variables; ``None``: those of this process.
         time_limit: seconds after which the program is interrupted like by Ctrl-C, and killed soon after; ``None``: no
             limit.
 
     Raises:
-        KprofError: if there is no such program.
+        KprofError: if the program does not exist, or if this process is being recorded itself.
     """
     require(command[0], "started as a program")
     if VARIABLE in os.environ:

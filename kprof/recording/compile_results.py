@@ -30,7 +30,7 @@ _LOG_LIMIT = 1 << 16
 
 
 def fetch(settings: Settings, identifier: str) -> tuple[dict[str, Any], dict[str, str | bytes]] | None:
-    """Return a kernel's head and stages from kprof's cache; ``None`` if it is not cached."""
+    """Return a kernel's result and metadata, and its stages by name, from kprof's cache; ``None`` if not cached."""
     if settings.cache is None:
         return None
     data = _CAPTURED.read(_key(identifier), Path(settings.cache))
@@ -80,7 +80,7 @@ def write(
 
 
 def write_accident(settings: Settings, ticket: Ticket, error: BaseException) -> None:
-    """Store an unexpected exception as this kernel's failure."""
+    """Store an unexpected exception as the reason why this kernel's compile failed."""
     del settings
     text = f"{type(error).__name__}: {error}".splitlines()[0][:500]
     place(ticket.folder, {"status": "failed", "error": f"does not compile: {text}"}, {}, {})

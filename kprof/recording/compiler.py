@@ -1,7 +1,7 @@
-"""Compile kernels alongside the recorded program, in forked processes that have every function as it is in memory.
+"""Compile kernels alongside the recorded program, in forked processes.
 
-A fork needs no import and no file: closures, functions created at run time and patched globals are all available. If
-the compiler aborts, only the forked process dies.
+A fork has a copy of the program's memory, so closures, functions created at run time and patched globals are available
+without an import or a file. If the compiler aborts, only the forked process dies.
 """
 
 import contextlib
@@ -30,10 +30,10 @@ _DISK = 100
 
 
 class Compiler:
-    """The compiles of one process, ``settings.jobs`` at a time over all processes of the capture.
+    """The compiles that one process requests; all processes of a capture together run ``settings.jobs`` at a time.
 
-    If the program runs only to repeat launches, compiles that nothing waits for are skipped, because the search needs
-    the CPUs.
+    If the program runs only to repeat launches for a search, compiles that nothing waits for are skipped, because the
+    search needs the CPUs.
     """
 
     forking = False
@@ -109,16 +109,16 @@ class Compiler:
         self._running.append(ticket)
 
     def wait(self, ticket: Ticket) -> None:
-        """Wait until the result exists."""
+        """Wait until the result of a compile exists."""
         if ticket.make is not None and not (ticket.folder / layout.RESULT).is_file():
-            # Start the compile now. This also works in a copy of the requesting process, whose queue is empty.
+            # Start the compile now. This also works in a fork of the requesting process, whose own queue is empty.
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
             self._begin(ticket)
         if ticket in self._running:
             self._finish(ticket, 0)
         elif ticket.pid:
-            # The compile belongs to the process that this one is a copy of.
+            # The compile was started by the process from which this one was forked.
             while not (ticket.folder / layout.RESULT).is_file() and _lives(ticket.pid):
                 time.sleep(0.02)
 
@@ -213,7 +213,7 @@ def _lives(pid: int) -> bool:
 
 
 class _Fork:
-    """The compiling side of the fork."""
+    """One compile in the forked process."""
 
     def __init__(self, settings: Settings, ticket: Ticket) -> None:
         self.settings = settings

@@ -19,7 +19,7 @@ from kprof.compiler.request import encode
 from kprof.recording.device_marks import mark_of
 
 FRAMES = 12
-"""Maximum number of stack frames stored for a place in the program."""
+"""Maximum number of stack frames stored for a source position in the program."""
 
 _TEXT = 200
 _STANDARD = tuple(str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib"))
@@ -78,7 +78,7 @@ def _imported() -> Iterator[str]:
 
 
 def argument(value: Any) -> Any:
-    """Convert an argument of a launch to JSON: an object for a tensor, a number, a text, or ``None``."""
+    """Convert an argument of a launch to JSON: numbers are kept, a tensor becomes an object, other objects a text."""
     if value is None or isinstance(value, bool | int | float):
         # JSON has neither infinities nor NaN.
         return str(value) if isinstance(value, float) and not math.isfinite(value) else value
@@ -170,7 +170,7 @@ def request_of(source: Any, arch: str, options: dict[str, Any], environment: dic
 
 
 def kernel(function: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a specialisation as a :class:`kprof.captures.records.KernelRecord`, without its identifiers.
+    """Return the fields of a specialisation's :class:`kprof.captures.records.KernelRecord`, without the identifiers.
 
     Args:
         function: the ``@triton.jit`` function.
@@ -212,7 +212,7 @@ def _constant(value: Any) -> Any:
 
 
 def given_options(options: Any, defaults: Any) -> dict[str, Any]:
-    """Return the options that differ from the backend's defaults; warps and stages are always included."""
+    """Return the options that differ from the backend's defaults, and always ``num_warps`` and ``num_stages``."""
     base = vars(defaults)
     always = {"num_warps", "num_stages"}
     return {

@@ -16,11 +16,12 @@ _NUMBERS = count(1)
 
 
 class Mark:
-    """Mark of a storage that represents one on the GPU.
+    """Mark of a storage in CPU memory that represents a storage on the GPU.
 
     Attributes:
         index: index of the device.
-        unknown: True if a recorded kernel would have written the storage, or its values derive from such a storage.
+        unknown: True if the values are unknown: a recorded kernel would have written them, or they depend on such
+            values.
         number: unique number of this storage within the process.
     """
 

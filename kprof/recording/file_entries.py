@@ -1,4 +1,4 @@
-"""Find the entry of a tuned file that a launch used, because several entries may be equal.
+"""Find the entry of a file of tuned configurations that a launch used; comparing values is not enough for equal ones.
 
 Imports only the standard library.
 """
@@ -15,10 +15,10 @@ _ROWS = ("M", "num_tokens")
 
 
 def keys_in_use(frame: FrameType | None, names: Iterable[str]) -> list[list[str]]:
-    """Return the key paths under which dictionaries hold a configuration that is a caller's local variable.
+    """Return the keys that lead through nested dictionaries to a configuration in a caller's local variable.
 
-    The innermost key comes last. A server keeps a file's entries in a dictionary by batch size and passes one of them
-    on, so the local variable is the same object.
+    Each result is a list of keys, the innermost last. A server keeps a file's entries in a dictionary by batch size and
+    passes one of the entries on, so the local variable and the dictionary's value are the same object.
 
     Args:
         frame: frame of the launch; its callers are searched, too.
@@ -35,9 +35,9 @@ def keys_in_use(frame: FrameType | None, names: Iterable[str]) -> list[list[str]
 
 
 def batch_of(frame: FrameType | None) -> int | None:
-    """Return the rows of the activations from the innermost caller that names them, or ``None``.
+    """Return the number of rows of the activations, from the innermost caller that has a variable for it, or ``None``.
 
-    The names are those of vLLM 0.33.0 and SGLang 0.5.23, which use the entry whose key is nearest to this number
+    The variables' names are those of vLLM 0.33.0 and SGLang 0.5.23, which use the entry whose key is nearest to it
     (``fused_moe.py``, ``fp8_utils.py``, ``fused_moe_triton_config.py``, ``fp8_kernel.py``).
     """
     while frame is not None:
@@ -60,7 +60,7 @@ def _holders(inner: "dict[int, tuple[Any, list[tuple[str, ...]]]]") -> "dict[int
     """Return the dictionaries that hold the given objects, with the keys from each dictionary to a configuration."""
     found: dict[int, tuple[Any, list[tuple[str, ...]]]] = {}
     for holder in gc.get_referrers(*(value for value, _ in inner.values())) if inner else ():
-        # Keys of file tables are names and batch sizes. The variables of functions and modules are dictionaries, too.
+        # A module's variables are a dictionary, too, but no entry of a file. A file's keys are names and batch sizes.
         if type(holder) is not dict or "__name__" in holder:
             continue
         chains: Sequence[tuple[str, ...]] = [

@@ -23,7 +23,7 @@ _INSTALLER = (".dist-info", ".egg-info", ".data")
 _OURS = Path(__file__).resolve().parents[1]
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _COMPILED = f"{os.sep}__pycache__{os.sep}"
-"""Part of the names of compiled modules, thousands of which are opened; they would leave no room for other files."""
+"""Part of a compiled module's path. Programs open thousands of them, which would use up :data:`_LIMIT`."""
 
 _SYSTEM = ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib64", "/opt", "/run", "/var/lib")
 
@@ -81,11 +81,11 @@ class Reads:
 
     @property
     def full(self) -> bool:
-        """Whether there were more names of a kind than the limit."""
+        """Whether the limit on the number of names was reached, so that some names may be missing."""
         return len(self.read) + len(self.written) >= _LIMIT or self.sought.full
 
     def files(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
-        """Yield small files that existed before and were only read.
+        """Yield small files of the program that existed before it started and were only read.
 
         Python's folders, hidden folders and caches are left out. Hidden files such as ``.env`` are included, because
         programs read settings from them.
@@ -105,7 +105,7 @@ class Reads:
                 yield Path(name)
 
     def packaged(self) -> tuple[list[str], list[str]]:
-        """Return small data files of installed packages that were only read, and those that were looked up in vain.
+        """Return small data files of installed packages that were only read, and those looked up that do not exist.
 
         Code, and files that installers write for a distribution, are left out.
         """
@@ -126,7 +126,7 @@ class Reads:
         return there, gone
 
     def absent(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
-        """Yield paths that were looked up, still do not exist and would have counted, including importable modules.
+        """Yield paths of the program, including modules, that were looked up and still do not exist.
 
         Temporary files are left out, unless the work tree itself is in the temporary folder. Arguments as for
         :meth:`files`.
@@ -135,7 +135,7 @@ class Reads:
 
         @functools.cache
         def ours(folder: str) -> bool:
-            """Whether a folder is in the work tree. Other folders on the path do not get new files."""
+            """Whether a folder is in the work tree. New files are not expected in other folders of ``sys.path``."""
             return _inside(os.path.abspath(folder), str(root)) and kept(os.path.join(folder, "x"))  # noqa: PTH100, PTH118
 
         modules = places_before(list(self.sought.modules), ours)
@@ -144,13 +144,13 @@ class Reads:
                 yield Path(name)
 
     def results(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
-        """Yield files below the root that were written and would have counted. Arguments as for :meth:`files`."""
+        """Yield the files below the root that the program wrote. Arguments as for :meth:`files`."""
         for name in self.written:
             if _inside(name, str(root)) and _counts(name, root, without):
                 yield Path(name)
 
     def folders(self, root: Path, without: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
-        """Yield listed folders with unchanged contents, and the digests of these. Arguments as for :meth:`files`."""
+        """Yield each listed folder with unchanged contents, and their digest. Arguments as for :meth:`files`."""
         for name, had in list(self.sought.folders.items()):
             if had is not None and _kept(f"{name}{os.sep}x", root, without) and listing(Path(name)) == had:
                 yield Path(name), had
@@ -185,7 +185,14 @@ _PACKAGES = frozenset({"__pycache__", "site-packages", "dist-packages"})
 
 @functools.lru_cache(maxsize=16)
 def _others(root: str, without: tuple[str, ...], inside: bool, pythons: tuple[str, str]) -> tuple[str, ...]:
-    """Return the path prefixes of files that are not the program's, for files inside or outside of the root."""
+    """Return the path prefixes of files that do not belong to the program.
+
+    Args:
+        root: the work tree.
+        without: folders whose files are not the program's.
+        inside: True for prefixes of files inside the root, False for files outside of it.
+        pythons: ``sys.prefix`` and ``sys.base_prefix``.
+    """
     places = [Path(place) for place in (*pythons, *_SYSTEM, str(_OURS))]
     if inside:
         # A work tree below /usr/src or /var/lib belongs to the program, even if it is a virtual environment.

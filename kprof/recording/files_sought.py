@@ -17,15 +17,17 @@ from kprof.captures.staleness import listing
 from kprof.simulation.patches import Patches
 
 LIMIT = 10_000
-"""Maximum number of names of each kind."""
+"""Maximum number of names of each kind: missing paths, listed folders, missing modules."""
 
 _LISTED = ("os.listdir", "os.scandir")
-# Modules that list folders on their own: for imports, for lookups by name, or to delete files.
+# Modules whose own listings of folders are ignored. They list folders for imports, for lookups by name, or to delete
+# files.
 _LISTERS = (
     "importlib", "_frozen_importlib_external", "importlib_metadata", "importlib_resources", "pkgutil", "pkg_resources",
     "setuptools", "site", "shutil", "tempfile", "kprof",
 )  # fmt: skip
-# Standard library modules are imported by the hundreds, and a file that shadows one is soon noticed.
+# Modules for which no shadowing file is reported. Standard library modules are imported by the hundreds, and a file
+# that shadows one is soon noticed.
 _OTHERS = sys.stdlib_module_names | {
     "sitecustomize",
     "usercustomize",
@@ -56,7 +58,7 @@ class SoughtFiles:
 
     @property
     def full(self) -> bool:
-        """Whether there were more names than the limit."""
+        """Whether the limit was reached for a kind of names, so that some may be missing."""
         return any(len(found) >= LIMIT for found in (self.missing, self.folders, self.modules))
 
     def watch(self) -> None:
@@ -113,19 +115,19 @@ class SoughtFiles:
 
 
 class _LastFinder:
-    """The last finder, which is called only if no other finder has a module."""
+    """The last import finder, which Python calls only for a module that no other finder has found."""
 
     def __init__(self, names: dict[str, None]) -> None:
         self._names = names
 
     def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None) -> None:
-        """Record the name, and find nothing."""
+        """Record the module's name and return None, so the import fails as usual."""
         if len(self._names) < LIMIT:
             self._names[name] = None
 
 
 def _lists_by_itself() -> bool:
-    """Whether the import system or a similar module lists the folder, and not the program."""
+    """Whether a module of :data:`_LISTERS` lists the folder for its own purpose, and not the program."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the audit hook's caller
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
@@ -136,11 +138,11 @@ _HERE = str(Path(__file__).parent)
 
 
 def places_before(modules: Sequence[str], ours: Callable[[str], bool]) -> Iterator[str]:
-    """Yield files that would have been imported instead of another module, or instead of none, had they existed.
+    """Yield paths of files that do not exist, but would be imported in place of a loaded or a missing module.
 
     Args:
         modules: full names of modules that were not found.
-        ours: returns whether a folder of the path belongs to the program.
+        ours: returns whether a folder of ``sys.path`` belongs to the program.
     """
     wanted = dict.fromkeys(modules)
     loaded = list(sys.modules.items())

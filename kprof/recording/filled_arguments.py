@@ -89,7 +89,7 @@ def _assigned_once(tree: ast.AST) -> dict[str, ast.expr]:
 
 
 def _stored(store: ast.Call, values: Mapping[str, ast.expr], *, one: bool) -> tuple[str, int | None]:
-    """Return the pointer and the integer of a store; ``None`` instead if not every element gets the integer.
+    """Return a store's pointer argument and the integer that it stores; ``None`` if not every element gets it.
 
     Args:
         store: the call.
@@ -107,7 +107,7 @@ def _stored(store: ast.Call, values: Mapping[str, ast.expr], *, one: bool) -> tu
 
 
 def _resolved(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
-    """Replace a name by its assigned expression; the element's index stays a name."""
+    """Replace a name by its assigned expression; ``xindex``, the element's index, stays a name."""
     while isinstance(node, ast.Name) and node.id != "xindex" and node.id in values:
         node = values[node.id]
     return node

@@ -1,4 +1,4 @@
-"""Launches that generated code makes. Imports only the standard library."""
+"""Describe a launch made by code that TorchInductor generated. Imports only the standard library."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class GeneratedLaunch:
-    """A launch by generated code, which can be repeated with another configuration.
+    """A launch by code that TorchInductor generated; it can be repeated with another configuration.
 
     Attributes:
         launch: repeats the launch with changed compile-time values.

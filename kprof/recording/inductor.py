@@ -28,7 +28,7 @@ DYNAMO = "torch._dynamo.convert_frame"
 """Module after whose import :func:`tolerate` has to run."""
 
 DYNAMO_PACKAGE = "torch._dynamo"
-"""After its import the dispatch modes need protection from it."""
+"""Package after whose import the dispatch modes have to be protected from being compiled by it."""
 
 _NOTE = 200
 
@@ -145,10 +145,10 @@ def install_trials(recorder: "Recorder", patches: "Patches") -> None:
 
 
 def install_choices(recorder: "Recorder", patches: "Patches") -> None:
-    """Let Inductor use its first choice without timing, and record a note instead of its table.
+    """Let Inductor use its first choice without timing, and record a note instead of printing its table of times.
 
-    No choice is called: its inputs would be created outside of all dispatch modes, where a torch built for a GPU needs
-    one.
+    No choice is called, because Inductor creates the inputs outside of all dispatch modes, where a torch that was built
+    for a GPU needs a real GPU.
     """
     from torch._inductor import select_algorithm
 
@@ -172,12 +172,12 @@ def install_choices(recorder: "Recorder", patches: "Patches") -> None:
 
 
 def generated_launch(tuner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GeneratedLaunch:
-    """Return a way to repeat one of Inductor's launches with other block sizes.
+    """Return an object that can repeat one of Inductor's launches with other block sizes.
 
     Args:
         tuner: Inductor's ``CachingAutotuner``.
-        args: positional arguments of its run.
-        kwargs: keyword arguments of its run, including the stream.
+        args: positional arguments of the call of its ``run``.
+        kwargs: keyword arguments of that call, including the stream.
     """
 
     def launch(change: Mapping[str, Any]) -> None:
@@ -193,7 +193,7 @@ def generated_launch(tuner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
 
 
 def _largest_search(tuner: Any, kind: str) -> list[dict[str, Any]]:
-    """Return the configurations that Inductor lists with ``max_autotune``, or none if this version does not tell."""
+    """Return the configurations that Inductor lists with ``max_autotune``; empty if this version cannot list them."""
     from torch._inductor.runtime import triton_heuristics
 
     heuristic: Any = getattr(triton_heuristics, kind, None)

@@ -58,7 +58,7 @@ def install_flex(patches: "Patches") -> None:
     from torch.fx import GraphModule
     from torch.utils import _pytree as pytree
 
-    # The package has a function with the same name as the module.
+    # Import by name: as an attribute of its package, the module is hidden by a function with the same name.
     module = import_module(FLEX)
     original = module.create_fw_bw_graph
 
@@ -81,7 +81,7 @@ def install_flex(patches: "Patches") -> None:
 
 
 def _for_gpu(inner: Callable[..., Any]) -> Callable[..., Any]:
-    """Return Inductor's code generation for a graph that was traced on the CPU."""
+    """Wrap Inductor's code generation so that it first moves a graph that was traced on the CPU to the GPU."""
 
     def compile_half(graph: Any, inputs: Sequence[Any], *args: Any, **options: Any) -> Any:
         _move(graph, "cuda")
@@ -128,7 +128,7 @@ def _named(leaf: Any) -> Any:
 
 
 def _move(module: Any, kind: str) -> None:
-    """Move the operators of a graph and its subgraphs to the other device, including the recorded results."""
+    """Move the operators of a graph and its subgraphs to another device, with the example results in their metadata."""
     from torch.fx import GraphModule
 
     for part in module.modules():
@@ -161,7 +161,7 @@ def _device(kind: str) -> Any:
 
 
 def _on(value: Any, kind: str) -> Any:
-    """Return a fake tensor's equivalent on the other device; return anything else unchanged."""
+    """Return a fake tensor's equivalent on a device of this kind; return anything else unchanged."""
     import torch
     from torch._subclasses import FakeTensor
 

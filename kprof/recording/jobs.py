@@ -24,20 +24,20 @@ class CaptureJob:
 
 
 def identifier(source: Any, target: Any, options: Any, switches: Mapping[str, str]) -> str:
-    """Return the identifier of a specialisation: Triton, source with helpers and place, target, options, switches."""
+    """Return a specialisation's digest: of Triton, the source with helpers and its place, target, options, switches."""
     place = [source.fn.fn.__code__.co_filename, source.fn.starting_line_number]
     whole = key(versions.identity(), source.hash(), place, str(target), options.hash(), dict(switches))
     return whole[: layout.ID_LENGTH]
 
 
 def prepare() -> None:
-    """Import what every compile needs, once for all processes that are forked for compiles."""
+    """Import the modules that every compile needs, once for all processes that are forked for compiles."""
     from kprof.compiler import in_process  # noqa: F401
     from kprof.importing import functions as source  # noqa: F401
 
 
 def compile_source(job: CaptureJob, progress: Callable[[str], None]) -> Compiled:
-    """Compile in this process.
+    """Compile a kernel of the recorded program in this process.
 
     Raises:
         KprofError: if the compiler rejects the source.

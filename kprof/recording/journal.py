@@ -56,7 +56,7 @@ class CaptureJournal:
             )
 
     def number(self, kind: str, key: Any, fields: Mapping[str, Any]) -> int:
-        """Return the number of a described object; write a line about it the first time."""
+        """Return the number by which lines refer to an object; the first time, write a line that describes it."""
         known = self._numbers.setdefault(kind, {})
         found = known.get(key)
         if found is None:

@@ -20,7 +20,7 @@ _OPEN = _Open()
 
 
 def current_range() -> str:
-    """Return the open ranges of this thread, outermost first, separated by `` > ``; empty outside of all ranges."""
+    """Return the names of this thread's open ranges, outermost first, joined by `` > ``; empty if none is open."""
     return " > ".join(_OPEN.names[:_DEEPEST])
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FORWARD, BACKWARD, OPTIMIZER, OUTSIDE = "forward", "backward", "optimizer", "outside modules"
 
 _SOURCES = {"aten::_to_copy": 0, "aten::copy_": 1}
-"""Position of the copied tensor by copy operator."""
+"""Position of the copied tensor among the arguments, by copy operator."""
 _READ = "aten::_local_scalar_dense"
 _TO_HOST: ContextVar[bool] = ContextVar("kprof_to_host", default=False)
 
@@ -29,7 +29,7 @@ _TO_HOST: ContextVar[bool] = ContextVar("kprof_to_host", default=False)
 def to_host() -> Iterator[None]:
     """Mark copies inside this context as leaving the GPU.
 
-    Torch's arguments do not show it: every tensor is on the CPU.
+    Torch's arguments do not show this, because every tensor of a recorded program really is on the CPU.
     """
     token = _TO_HOST.set(True)
     try:
@@ -42,7 +42,7 @@ _GENERATED = re.compile(r"[/\\]c[a-z2-7]{51}\.py$")
 _MODULES = 6
 _OPTIMIZERS = "torch/optim/"
 _FACTORS = {"aten::mm": 0, "aten::bmm": 0, "aten::_scaled_mm": 0, "aten::addmm": 1, "aten::baddbmm": 1}
-"""Position of the left factor by product operator."""
+"""Position of the left factor among the arguments, by operator of a matrix product."""
 _NO_NODE = 1 << 63
 """Minimum sequence number that is not a regular autograd node: gradient accumulators have the largest number."""
 _MOST_NODES = 1 << 18
@@ -56,7 +56,7 @@ class ForwardModules:
         self._modules: list[str] = []
 
     def remember(self, node: int, module: str) -> None:
-        """Record that a module created the node with this number; the first record counts."""
+        """Record that a module created the node with this number, unless a module is already recorded for the node."""
         if self._nodes and node <= self._nodes[-1]:
             if node == self._nodes[-1]:
                 return
@@ -121,7 +121,7 @@ def _value(value: Any) -> Any:
 
 
 def scope() -> tuple[str, str, tuple[str, int] | None, bool]:
-    """Return the phase of a training step, the ``torch.nn`` modules, the source line, and whether generated code calls.
+    """Return the phase of a training step, the ``torch.nn`` modules, the source line, and whether the code is compiled.
 
     The modules are listed outermost first; in the backward pass they are the modules whose gradients are computed. The
     line is the innermost one of the program or of a library other than torch and Python's own, outside of generated
@@ -166,7 +166,7 @@ def _in_backward() -> bool:
 
 
 def _newest_node() -> int:
-    """Return the number of the node that autograd created last, which belongs to this call if it has a node."""
+    """Return the number of the node that autograd created last: the present call's node, if it created one."""
     import torch
 
     number: Any = torch.autograd._get_sequence_nr  # type: ignore[attr-defined]  # noqa: SLF001

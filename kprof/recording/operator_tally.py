@@ -1,4 +1,4 @@
-"""Count which operators ran as on a GPU, which launched nothing, and which were answered without running."""
+"""Count the operators that ran as on a GPU, those that launched nothing, and those whose GPU code did not run."""
 
 import threading
 from collections import Counter
@@ -22,7 +22,8 @@ class OperatorTally:
     """Counts a process's operators by how they were answered.
 
     Args:
-        first: called for the first answer of each kind with the operator's name; returns its number in the journal.
+        first: called when an operator is first answered in a certain way, with its name and the way (:data:`ZEROS`,
+            ...); returns the number of both in the journal.
         launched: returns the number of launches of the current thread, including autotuners' trials.
     """
 
@@ -38,7 +39,7 @@ class OperatorTally:
 
     @contextmanager
     def running(self, name: str) -> Iterator[None]:
-        """Count a run of an implementation that the program registered for the GPU, and whether it launches."""
+        """Count a run of an implementation that the program registered for the GPU, and whether it launches kernels."""
         before = self._launched()
         try:
             yield

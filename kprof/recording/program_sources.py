@@ -24,7 +24,7 @@ _OWN_PACKAGES = frozenset({"kprof", "kprof_analyzers", "kprof_servers", "triton"
 
 
 def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, str]:
-    """Return the files that a command line names: the program and its inputs, without the interpreter."""
+    """Return the digests of files that a command line names: the program and its inputs, without the interpreter."""
     named = (folder / part for part in command if part and (folder / part).is_file())
     return digests(root, (path for path in named if not _of_environment(path)))
 
@@ -42,9 +42,9 @@ def of_process(
     Args:
         root: the work tree.
         reads: files that were opened or looked up.
-        without: folders whose files do not count.
-        kernels: files of the launched kernels. Installed packages with a kernel count completely; other packages count
-            with the data that was read or looked up.
+        without: folders whose files are left out.
+        kernels: files of the launched kernels. An installed package with a kernel is included with all files; other
+            packages, with the data files that were read or looked up.
 
     Returns:
         ``files`` below the root and ``outside`` of it, with their digests; ``packages``, ``distributions``,

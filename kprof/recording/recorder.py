@@ -44,7 +44,7 @@ class _Choice:
         kernels: the trials, see :attr:`AutotunedConfig.kernel`.
         lines: number of the journal line with the candidates, by launch (kernel, grid, arguments); shared with the
             choices of the same key for other launches.
-        first: the autotuner's own choice for the key; ``None`` for that choice itself.
+        first: the choice that the autotuner itself made for the key; ``None`` if this is that choice.
     """
 
     key: object
@@ -73,7 +73,7 @@ class Recorder:
 
     Args:
         settings: settings of the recording.
-        files: files that the process reads; without it only its modules count as its sources.
+        files: files that the process reads; ``None``: only its imported modules are recorded as its sources.
     """
 
     def __init__(self, settings: Settings, files: Reads | None = None) -> None:
@@ -103,11 +103,11 @@ class Recorder:
 
     @property
     def started(self) -> bool:
-        """Whether the first line was written."""
+        """Whether the journal's first line was written."""
         return self._started
 
     def start(self) -> None:
-        """Write the first line, before the first entry."""
+        """Write the journal's first line, unless it was written before."""
         if self._started:
             return
         self._started = True
@@ -184,7 +184,7 @@ class Recorder:
             action(kernel.src.fn, args)
 
     def _choice_of(self, kernel: RecordedKernel) -> _Choice | None:
-        """Return the running autotuner's choice for its present key; ``None`` if it had no choice."""
+        """Return the running autotuner's choice for its present key; ``None`` if it did not have to choose."""
         context = self._context
         if context.tuner is None:
             return None
@@ -196,7 +196,7 @@ class Recorder:
         return choice if any(function is kernel.src.fn for function in functions) else None
 
     def _line_of(self, choice: _Choice, kernel: RecordedKernel, grid: list[int], args: tuple[Any, ...]) -> int:
-        """Return the number of the line whose candidates have this launch's grid and arguments.
+        """Return the number of the journal line whose candidates have this launch's grid and arguments.
 
         An autotuner tries its configurations once per key, but launches with that key may have other sizes. The other
         configurations are then launched again with these sizes, up to :data:`_MOST_AGAIN` times.
@@ -253,7 +253,7 @@ class Recorder:
             self.journal.write("launch", fields)
 
     def note_operator(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
-        """Write a call of one of torch's operators at its position; skip it while an autotuner tries something."""
+        """Write a call of one of torch's operators to the journal; skip it while an autotuner tries configurations."""
         if self.trying:
             return
         call = operator_calls.called(func, args, kwargs, out)
@@ -286,7 +286,7 @@ class Recorder:
         """Wait for the compile of a kernel, and return its metadata and stages.
 
         Raises:
-            RuntimeError: if it was not compiled.
+            RuntimeError: if the compile failed.
         """
         self.compiler.wait(ticket)
         cached = compile_results.fetch(self.settings, ticket.id)
@@ -310,8 +310,9 @@ class Recorder:
     def refuse(self, kernel: RecordedKernel) -> None:
         """Raise the error of a launch that needs too much LDS, if the program seems to handle it.
 
-        Checking the LDS requires waiting for the compile, so it is skipped otherwise. A program that would end
-        here on a GPU then continues, and the capture says that the kernel cannot be launched.
+        If the program does not handle the error, the LDS is not checked, because that requires waiting for the
+        compile. A program that would end here on a GPU then continues, and the capture says that the kernel cannot be
+        launched.
 
         Raises:
             OutOfResources: Triton's exception.
@@ -327,7 +328,7 @@ class Recorder:
             raise OutOfResources(needed, limit, "shared memory")
 
     def _lds(self, kernel: RecordedKernel) -> int | None:
-        """Return the bytes of LDS per workgroup, 0 if not recorded; ``None`` if the kernel does not compile."""
+        """Return the bytes of LDS per workgroup, 0 if unknown; ``None`` if the kernel does not compile."""
         self.compiler.wait(kernel.ticket)
         if compile_results.result(kernel.ticket.folder).get("status") != "ok":
             return None
@@ -336,18 +337,18 @@ class Recorder:
 
     @property
     def trying(self) -> bool:
-        """Whether an autotuner tries a configuration, or something is being timed."""
+        """Whether an autotuner tries a configuration, or the program times a call."""
         return self._context.candidate is not None
 
     @property
     def candidates(self) -> list[RecordedKernel]:
-        """The kernels made so far among which the running autotuner chooses."""
+        """The kernels of the configurations that the running autotuner has tried so far."""
         tuning = self._context.tuning
         return [] if tuning is None else [one.kernel for one in tuning.kernels if one.kernel is not None]
 
     @property
     def generated(self) -> GeneratedLaunch | None:
-        """The present launch, if generated code makes it."""
+        """The present launch if code that TorchInductor generated makes it, else ``None``."""
         return self._context.generated
 
     @contextmanager
@@ -357,12 +358,12 @@ class Recorder:
         again: Callable[[Sequence[Any]], None] | None = None,
         generated: GeneratedLaunch | None = None,
     ) -> Iterator[None]:
-        """Enter an autotuner's run; its launches stand for a choice that is unknown.
+        """Enter an autotuner's run. Which configuration it would choose on a GPU is unknown.
 
         Args:
             tuner: the autotuner.
             again: launches configurations, as passed to :meth:`candidate`, with the arguments of this run.
-            generated: the launch, if generated code makes it.
+            generated: the launch, if code that TorchInductor generated makes it.
         """
         context = self._context
         outer = context.tuner, context.again, context.generated, context.tuning
@@ -378,7 +379,7 @@ class Recorder:
 
         Args:
             config: the configuration.
-            tried: object that launches it again; by default the configuration itself.
+            tried: object to pass to ``again`` of :meth:`tuning` to launch it again; by default the configuration.
         """
         context = self._context
         tuner, outer = context.tuner, context.candidate
@@ -416,7 +417,7 @@ class Recorder:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Enter a timing. Launches inside are compiled, but do not count as launches."""
+        """Enter the timing of a call. Launches inside are compiled, but not recorded as launches of the program."""
         context = self._context
         outer = context.candidate
         context.candidate = outer or AutotunedConfig()
@@ -439,7 +440,7 @@ class Recorder:
                 choice.tuner.cache.clear()
 
     def finish(self, how: str = "exit") -> None:
-        """Wait for the compiles, or end them if interrupted, and close the journal."""
+        """Wait for the compiles, or kill them if ``how`` is ``interrupted``; then close the journal."""
         if (totals := self.answers.totals()) is not None:
             self.start()
         if self._started:

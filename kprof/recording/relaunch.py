@@ -1,8 +1,8 @@
 """Repeat launches of a recorded program with other compile-time values for a requesting process.
 
 The program runs as it was recorded until it makes a requested launch. There it stops and answers questions, in lines of
-JSON over a socket, until it may continue to the next requested launch; it ends when the connection is closed. The
-answer to a question is the kernel's TTIR with new values, and the grid and the arguments of the program's launch.
+JSON over a socket, until it is told to continue to the next requested launch. It ends when the connection is closed.
+The answer to a question is the kernel's TTIR with the new values, and the grid and arguments of the launch with them.
 
 =========================================== =============================================================
 question                                    answer
@@ -47,7 +47,7 @@ _SAME = ("function", "signature", "constexprs", "attributes")
 
 @dataclass
 class _Call:
-    """A launch in progress: what the program called, and from where."""
+    """A launch in progress: the called function with its arguments, and the calling frame."""
 
     entry: Any
     args: tuple[Any, ...]
@@ -57,7 +57,7 @@ class _Call:
 
 @dataclass
 class _Trial:
-    """The result of a launch with other values."""
+    """Kernel, grid and arguments of a launch with other values."""
 
     kernel: RecordedKernel | None = None
     grid: tuple[Any, ...] = ()
@@ -116,8 +116,8 @@ class RelaunchServer:
     _done: set[int] = field(default_factory=set)
     _lines: Any = None
     _files: dict[str, None] = field(default_factory=dict)
-    # By the id of the kernel, with target, backend and options. Triton caches what an autotuner compiled, and a trial
-    # may find it.
+    # Kernels with target, backend and options, by the kernel's id. Kernels of the program are included, because a trial
+    # may find one of them in Triton's cache.
     _built: dict[int, tuple[RecordedKernel, tuple[Any, Any, Any]]] = field(default_factory=dict)
 
     def install(self, patches: "Patches") -> None:
@@ -184,13 +184,13 @@ class RelaunchServer:
         return (kernel is not None and kernel.request["function"] not in wanted) or self._usable(kernel)
 
     def _places(self, kernel: RecordedKernel) -> list[int]:
-        """Return the positions of a kernel among the requested ones."""
+        """Return the positions in ``order["wanted"]`` of the requests for this kernel."""
         mine = json.loads(json.dumps({name: kernel.request[name] for name in _SAME}))
         wanted = enumerate(self.order["wanted"])
         return [place for place, one in wanted if all(mine[name] == one[name] for name in _SAME)]
 
     def _wanted(self, kernel: RecordedKernel) -> list[int]:
-        """Return the positions of a kernel among the requested ones, without those already launched."""
+        """Return the positions of the requests for this kernel, without those whose launch was already served."""
         return [place for place in self._places(kernel) if place not in self._done]
 
     def _serve(self, place: int, kernel: RecordedKernel) -> None:
@@ -230,8 +230,9 @@ class RelaunchServer:
 
         ``tiles``: ``dealt``, ``stepped`` and ``orders`` of :class:`kprof.recording.tile_arguments.Tiles`, without
         values set by heuristics. ``configs``: configurations of its autotuners. ``files``: JSON files that were opened
-        before. ``keys``: keys under which a caller's configuration is held. ``batch``: the number of rows, if a caller
-        names it. ``again``: whether the launch can be repeated at all. ``generated``: the kind of a generated kernel.
+        before. ``keys`` and ``batch``: results of :func:`kprof.recording.file_entries.keys_in_use` and
+        :func:`~kprof.recording.file_entries.batch_of`. ``again``: whether the launch can be repeated at all.
+        ``generated``: the kind of a kernel that Inductor generated.
         """
         tiles = tiles_of(kernel.src.fn)
         decided: set[str] = set()
@@ -354,7 +355,7 @@ def _switches() -> dict[str, str]:
 
 
 def _run(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any], change: Mapping[str, Any]) -> None:
-    """Execute heuristics and autotuners as Triton does, with the new values after each autotuner's choice."""
+    """Execute heuristics and autotuners as Triton does; the new values replace each autotuner's choice."""
     node = entry
     while True:
         kind = type(node).__name__

@@ -12,13 +12,13 @@ from kprof.captures import layout
 from kprof.simulation.gpu import SimulatedGpu
 
 VARIABLE = "KPROF_CAPTURE"
-"""Environment variable with the settings as JSON; a process that finds it records itself."""
+"""Environment variable with the settings as JSON; a Python process with this variable records itself."""
 
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 """Folder at the front of PYTHONPATH: its ``sitecustomize`` starts the recording."""
 
 TOOLS = BOOTSTRAP / "bin"
-"""Folder at the front of PATH: ROCm's command-line tools, which describe the simulated GPU."""
+"""Folder at the front of PATH: replacements for ROCm's command-line tools, which describe the simulated GPU."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Settings:
         operators: True to record each call of torch's own operators with its shapes.
         candidate_seconds: seconds at the end of the program for compiling autotuners' other configurations; ``None``:
             no limit.
-        again: launches to repeat with other values, and the process that requests it: :mod:`kprof.recording.relaunch`.
+        again: launches to repeat with other values, and the socket of the requesting process, see
+            :attr:`kprof.recording.relaunch.RelaunchServer.order`; empty in a plain recording.
     """
 
     folder: str
@@ -69,7 +70,7 @@ def from_json(text: str) -> Settings:
     """Return the settings that :meth:`Settings.to_json` encoded.
 
     Raises:
-        ValueError, TypeError, KeyError: if the text is something else.
+        ValueError, TypeError, KeyError: if the text is not such JSON.
     """
     data = json.loads(text)
     return Settings(**{**data, "device": SimulatedGpu(**data["device"])})

@@ -12,7 +12,7 @@ MODULE = "triton_kernels.specialize"
 
 
 def install(patches: "Patches") -> None:
-    """Give each kernel that is specialised from another one that kernel's file and lines."""
+    """Patch ``specialize``, so that each generated kernel has the file and lines of the kernel it was made from."""
     module = sys.modules[MODULE]
     original: Callable[..., Any] = module.__dict__["specialize"]
 
@@ -40,7 +40,7 @@ def locate(made: Any, template: Any) -> None:
     first = max(1, template.starting_line_number + longer)
     before = next((n for n, line in enumerate(made.raw_src) if line.strip().startswith("def ")), 0)
     made.starting_line_number = max(1, first - before)
-    # Triton 3.9 also stores these two, and uses them as source lines of the compiled code.
+    # Triton 3.9 also stores the line and file as attributes, and uses them as source lines of the compiled code.
     for name, value in (("def_file_line_number", first), ("file_name", own.co_filename)):
         if hasattr(made, name):
             setattr(made, name, value)

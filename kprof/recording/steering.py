@@ -1,9 +1,9 @@
 """Find the tensors that steer a Triton kernel's control flow, by its source. Imports only the standard library.
 
-These are the sources of loop bounds, of comparisons in branches that leave the kernel or contain a loop, and of the
-selection of whole tiles: sequence lengths, offsets, expert ids, block tables. Only single values count, not blocks
-(values loaded through ``tl.arange``). Values that select a row, or that are compared with one number, do not count,
-because they may be tokens.
+A tensor steers the control flow if a loop bound, a comparison in a branch that leaves the kernel or contains a loop, or
+the selection of a whole tile depends on a value loaded from it. Examples are sequence lengths, offsets, expert ids and
+block tables. Blocks of values (loaded through ``tl.arange``) do not count. Values that select a row, or that are
+compared with one number, do not count either, because they may be tokens.
 """
 
 import ast
@@ -14,7 +14,7 @@ from kprof.recording import describe
 
 _ATTRIBUTE = "kprof_steering"
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-# A branch affects the amount of work if it contains one of these.
+# A branch affects the amount of work if it contains one of these statements.
 _COURSE = (ast.Return, ast.For, ast.While)
 _MEMORY = frozenset({"load", "store"})
 _DEPTH = 6
@@ -29,8 +29,8 @@ class Steering:
         loaded: arguments from which a steering value is loaded.
         passed: arguments whose own value steers.
         planes: arguments whose value selects tiles of two axes.
-        given: arguments from which the result is loaded.
-        through: arguments from which the result is computed.
+        given: arguments from which the function's result is loaded.
+        through: arguments from which the function's result is computed without a load.
     """
 
     loaded: frozenset[str] = frozenset()
@@ -89,7 +89,7 @@ class _Sources:
 
 
 class _Reader:
-    """Reads one function."""
+    """Finds the steering arguments of one function."""
 
     def __init__(self, tree: ast.AST, parameters: tuple[str, ...], names: dict[str, Any], depth: int) -> None:
         self.tree, self.parameters, self.globals, self.depth = tree, parameters, names, depth
@@ -100,7 +100,7 @@ class _Reader:
         self.result = _Sources()
 
     def read(self) -> Steering:
-        # A value assigned later in a loop may be used earlier, so two passes are needed.
+        # A value that is assigned late in a loop may be used earlier in its next iteration, so two passes are needed.
         for _ in range(2):
             for node in ast.walk(self.tree):
                 self._assigned(node)
@@ -117,7 +117,7 @@ class _Reader:
             for name in (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
                 self.names.setdefault(name, _Sources()).add(made)
         if isinstance(node, ast.For | ast.While):
-            # A binary search moves its bounds by what a loaded value is compared with.
+            # For example, a binary search sets its bounds in branches that compare a loaded value.
             for branch in (n for n in ast.walk(node) if isinstance(n, ast.If)):
                 test = self.sources(branch.test)
                 for name in _assigned_names(branch):
@@ -183,7 +183,7 @@ class _Reader:
             where = self.sources(call.args[0] if call.args else call.func.value)
             if where.block or _is_tuple(call):
                 return _Sources(block=True, plane=where.plane)
-            # If the address itself was loaded, the value depends on both tensors.
+            # If the address itself was loaded, the value depends on the addressed tensor and the tensor of addresses.
             return _Sources(loaded=where.arguments | where.loaded)
         inner = self._inner(call)
         if inner is not _NOTHING:
@@ -248,7 +248,7 @@ def _assigned_names(node: ast.AST) -> set[str]:
 
 
 def _is_tuple(call: ast.Call) -> bool:
-    """Whether a call has the tile coordinates of a descriptor instead of a pointer."""
+    """Whether the first argument of a load or store is a descriptor's tile coordinates, and not a pointer."""
     return bool(call.args) and isinstance(call.args[0], ast.List | ast.Tuple)
 
 

@@ -44,7 +44,10 @@ class RecordedKernel:
         self._load = load
 
     def run(self, grid_x: int, grid_y: int, grid_z: int, stream: Any, *rest: Any) -> None:
-        """Replace Triton's launcher; the kernel's arguments follow function, metadata and hooks."""
+        """Record a launch in place of Triton's launcher.
+
+        In ``rest``, the kernel's arguments follow five others: function, two kinds of metadata and two hooks.
+        """
         self._launch(self, (grid_x, grid_y, grid_z), stream, rest[5:])
 
     def launch_metadata(self, grid: Any, stream: Any, *args: Any) -> None:
@@ -79,7 +82,7 @@ class RecordedKernel:
 
 
 def _named(metadata: dict[str, Any]) -> Any:
-    """Return metadata as a named tuple, as Triton does."""
+    """Return the metadata of a kernel as a named tuple, as Triton does."""
     values = {name: value for name, value in metadata.items() if name.isidentifier() and not name.startswith("_")}
     target = values.get("target")
     if isinstance(target, dict):

@@ -1,8 +1,8 @@
 """Find the compile-time arguments of a Triton kernel that are tile sizes, by its source.
 
 Imports only the standard library. With another tile size, the kernel still does all of its work, because more or fewer
-workgroups share it, or a loop takes more or fewer iterations. Other arguments must not change: a block that has to
-cover a row, or a flag that determines what is computed.
+workgroups share it, or a loop takes more or fewer iterations. Other compile-time arguments must keep their values, such
+as a block that has to cover a row, or a flag that determines what is computed.
 """
 
 import ast
@@ -14,7 +14,7 @@ from kprof.knobs import is_tile_name
 
 @dataclass(frozen=True)
 class Tiles:
-    """Arguments that may have other values.
+    """Names of the arguments that a search may change.
 
     Attributes:
         dealt: arguments that set a workgroup's share of the work; the number of workgroups has to change with them.
@@ -46,7 +46,7 @@ def tiles_of(function: Any) -> Tiles:
 def _tiles(tree: ast.AST, arguments: frozenset[str], constants: frozenset[str]) -> Tiles:
     made: dict[str, set[str]] = {name: {name} for name in arguments}
     ids: set[str] = set()
-    # A value assigned later in a loop may be used earlier, so two passes are needed.
+    # A value that is assigned late in a loop may be used earlier in its next iteration, so two passes are needed.
     for _ in range(2):
         for node in ast.walk(tree):
             if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or node.value is None:
@@ -68,7 +68,7 @@ def _tiles(tree: ast.AST, arguments: frozenset[str], constants: frozenset[str]) 
                 if _is_id(one, ids):
                     dealt |= _from(other, made)
         elif isinstance(node, ast.Call) and len(node.args) > 1:
-            # A helper that gets both the workgroup's number and the argument.
+            # A helper that gets both the workgroup's number and a size computes the workgroup's share from them.
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             if _callee(node) not in _PLAIN and any(isinstance(part, ast.Name) and part.id in ids for part in given):
                 direct = {part.id for part in given if isinstance(part, ast.Name)}

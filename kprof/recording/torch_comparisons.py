@@ -1,4 +1,4 @@
-"""Treat comparisons with values that kernels would have written as true, so a program's checks pass."""
+"""Let comparisons with values that a kernel would have written return True, so a program's checks pass."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,7 +9,10 @@ from kprof.recording.torch_device import StandInDevice
 
 _NAMES = ("allclose", "isclose", "equal")
 _HOLDS = "_kprof_holds"
-"""Attribute of ``isclose`` results: a large tensor has no values, and would otherwise be "not close" everywhere."""
+"""Attribute of ``isclose`` results that ``all`` has to treat as true everywhere.
+
+A large result has no values, and would otherwise be false everywhere.
+"""
 
 
 def install(device: StandInDevice) -> None:

@@ -1,4 +1,4 @@
-"""Answers of ``torch.cuda`` and related modules without a GPU."""
+"""Patch ``torch.cuda`` and related modules to answer for the simulated GPU."""
 
 import os
 from collections.abc import Callable
@@ -85,7 +85,7 @@ def _own(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _count() -> int:
-    """Return the number of devices: as many as processes that were started to share the machine."""
+    """Return the number of devices: one for each process of a distributed program on this machine."""
     text = os.environ.get("LOCAL_WORLD_SIZE", "1")
     return max(1, int(text)) if text.isdigit() else 1
 

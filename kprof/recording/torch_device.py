@@ -16,21 +16,21 @@ _MOST = 1 << 16
 
 
 class Addresses:
-    """Addresses of storages that the program knows, and that it passes to launches in tensors."""
+    """Addresses of storages that the program's Python code has read and may pass to launches inside tensors."""
 
     def __init__(self) -> None:
         self._taken: WeakValueDictionary[int, Mark] = WeakValueDictionary()
 
     def take(self, tensor: Any, pointer: int) -> None:
         """Record an address that the program's Python code reads; addresses read by torch and Triton are ignored."""
-        # The frame that called the method which reports the address.
+        # Two frames up is the code that called ``data_ptr``.
         if pointer and not describe.is_machinery(sys._getframe(2).f_code):  # noqa: SLF001
             found = mark_of(tensor)
             if found is not None:
                 self._taken[pointer] = found
 
     def hand_over(self, value: Any) -> None:
-        """Mark the storages whose addresses are in a launch argument as unknown: the kernel may write to them."""
+        """Mark the storages whose addresses a launch argument contains as unknown: the kernel may write to them."""
         if not self._taken or str(getattr(value, "dtype", "")) not in {"torch.int64", "torch.uint64"}:
             return
         for number in describe.values_of(value, _MOST) or ():

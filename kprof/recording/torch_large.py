@@ -1,4 +1,4 @@
-"""Large GPU tensors with their true size but without memory or computation: zeros that occupy nothing.
+"""Represent large GPU tensors by zeros that have the true size, but occupy no memory and are not computed.
 
 They are ordinary CPU tensors (storage, views, addresses, autograd) on anonymous memory, whose pages the operating
 system allocates only when they are touched. Results that torch would compute from them have their true shapes and
@@ -30,8 +30,8 @@ class Shapes:
     """The result of an operator that was not computed.
 
     Attributes:
-        out: the result: arguments that the operator would have changed, or zeros.
-        unknown: True if a GPU would return other values.
+        out: the result: the arguments that the operator would have changed, unchanged, or new zeros.
+        unknown: True if a GPU would compute other values.
     """
 
     out: Any
@@ -45,7 +45,7 @@ class _Kind:
     Attributes:
         view: True if its result shares memory with an argument that it does not change.
         written: positions and names of the arguments that it changes.
-        returned: for each result, the index in ``written`` of the argument that it is; ``None`` for a new tensor.
+        returned: for each result, the index in ``written`` of the argument that is returned; ``None`` for a new tensor.
     """
 
     view: bool
@@ -77,7 +77,7 @@ class Large:
             func: an overload.
             args: arguments of the call.
             kwargs: keyword arguments of the call, on the CPU.
-            fetches: True if known values are copied to the CPU, where they are needed.
+            fetches: True if the operator copies known values to the CPU, where the program needs them.
         """
         kind = self._kind(func)
         if kind.view or fetches:
@@ -98,7 +98,7 @@ class Large:
         return Shapes(self._zeros(made), unknown=not self._counted(func))
 
     def words(self) -> str | None:
-        """Return a sentence on what was not computed; ``None`` if everything was."""
+        """Return a sentence about the operators that were not computed; ``None`` if all were computed."""
         if not self.operators:
             return None
         return (
@@ -108,14 +108,17 @@ class Large:
         )
 
     def _counted(self, func: Any) -> bool:
-        """Whether the operator computes nothing anyway; otherwise it is counted."""
+        """Count the operator as not computed, unless it only allocates memory; return whether it only allocates."""
         if func._schema.name.startswith(_ALLOCATIONS):  # noqa: SLF001
             return True
         self.operators += 1
         return False
 
     def _changed(self, func: Any, kind: _Kind, args: Any, kwargs: Any) -> Shapes | None:
-        """Skip an operator that changes its arguments; return ``None`` if one of them is on the CPU."""
+        """Skip an operator that changes arguments: mark these as unknown, and return its result.
+
+        Return ``None`` if one of the changed arguments is on the CPU, so the operator has to be computed.
+        """
         written = [args[at] if at < len(args) else kwargs.get(name) for at, name in kind.written]
         changed = [t for value in written for t in self._in(value)]
         if any(mark_of(t) is None for t in changed):
@@ -146,7 +149,7 @@ class Large:
 
     @staticmethod
     def _most(args: Any, tensors: list[Any]) -> int:
-        """Return the maximum bytes of a result, from given sizes and from all combinations of the inputs' elements."""
+        """Return an upper bound for the bytes of a result, from the sizes in the arguments and the inputs' elements."""
         given = (prod(v) for v in args if isinstance(v, list | tuple) and v and all(type(n) is int for n in v))
         numbers = prod(v for v in args if type(v) is int and v > 1) if not tensors else 1
         elements = prod(max(1, tensor.numel()) for tensor in tensors)

@@ -1,4 +1,4 @@
-"""torch's operators in a recorded program: GPU operators run on the CPU, and their results are marked."""
+"""Run a recorded program's GPU operators on the CPU, and mark their results as being on the GPU."""
 
 import warnings
 from collections.abc import Callable
@@ -33,7 +33,7 @@ _HEAVY = frozenset(
         "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward",
     )
 )  # fmt: skip
-"""Operators whose arithmetic grows faster than their memory."""
+"""Operators whose amount of arithmetic grows faster than their memory; without ``arithmetic`` they return zeros."""
 
 
 def make_mode_type(
@@ -57,7 +57,7 @@ def make_mode_type(
 
     @cache
     def wraps(kind: Any) -> bool:
-        """Whether a tensor subclass dispatches on the tensors that it holds: nested, distributed, quantised tensors."""
+        """Whether a tensor subclass calls operators on inner tensors, as nested, distributed and quantised ones do."""
         return hasattr(kind, "__tensor_flatten__") and hasattr(kind, "__tensor_unflatten__")
 
     get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
@@ -93,7 +93,7 @@ def protect_from_dynamo(mode_type: Any) -> None:
 
 
 class _Redirected:
-    """GPU operators that run on the CPU; takes the arguments of :func:`make_mode_type` and torch's own types."""
+    """Runs GPU operators on the CPU. Its arguments are those of :func:`make_mode_type`, and torch's own types."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class _Redirected:
         self.skip = not recorder.settings.arithmetic
 
     def call(self, mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
-        """Return the result of an operator: of the program's own kernel, zeros of its shape, or computed by the CPU."""
+        """Return an operator's result: from the program's own kernel, as zeros of its shape, or computed by the CPU."""
         marked, unknown = _inputs(args, kwargs, self.tensor_type)
         named, current = kwargs.get("device"), self.current()
         index = _device(named, marked, current)
@@ -148,7 +148,7 @@ class _Redirected:
 
 
 def _masked(name: str, args: Any) -> str | None:
-    """Return a description if the operator is an index by a mask, whose count determines the result's length."""
+    """Return a description if the operator indexes by a mask, because the mask's values set the result's length."""
     if name != "aten::index" or len(args) < 2:
         return None
     import torch
@@ -157,7 +157,7 @@ def _masked(name: str, args: Any) -> str | None:
 
 
 def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -> Any:
-    """Redirect operators that bypass all modes, where torch has disabled them; return an object to remove that."""
+    """Redirect operators that torch calls with all modes disabled; return an object that removes the redirection."""
     import torch
 
     cpu = torch.device("cpu")
@@ -212,7 +212,7 @@ def _device(named: Any, marked: int | None, current: int) -> int | None:
 
 
 def _after(schema: Any, out: Any, args: Any, index: int | None, *, unknown: bool) -> None:
-    """Set the marks after an operator has run."""
+    """Mark the tensors that an operator returned or changed."""
     import torch
 
     name = schema.name
@@ -220,13 +220,13 @@ def _after(schema: Any, out: Any, args: Any, index: int | None, *, unknown: bool
         _after_change(out, args, index, unknown=unknown, in_place=name.endswith("_") and "foreach" not in name)
     elif index is not None:
         if name.startswith(("aten::empty", "aten::new_empty")):
-            # Memory that a kernel would fill must at least have the same contents in each run.
+            # Uninitialised memory would differ between runs, and so could the recording.
             out.zero_()
         _mark_all(out, index, torch.Tensor, unknown=unknown)
 
 
 def _after_change(out: Any, args: Any, index: int | None, *, unknown: bool, in_place: bool) -> None:
-    """Set the marks after an operator that changes its arguments: a CPU tensor stays on the CPU."""
+    """Mark the results of an operator that changes its arguments; a CPU tensor that it changes stays on the CPU."""
     import torch
 
     tensors = [item for value in args for item in (value if isinstance(value, list | tuple) else (value,))]
@@ -273,7 +273,7 @@ def _placed(args: Any, current: int) -> int | None:
 
 
 def _mark_result(out: Any, args: Any, index: int, *, mutable: bool) -> None:
-    """Mark the results of a program's kernel; tensors written by a launch are marked by the launch."""
+    """Mark the results of a program's kernel as known; tensors that a launch writes are marked at the launch."""
     import torch
 
     if mutable:

@@ -1,5 +1,5 @@
 # ruff: noqa: SLF001  # the dispatcher has no public API
-"""Run the operators that the program registers for the GPU on simulated GPU tensors.
+"""Call the kernels that the program registers for operators on the GPU, with simulated GPU tensors.
 
 A tensor "on the GPU" has the dispatch keys of the CPU, so torch never selects a CUDA kernel by itself. When an
 operator reaches the dispatch mode, the mode calls :meth:`DeviceOperators.key` and runs the kernel. Decisions that torch
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kprof.simulation.patches import Patches
 
 NESTED = 16
-"""Depth of calls of an operator inside its own kernel from which on the CPU's kernel is used."""
+"""Depth of recursion at which an operator's kernel that calls the operator again gets the CPU's result."""
 
 _KEYS = {"CUDA", "AutogradCUDA", "AutocastCUDA"}
 _ANYWHERE = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
@@ -52,10 +52,10 @@ class _Kind(Enum):
     """What a GPU would do for an operator without a kernel in Python.
 
     Attributes:
-        IDLE: nothing that launches a kernel: a view, an allocation, a query of a shape.
-        TORCH: one of torch's own kernels.
-        ANY_DEVICE: a library's code for every device.
-        STAND_IN: a library's GPU kernel, which is missing here.
+        IDLE: launch no kernel: a view, an allocation, a query of a shape.
+        TORCH: launch one of torch's own kernels.
+        ANY_DEVICE: run a library's code that is written for every device.
+        STAND_IN: launch a library's GPU kernel, which cannot run here.
     """
 
     IDLE = auto()
@@ -65,7 +65,7 @@ class _Kind(Enum):
 
 
 class DeviceOperators:
-    """Finds the operators with a GPU kernel, and counts the others.
+    """Finds the operators for which the program registered a GPU kernel, and counts the others.
 
     Args:
         counts: returns the object that counts answers, which changes after a fork.
@@ -110,7 +110,7 @@ class DeviceOperators:
         patches.set(library, "impl", impl)
 
     def remove(self) -> None:
-        """Restore the dispatcher."""
+        """Remove all redirections from the dispatcher."""
         self._redirects.remove()
 
     def key(self, func: Any) -> Any:
@@ -166,7 +166,7 @@ class DeviceOperators:
         self._noted(func, args, kwargs, out)
 
     def computed(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
-        """Count an operator that the CPU computed, without a GPU registration from Python."""
+        """Count an operator that the CPU computed, because no GPU implementation in Python is registered."""
         self._report(func, operator_tally.CPU)
         self._noted(func, args, kwargs, out)
 

@@ -16,9 +16,9 @@ _FORM = struct.Struct("<Qq")
 _STEP = 4
 """Philox produces four numbers at a time, so offsets are multiples of four."""
 _MOST_STATES = 4096
-"""Maximum number of states that can be restored, which takes 20 MB.
+"""Maximum number of states that can be restored; they take 20 MB.
 
-The oldest state beyond it is dropped, and seeds anew.
+Beyond it the oldest state is dropped. Restoring a dropped state seeds the CPU's generator.
 """
 _MASK = (1 << 64) - 1
 
@@ -41,7 +41,7 @@ class PhiloxState:
         self._states: OrderedDict[tuple[int, int], bytes] = OrderedDict()
         self._offsets: dict[tuple[int, bytes], int] = {}
         self._next: Counter[int] = Counter()
-        # The seed of the source, and the seed that its user sees; they differ after `go_to`.
+        # The CPU generator's seed, and the seed that the program sees; they differ after `go_to`.
         self._seeded: int
         self._seed: int
         self._begin()
@@ -56,12 +56,12 @@ class PhiloxState:
         return self._seed
 
     def manual_seed(self, seed: int) -> None:
-        """Restart from the beginning of a seed."""
+        """Set the seed, and start at its offset 0."""
         self._plain.manual_seed(self._source, seed)
         self._begin()
 
     def random_seed(self) -> int:
-        """Restart from the beginning of a random seed; return it."""
+        """Set a random seed, start at its offset 0, and return the seed."""
         self._plain.seed(self._source)
         self._begin()
         return self._seed
@@ -82,7 +82,7 @@ class PhiloxState:
             self._offsets.pop((seed, oldest), None)
 
     def offset(self) -> int:
-        """Return the offset of the present state: unique for each state of a seed, 0 for its beginning."""
+        """Return the offset of the present state, which is unique among a seed's states; 0 right after seeding."""
         seed, state = self.seed(), self._own_state()
         found = self._offsets.get((seed, state))
         if found is None:

@@ -43,7 +43,7 @@ class Redirects:
         self._libraries.clear()
 
     def follow(self, name: str, key: str) -> None:
-        """Handle the registration of a kernel.
+        """Add the redirection for a kernel that the program registers.
 
         Args:
             name: ``library::operator.overload``.
@@ -53,7 +53,7 @@ class Redirects:
         if (name, at) in self._libraries:
             return
         if key == "CUDA" and any(self._has(name, k) for k in (_AUTOGRAD, "Autograd")):
-            # The operator has its own derivative formula, below which the mode is called.
+            # torch calls the operator's derivative formula first, and then the dispatch mode as usual.
             return
         op = _overload(name)
         if op is None:
@@ -91,7 +91,7 @@ class Redirects:
         return redirect
 
     def _before(self, op: Any, name: str, at: str) -> Callable[[Any, Any, Any], Any]:
-        """Return the behaviour at a key before the redirection."""
+        """Return a function that calls an operator as torch did at this key before the redirection."""
         c, keys = self._c, self._c.DispatchKey
         kernel = (
             c._dispatch_get_computed_kernel_for_dispatch_key(name, at)

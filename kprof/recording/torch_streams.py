@@ -1,4 +1,4 @@
-"""Streams, events and graphs without a GPU: everything is executed immediately, in program order."""
+"""Replacements for CUDA streams, events and graphs: all work is done immediately, in program order."""
 
 import itertools
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class Stream:
         """Do nothing, because there is nothing to wait for."""
 
     def query(self) -> bool:
-        """Return True, because everything is done."""
+        """Return True, because all work is done."""
         return True
 
     def is_capturing(self) -> bool:
@@ -110,11 +110,11 @@ class Graph:
             Graph.note(self.number, what)
 
     def capture_begin(self, *_args: Any, **_kwargs: Any) -> None:
-        """Begin to record launches as those of this graph."""
+        """Record the following launches as launches of this graph."""
         self._tell("begin")
 
     def capture_end(self) -> None:
-        """End the recording of launches as those of this graph."""
+        """Stop recording launches as launches of this graph."""
         self._tell("end")
 
     def replay(self) -> None:

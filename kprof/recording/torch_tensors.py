@@ -188,7 +188,7 @@ def _storages(device: "StandInDevice") -> None:
 
 
 def _default_device(device: "StandInDevice") -> None:
-    """Patch ``with torch.device("cuda")``, which adds a device to calls below everything that was patched here."""
+    """Patch ``with torch.device("cuda")``, which adds the device after the calls have passed the patches above."""
     import torch
     from torch.utils._device import DeviceContext
 

@@ -1,4 +1,4 @@
-"""Patch Triton: its compiler and driver on machines without a GPU, its launches on machines with one."""
+"""Patch Triton: its compiler and driver if kernels are not executed, only its launches if they are."""
 
 import dataclasses
 import hashlib
@@ -38,7 +38,7 @@ class HipblasLt:
 
 
 def install(patches: Patches) -> None:
-    """Patch the bindings that the installed Triton has."""
+    """Patch hipBLASLt and Proton, if the installed Triton has them."""
     from triton._C import libtriton
 
     hipblas = getattr(getattr(libtriton, "amd", None), "hipblas", None)
@@ -62,11 +62,11 @@ def _proton(patches: Patches) -> None:
 
 
 def _nothing(*_args: Any, **_kwargs: Any) -> None:
-    """Do nothing, like for a session that was not started."""
+    """Do nothing, because no session was started."""
 
 
 def note(recorder: Recorder, kernel: Any, grid: list[int], stream: Any, args: tuple[Any, ...]) -> None:
-    """Record a launch of Triton's ``CompiledKernel``; the first launch also stores its stages in the capture."""
+    """Record a launch of Triton's ``CompiledKernel``; at a kernel's first launch, also store its stages."""
     if not hasattr(kernel.src, "fn") or getattr(kernel.metadata.target, "backend", None) != "hip":
         return
     recorder.start()
@@ -156,7 +156,7 @@ def _leave_torch_alone(patches: Patches) -> None:
     backend: Any = HIPBackend
     original = getattr(backend, "is_within_2gb", None)
     if original is None or ("torch" not in sys.modules and find_spec("torch") is None):
-        # Without torch, older Tritons fail here, and so does the program outside of the recording.
+        # In older Tritons this import fails without torch, and the program fails outside of a recording, too.
         return
 
     def is_within_2gb(argument: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Autotuners in a recording: no configuration is timed, and the first one that can be launched is used.
+"""Patch Triton's autotuners: no configuration is timed, and the first one that can be launched is used.
 
-Every configuration is launched for the record, with its own grid, and compiled if the recording's time permits.
+Every configuration's launch is recorded, with its own grid, and compiled if the recording's time permits.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ class UnknownTimes(list[float]):
 
 
 class UsedCache(dict[Any, Any]):
-    """An autotuner's choices by key, which record the key that was used last."""
+    """An autotuner's choices by key. It also stores the key that was looked up last."""
 
     last: Any = None
 

@@ -80,7 +80,7 @@ def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int)
     def origins(node: ast.AST) -> set[str]:
         return _origins(node, origin, known, depth)
 
-    # A pointer may change later in a loop, so two passes over the lines are needed.
+    # A pointer that is assigned late in a loop may be used earlier in its next iteration, so two passes are needed.
     for _ in range(2):
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
@@ -132,7 +132,7 @@ def _origins(node: ast.AST, origin: dict[str, set[str]], known: dict[str, Any], 
 
 
 def _returned(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.expr] | None:
-    """Return the arguments of which a ``@triton.jit`` function's result is made; ``None`` where that is not known."""
+    """Return the arguments of a call from which a ``@triton.jit`` function computes its result; ``None`` if unknown."""
     function = called_function(call.func, known)
     if function is None or depth == _DEPTH or written_arguments(function, depth + 1) is None:
         return None

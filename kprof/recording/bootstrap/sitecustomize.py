@@ -1,6 +1,6 @@
 """Start the recording in every Python with this folder on its path, then run the sitecustomize that this file hides.
 
-It runs before the program, in any Python from 3.10 on, even if kprof is not installed there.
+This file runs before the program, in any Python from 3.10 on, even in one without kprof.
 """
 
 import os
