@@ -7,8 +7,8 @@
     )
 
 or, with Triton's own top-k, ``{"perf_model": kprof.perf_model(), "top_k": 8}``. Configurations are compiled in worker
-processes, never in the user's process. Errors are not raised: a configuration that cannot be judged is kept. If no
-configuration can be judged, all of them are kept and one warning is issued.
+processes, never in the user's process. Errors are not raised: a configuration without a prediction is kept. If no
+configuration has a prediction, all of them are kept and one warning is issued.
 """
 
 import ast
@@ -94,7 +94,7 @@ class Predictor:
     def answers(
         self, tuner: Any, configs: Sequence[Any], named: Mapping[str, Any], rest: Mapping[str, Any]
     ) -> list[TaskResult | None]:
-        """Return one result per configuration; ``None`` if time ran out or it cannot become a compile task.
+        """Return one result per configuration; ``None`` if the time ran out before its compile, or it has no task.
 
         Raises:
             KprofError: if no configuration of this kernel can be turned into a compile task.
@@ -135,7 +135,7 @@ class Predictor:
 
 
 class Pruner:
-    """See :func:`prune_configs`."""
+    """The function that :func:`prune_configs` returns."""
 
     def __init__(self, top_k: int, arch: str | None, budget: float, jobs: int | None) -> None:
         if top_k < 1:
@@ -173,7 +173,7 @@ class Pruner:
 
 
 class PerfModel:
-    """See :func:`perf_model`."""
+    """The function that :func:`perf_model` returns."""
 
     def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
         self._predictor = Predictor(arch, budget, jobs)

@@ -110,7 +110,7 @@ def _bounds(answer: TaskResult) -> tuple[float, float]:
 
 
 def without_comparison(answer: TaskResult, reason: str) -> TaskResult:
-    """Return a copy of a result, marked as failed because it cannot be compared."""
+    """Return a copy of a result that is marked as failed, because it cannot be compared with other results."""
     import msgspec
 
     return msgspec.structs.replace(answer, status="failed", reason=reason)
@@ -150,7 +150,10 @@ TIE = 0.03
 """Relative difference below which measured times are equal; repeated measurements vary by this much."""
 
 WIDE = 16.0
-"""Ratio of upper to lower bound above which the model had to guess, for each configuration separately."""
+"""Ratio of a predicted time's upper to its lower bound above which the model had to guess.
+
+Such guesses err differently for each configuration.
+"""
 
 
 def tied(ranked: Sequence[Evaluation]) -> int:
@@ -167,8 +170,8 @@ def is_tie(best: Evaluation, other: Evaluation) -> bool:
     """Whether another configuration may be as fast as the best one, by measured times if both have been measured.
 
     Predicted times count as different from :func:`kprof_analyzers.model.certainty.least_difference` upwards. A
-    prediction error mostly affects all predictions of a kernel alike, so the predicted ranges say nothing about
-    the order. The bounds decide only if the model had to guess.
+    prediction error mostly affects all predictions of a kernel alike, so overlapping bounds do not mean that the order
+    is uncertain. The bounds decide only if the model had to guess, see :func:`guessed`.
     """
     from kprof_analyzers.model.certainty import least_difference
 

@@ -1,10 +1,11 @@
-"""Compile the inexpensive cures of a kernel's costly findings by changing one compiler option at a time.
+"""Look for cures of a kernel's costly findings: compile it with one compiler option changed at a time.
 
-A change of a compiler option needs no new launch, so any kernel can be tried: bundled, from a user's file,
-recorded, or one of several launches. Tile sizes change the launch; ``kprof advise`` tries those.
+A cure is a changed option with which the kernel is predicted to be faster. A change of a compiler option needs no new
+launch, so any kernel can be tried: bundled, from a user's file, recorded, or one of several launches. Tile sizes change
+the launch; ``kprof advise`` tries those.
 
 If a finding says that arguments are not known to be multiples of 16, the kernel is compiled as if they were, and its
-launch uses the next multiples. This gives the code that the finding's hints and padding would give.
+launch uses the next multiples. The result is the code that the user gets by hints in the source and padded inputs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,10 +46,10 @@ Its value is a tuple of argument names.
 
 
 def with_cures(report: KernelReport, job: TargetJob, *, jobs: int = 0, seconds: float = SECONDS) -> KernelReport:
-    """Return the report with the compiled cures of its costly causes.
+    """Return the report with the best compiled cure of each costly cause.
 
     Args:
-        report: the kernel with its causes and its predicted time; without them nothing is compiled.
+        report: the kernel's report; without causes and a predicted time in it, nothing is compiled.
         job: the compile and the launch that the report describes.
         jobs: worker processes, 0 for one per core.
         seconds: time after which no further compile starts.
@@ -109,7 +110,7 @@ def _changes(report: KernelReport, job: TargetJob) -> list[Mapping[str, Any]]:
 
 
 def _divisible(findings: Sequence[Finding], job: TargetJob) -> Iterator[Mapping[str, Any]]:
-    """Yield the arguments that a finding's fix makes multiples of 16, if the compiler accepts such a hint for them."""
+    """Yield, by finding, the arguments that its fix makes multiples of 16, if the compiler accepts hints for them."""
     for finding in findings:
         names = finding.evidence.get(_DIVISIBLE)
         if names and set(names) <= set(job.request.run_time_arguments) and not job.request.path.endswith(SUFFIX):
@@ -191,7 +192,7 @@ def _best(cures: Sequence[Cure], finding: Finding, report: KernelReport) -> Cure
 
 
 def _is_for(cure: Cure, cause: Cause, report: KernelReport) -> bool:
-    """Return whether a helpful change belongs to a cause.
+    """Return whether a cure belongs to a cause.
 
     A change belongs to a cause if one of the cause's findings proposes it. If no cause proposes the option, the change
     has to save at least half of the cause's cost.
@@ -211,7 +212,7 @@ def _proposes(cause: Cause, cure: Cure, report: KernelReport) -> bool:
 
 
 def _cure(report: KernelReport, trial: Evaluation, before: float) -> Cure | None:
-    """Return the effect of a change, or None if the model cannot say with confidence that the change is faster."""
+    """Return a change with its effect, or None if the model cannot say with confidence that the kernel gets faster."""
     after = trial.time_us
     gain = predicted_gain(after, before, report.arch)
     if after is None or gain is None or gain.speedup <= 1 or not gain.told_apart:

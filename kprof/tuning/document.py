@@ -69,8 +69,8 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
         tie: True if the entry cannot be distinguished from the first entry.
         certainty: probability from 0 to 1 that the first entry is faster, from published pairs with the same predicted
             distance (docs/validation/model.md). ``None`` for the first entry, if both were measured, without a
-            predicted time, on architectures without published times, and if the model had to guess, so ranges
-            decide.
+            predicted time, on architectures without published times, and if the model had to guess, because then
+            the bounds decide.
         given: True if ``time_us`` is a measured time from ``--measured``.
         parts: further launches with their times in microseconds, included in ``time_us``.
         alike: other configurations that compile to the same program.
@@ -163,8 +163,8 @@ class SearchFacts(msgspec.Struct, frozen=True):
         looked_at: the sum of ``compiled``, ``resumed``, ``derived``, ``shared`` and ``refused``.
         compiled: configurations compiled in this run; ``cached`` of them came from kprof's cache.
         resumed: configurations known from an earlier run.
-        derived: configurations judged without a compile, because they differ from compiled configurations only in
-            ``inert`` knobs, which did not change this kernel's time.
+        derived: configurations that got their result without a compile, because they differ from compiled
+            configurations only in ``inert`` knobs, which did not change this kernel's time.
         shared: configurations that share all their compiles with others.
         refused: configurations that the kernel itself rejects.
         compiles: compiles in this run, including those of the kernel's own configuration and of further launches.
@@ -272,7 +272,7 @@ def document(
 def _problem(
     subject: TuningSubject, problem: Problem, ranked: Sequence[Evaluation], own: Evaluation | None, top: int
 ) -> TunedProblem:
-    """Build one problem's part of the document, with its own short list."""
+    """Build the document's entry for one problem, with its short list."""
     said = dict.fromkeys(a for one in ranked[:20] for a in one.assumptions)
     short = short_list(ranked, top)
     arch = subject.arch.name

@@ -67,7 +67,7 @@ class Estimate:
         return self._far(config) if self._own else self._rows(config, warps)
 
     def _far(self, config: Mapping[str, Any]) -> float:
-        """Return a cost that grows with the doublings between a configuration's knobs and the kernel's own."""
+        """Return a cost that grows with the number of doublings between the configuration and the kernel's own one."""
         away = 0.0
         for name, own in self._own.items():
             value = config.get(name, own)

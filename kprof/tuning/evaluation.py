@@ -25,7 +25,7 @@ class Evaluation:
         cycles_per_element: cycles per element of ``axis``, of all launches with a loop whose number of iterations is
             not known; ``None`` if there is no such loop.
         axis: the size that the number of iterations depends on; empty if there is a time.
-        bound: what limits the longest launch.
+        bound: bottleneck of the longest launch.
         resources: resources of the kernel itself.
         codes: hashes of the launched programs; configurations with equal hashes run the same programs.
         shares: shares of the time by cause; empty if not known.
@@ -34,9 +34,9 @@ class Evaluation:
         alike: further configurations that lead to the same program and launch.
         measured_ms: median time on a GPU in milliseconds; ``None`` if it was not measured.
         note: a remark for the reader, such as a wrong result on the GPU.
-        given: whether ``time_us`` is a measurement that the user gave.
+        given: whether ``time_us`` is a measurement that the user gave with ``--measured``.
         report: the kernel's report; ``None`` without a complete analysis.
-        measure: figures to compare trials by; ``None`` without a complete analysis.
+        measure: figures by which trials are compared; ``None`` without a complete analysis.
     """
 
     config: Mapping[str, Any]

@@ -85,7 +85,7 @@ class Inert:
             self._standing.setdefault(self._canonical(one.config), one)
 
     def _compare(self, name: str, mine: tuple[Any, Evaluation], its: tuple[Any, Evaluation]) -> bool:
-        """Compare two configurations that differ in one knob. Return whether the equivalence of its values changed."""
+        """Compare two configurations that differ in one knob. Return True if the equivalence of its values changed."""
         (value, one), (other, second) = mine, its
         if name == _OCCUPANCY and not (_allows(one, value, other) and _allows(second, value, other)):
             return False
@@ -127,7 +127,7 @@ class Inert:
 
 
 def _allows(one: Evaluation, *asked: Any) -> bool:
-    """Whether at least the requested number of wavefronts per SIMD fits."""
+    """Whether different requested numbers of wavefronts per SIMD have no effect, because all of them fit anyway."""
     numbers = [value for value in asked if isinstance(value, int)]
     if not numbers or max(numbers) <= 1 or len(set(numbers)) == 1:
         return True

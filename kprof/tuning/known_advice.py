@@ -18,7 +18,7 @@ _SECTION = CacheSection("advice")
 
 
 def remember(trials: "Trials") -> None:
-    """Store the best change if its predicted gain is large enough for the model to distinguish it."""
+    """Store the best change, if the model can distinguish its predicted time from the present time."""
     start, report = trials.start, trials.start.report
     if report is None or not trials.best or not trials.told_apart or trials.ranked_by != "time":
         return
@@ -41,7 +41,7 @@ def with_advice(report: "KernelReport") -> "KernelReport":
 
 
 def _key(report: "KernelReport") -> str:
-    """Return the cache key of a kernel's code and launch: other code has other loops, instructions or registers."""
+    """Return the cache key of a kernel's code and launch. Resources, loops and source lines represent the code."""
     launch = {} if report.launch is UNSET else {name: report.launch.get(name) for name in ("grid", "problem")}
     parts = [report.specialization, report.resources, report.loops, report.source, launch]
     told = [None if part is UNSET else msgspec.to_builtins(part, enc_hook=str) for part in parts]

@@ -124,14 +124,14 @@ def _corrected(found: "SearchResult", index: int, timings: Sequence[TimedConfig]
 def _as_measured(one: Evaluation, us: float) -> Evaluation:
     """Return a configuration with its given measured time.
 
-    The range is that of ties, the spread of repeated measurements.
+    Its bounds are the spread of repeated measurements (:data:`~kprof.tuning.candidates.TIE`).
     """
     parts = {name: time * us / (one.time_us or us) for name, time in one.parts.items()}
     return replace(one, time_us=us, low_us=us * (1 - TIE), high_us=us * (1 + TIE), parts=parts, given=True)
 
 
 def corrected(one: Evaluation, learned: Learned) -> Evaluation:
-    """Return a configuration with its predicted time and range corrected by what the measurements taught."""
+    """Return a configuration with its predicted time and bounds corrected by the errors learned from measurements."""
     change = learned.of(one.config, one.shares)
     if one.time_us is None:
         return one

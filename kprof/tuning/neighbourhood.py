@@ -27,7 +27,7 @@ STEP = 0.04
 """Delay of a neighbour in the queue: relative increase of its sort key for each position behind the first neighbour."""
 
 TRUST = 0.5
-"""Weight of the rough cost: the exponent of the cost ratio."""
+"""Weight of the rough cost: the exponent of the ratio between a neighbour's cost and the configuration's cost."""
 
 SEED_EVERY = 3
 """Interval at which a seed far from the start is tried, as long as there are seeds."""

@@ -1,9 +1,10 @@
 """The order in which configurations are compiled: most promising first, so a stopped search is still useful.
 
 Combinations of the decisive knobs, which determine legality and rough cost, are sorted by that cost. The cheapest
-combination of every tile comes before the second of any tile. Each of them represents all combinations of the other
-knobs, which follow one by one, nearest to the kernel's defaults first. Neighbours of the best results so far are
-inserted between them: neighbouring tiles often, neighbouring finer knobs occasionally.
+combination of every tile comes before the second of any tile. For each combination of decisive knobs, the combinations
+of the other knobs are tried one by one, nearest to the kernel's defaults first. Neighbours of the best results so far
+are inserted in between: often those with another tile size, occasionally those with another value of a finer knob (one
+that is no tile size).
 """
 
 import heapq
@@ -20,13 +21,17 @@ from kprof.tuning.watched_knobs import Question, check_questions, decisive
 Config = dict[str, Any]
 
 BACK = 0.25
-"""Relative cost increase for each doubling of the number of configurations that come before this one.
+"""Relative cost increase for each doubling of the number of similar configurations that come before this one.
 
-The earlier ones are cheaper and of the same tile, or differ only in finer knobs nearer to the kernel's own.
+Similar configurations are cheaper ones of the same tile, and those that differ from it only in finer knobs nearer to
+the kernel's own.
 """
 
 FINE_EVERY = 8
-"""Interval at which a neighbour of the best configuration in a finer knob is tried, while others are left."""
+"""Interval at which a neighbour is tried that differs from the best configuration in a finer knob.
+
+When nothing else is left, all these neighbours are tried.
+"""
 
 
 def identity(config: Mapping[str, Any]) -> str:
@@ -268,7 +273,7 @@ def _back(before: int) -> float:
 
 
 def _by_distance(knobs: Mapping[str, tuple[Any, ...]], first: Config) -> Iterator[tuple[int, Config]]:
-    """Return all combinations, numbered, in order of how many knobs differ from their defaults."""
+    """Return all combinations of knobs, numbered, sorted by the number of knobs that differ from their defaults."""
     return enumerate(_combinations_by_distance(knobs, first))
 
 

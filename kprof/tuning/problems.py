@@ -75,7 +75,7 @@ def _entry(item: Any, path: str, number: int) -> dict[str, Any]:
 def problems(
     kernel: "Kernel", arch: str, shapes: Iterable[Mapping[str, Any]], cases: Iterable[str] = ()
 ) -> list[Problem]:
-    """Return the problems that cases and sizes define, or the kernel's first case without any.
+    """Return the problems that cases and sizes define; if there are neither, the kernel's first case.
 
     Raises:
         KprofError: if a case, parameter or element type is unknown, a size is not positive, or the architecture does

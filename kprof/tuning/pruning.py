@@ -114,7 +114,7 @@ def _too_large(name: str, values: tuple[Any, ...], size: int) -> dict[Any, str]:
 
 
 def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tuple[Expression[Any], ...]) -> Question:
-    """Return a function that gives the reason against a configuration, by ``legal`` and constraints, or ``None``.
+    """Return a function that returns why the kernel's ``legal`` or a constraint rejects a configuration, or ``None``.
 
     The returned function raises :class:`KprofError` if the kernel's ``legal`` fails.
     """

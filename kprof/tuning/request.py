@@ -97,7 +97,7 @@ def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
 
 @contextmanager
 def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tuple[TuningSubject, Space]]":
-    """Yield the results of :func:`prepare`, for a recorded kernel too, whose program waits at its launch meanwhile.
+    """Yield the results of :func:`prepare`. The program of a recorded kernel waits at its launch inside the context.
 
     Args:
         wanted: the kernel to search and the options.
@@ -229,7 +229,7 @@ def grid_of(axes: Sequence[int | str]) -> "tuple[Expression[Any], ...]":
 
 
 def judge() -> "Judge":
-    """Return the performance model as the judge of a search."""
+    """Return the judge of a search, the function that analyses each compiled configuration: the performance model."""
     from kprof.tuning.trials import predicted
     from kprof.tuning.work import Judge
 
@@ -237,7 +237,7 @@ def judge() -> "Judge":
 
 
 def executor(by: "Judge", subject: "TuningSubject", jobs: int, scheduler: str | None) -> "LocalExecutor | DaskExecutor":
-    """Return the executor: processes on this machine, 0 for one per core, or the workers of a Dask scheduler.
+    """Return the executor: ``jobs`` processes on this machine (0: one per core), or the workers of a Dask scheduler.
 
     Raises:
         KprofError: if Dask is not installed, or the scheduler does not answer.
@@ -270,7 +270,7 @@ def in_flight(options: TuneOptions) -> int:
 def device(*, verify: bool) -> "Device | None":
     """Return the GPU to measure on, or ``None`` if ``verify`` is False.
 
-    Called first, so a missing GPU fails early.
+    The caller does this before the search, so a missing GPU fails early.
 
     Raises:
         KprofError: if there is no GPU.

@@ -12,7 +12,7 @@ is a sum of these parts:
 A timing far from what the other timings predict is attributed to its configuration alone. :func:`informative` selects
 the configurations whose timings would reduce the uncertainty of all others most.
 
-The standard deviations below were chosen on all benchmark families, including this sweep
+The standard deviations below were chosen on all benchmark families, including tritonBLAS's 12,288 sweep
 (``benchmarks/model/timings.py``). Values chosen without a kernel do about as well on that kernel (with ten timings
 drawn by lot: 10.3 % instead of 9.8 % on this sweep, 20.5 % instead of 20.9 % on stream-K).
 
@@ -41,7 +41,7 @@ Shares = Mapping[str, float]
 ALL = 0.4
 """Standard deviation of the error that all configurations share, as a logarithm."""
 CAUSES = 0.3
-"""Standard deviation of the error of a single cause, equal wherever the cause takes time."""
+"""Standard deviation of a single cause's error, which is the same in every configuration where the cause takes time."""
 ALIKE = 0.3
 """Standard deviation of the error shared by configurations whose time has the same causes."""
 APART = 0.5
@@ -66,7 +66,7 @@ _Z90 = 1.645
 _LEAST_EFFECT = 0.05
 """Minimum relative effect of a knob or a cause that is reported."""
 _TOLD = 4
-"""Maximum number of causes that are reported, and of knobs."""
+"""Maximum number of reported causes, and of reported knobs."""
 _CONSTANTS = {
     "matrix": "matrix_sustained",
     "memory bandwidth": "vector_memory_share",
@@ -106,7 +106,7 @@ class Learned(NamedTuple):
     Attributes:
         knobs: names of the knobs that all measured configurations have.
         timings: the timings that were learned from.
-        weights: weight of each timing, chosen to make the process reproduce its residual.
+        weights: weight of each timing, chosen so that the Gaussian process reproduces the timing's residual.
         precision: inverse of the timings' covariance matrix.
         usual: usual deviation of a timing from what the other timings predict, as a logarithm.
     """

@@ -1,4 +1,4 @@
-"""The search: take configurations best first, compile and judge them, and collect the results.
+"""The search: take configurations best first, compile and analyse them, and collect the results.
 
 The search can end at any time: when all configurations are done, when the budget is spent, by Ctrl-C, or killed. All
 results so far are in the journal, and the next run continues from there.
@@ -41,9 +41,9 @@ class Search:
     Args:
         subject: kernel, architecture and problems.
         space: the search space.
-        judge: function that judges what is compiled.
+        judge: function that analyses each compiled configuration.
         executor: executor that compiles.
-        journal: file that keeps the results; ``None``: none.
+        journal: file that keeps the results; ``None``: results are not kept.
         budget: seconds after which no further compile starts; ``None``: no limit.
         report: called with the progress after each configuration.
         order: returns the order of a problem's configurations, given the kernel's own configuration; by default
@@ -75,7 +75,7 @@ class Search:
         self._answers: dict[str, TaskResult] = {}
         self._before: frozenset[str] = frozenset()
         self._waiting: dict[str, list[Candidate]] = {}
-        # In the order in which they were chosen; their results are used in this order, too.
+        # Configurations in flight, in the order in which they were chosen. Their results are used in this order, too.
         self._under_way: deque[Candidate] = deque()
         self._fastest: dict[int, float] = {}
         self._scored: list[list[Evaluation]] = [[] for _ in subject.problems]
@@ -189,7 +189,7 @@ class Search:
             yield from self._begin(index, config)
 
     def _own_config(self, base: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the kernel's own configuration with fixed knobs, and Triton's defaults for missing options."""
+        """Return the kernel's own configuration, with fixed knobs, and Triton's defaults for options it leaves open."""
         from kprof.compiler import versions
 
         if not base:
@@ -316,7 +316,7 @@ class Search:
                 self._queues[index].look_near(config, result.rank)
 
     def _comparable(self, index: int, result: Evaluation) -> Evaluation | TaskResult:
-        """Reject a result that cannot be compared with the first one: a time, or cycles per element of another axis."""
+        """Reject a result in another unit than the first one: as a time, or as cycles per element of some axis."""
         first = self._axes[index]
         if first is None:
             self._axes[index] = result.axis

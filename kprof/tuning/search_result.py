@@ -50,12 +50,12 @@ class Progress:
 
     @property
     def uncompiled(self) -> int:
-        """Number of configurations judged without a compile in this run."""
+        """Number of configurations whose result needed no compile in this run."""
         return self.resumed + self.derived + self.shared + self.refused
 
     @property
     def done(self) -> int:
-        """Number of explored configurations: those compiled and those judged without a compile."""
+        """Number of explored configurations: those compiled and those whose result needed no compile."""
         return self.compiled + self.uncompiled
 
     @property

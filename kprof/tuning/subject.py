@@ -49,7 +49,7 @@ class TuningSubject(Protocol):
         ...
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
-        """Return all launches: the kernel first, then its parts.
+        """Return all launches: the kernel first, then its parts, the further kernels that one call launches.
 
         Raises:
             KprofError: if the kernel's file rejects the configuration.
@@ -96,7 +96,7 @@ class KernelSubject:
         return {**own, **self.environment}
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
-        """Return the kernel, and those of its parts that ``run`` launches with this configuration.
+        """Return the launches of the kernel, and of those of its parts that ``run`` launches with this configuration.
 
         Raises:
             KprofError: if the file's ``launch`` fails or describes a launch that cannot be compiled.
@@ -119,7 +119,7 @@ class KernelSubject:
         return smallest_element(launch.args)
 
     def flops(self, problem: Problem) -> int | None:
-        """Return the kernel file's number of operations, if all parts of the kernel are optional."""
+        """Return the kernel file's number of operations; ``None`` if some may be done by a part that always runs."""
         whole = all(part.when is not None for part in self.kernel.parts.values())
         if self.kernel.flops is None or not whole:
             return None
@@ -159,7 +159,7 @@ class SignatureSubject:
     condition: str = WARM.name
 
     def base(self, problem: Problem) -> dict[str, Any]:
-        """Return the function's own knobs, because each configuration is complete."""
+        """Return the function's own knobs. They are not merged with defaults: every configuration names all knobs."""
         del problem
         return dict(self.start)
 

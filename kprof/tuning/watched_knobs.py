@@ -83,7 +83,7 @@ def check_questions(knobs: Mapping[str, tuple[Any, ...]], deciding: Iterable[str
 def _unknown(
     question: Question, knobs: Mapping[str, tuple[Any, ...]], base: Mapping[str, Any], known: set[str]
 ) -> set[str] | None:
-    """Return knobs that are read for some combination of the known ones, but not known yet, or ``None``."""
+    """Return further knobs that the function reads for some combination of the known ones, or ``None``."""
     from itertools import product
 
     others = {name: values[0] for name, values in knobs.items() if name not in known}

@@ -22,7 +22,7 @@ OPERATIONS = "the problem's work (millions of operations)"
 
 @dataclass(frozen=True)
 class Judge:
-    """The function that scores a compiled kernel.
+    """The function that analyses a compiled kernel, for example predicts its time.
 
     Attributes:
         function: ``module:function``, called in the worker with the compiled kernel and a launch, see
@@ -73,7 +73,7 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
         assumptions: assumptions of the prediction.
         seconds: duration of the original compile.
         cached: True if the compile came from kprof's cache.
-        again: True if the same code was already judged for the same launch.
+        again: True if the same code was already analysed for the same launch.
     """
 
     key: str
@@ -106,8 +106,8 @@ class Executor(Protocol):
     def run(self, tasks: Iterator[TuningTask | None]) -> Iterator[TaskResult]:
         """Yield results as they arrive; tasks are taken one by one as workers become free.
 
-        An iterator of tasks may yield ``None``: it has to be asked again after the next result. An iterator yields
-        ``None`` only while a task is running.
+        If ``tasks`` yields ``None``, it has no task at the moment, and has to be asked again after the next result. It
+        yields ``None`` only while a task is running.
 
         Closing the returned iterator, or an exception such as Ctrl-C, abandons the running tasks.
         """
@@ -129,7 +129,7 @@ def task_of(
         job: compile and launch.
         config: the configuration.
         target: architecture or product.
-        judge: function that judges the result.
+        judge: function that analyses the compiled kernel.
         files: files that determine what is compiled, with their SHA-256.
         flops: number of operations of this launch, if the kernel defines it.
     """

@@ -8,9 +8,9 @@ The first of these sources that has an answer decides:
    of two, and the nearest entry has the smallest sum of ``|log2(a / b)|``. If its implementation does not support the
    shape, or its configuration is not legal for it, the next nearest entry is tried.
 2. **Published times** (``published``) of the nearest case of the same product, with the same definition of near. The
-   fastest implementation that supports the shape and can be run here is chosen. Cases of other forms of the kernel
-   count if the kernel itself has no near case. Times measured under unknown conditions order the forms of one kernel by
-   their ratio; the time itself is not used.
+   fastest implementation that supports the shape and can be run here is chosen. If the kernel itself has no near case,
+   cases of its other forms (bundled kernels that solve the same problem) are used. Of times measured under unknown
+   conditions, only the ratio is used, to order the forms of one kernel.
 3. **The model** (``predicted``): each bundled kernel that solves the problem, with its default configuration and all
    its launches. The fastest kernel is chosen, or the requested kernel if the model cannot distinguish the two. The
    kernels are compiled and predicted. If nothing can or may be compiled, the times come from the nearest shape of the
@@ -142,10 +142,10 @@ def select(
     Args:
         kernel: bundled kernel or file.
         shape: problem parameters; missing parameters are taken from the default case.
-        arch: architecture, ``gfx942``, or product, ``MI300X``; other names are compared literally.
+        arch: architecture, ``gfx942``, or product, ``MI300X``; any other name can only match the table's entries.
         table: a table or its path; by default the file named by ``KPROF_DISPATCH_TABLE``, if set.
-        predict: True: compile what was not measured and predict its time, which takes seconds the first time. False:
-            compile nothing. None: predict if a usable Triton is installed.
+        predict: True: compile the kernels without a measured time and predict their times, which takes seconds the
+            first time. False: compile nothing. None: predict if a usable Triton is installed.
         condition: condition for predicted times, see :mod:`kprof.condition`; published times have their own conditions.
 
     Raises:
@@ -242,7 +242,7 @@ def _own(  # noqa: PLR0917 - the problem, the kernels, the GPU and the condition
     product: "Product | None",
     condition: str,
 ) -> tuple[list[ConsideredImplementation], Shipped]:
-    """Return the bundled kernels with predicted times, and the shipped table's answer."""
+    """Return the bundled kernels with predicted times, and the shipped table's answer, which is empty if unused."""
     kept = Shipped([], None, None, [])
     if machine is not None:
         return predicted(forms, shape, machine, product, condition), kept
@@ -303,7 +303,7 @@ def _by_ratio(
     usable: list[ConsideredImplementation],
     own: list[ConsideredImplementation],
 ) -> ImplementationChoice:
-    """Choose the form with the fastest published time. Report the model's time, which compares with other kernels."""
+    """Choose the form with the fastest published time. Report the model's time, to be compared with other kernels'."""
     best, second, *_ = usable
     beaten = {one.implementation for one in usable if one is not best}
     timed = [one for one in own if one.ms is not None and one.implementation not in beaten]

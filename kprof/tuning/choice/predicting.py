@@ -1,7 +1,8 @@
 """Other bundled kernels as candidates for a problem, each with the predicted time of all its launches.
 
-A kernel's ``alternatives`` have the same parameters and inputs. The kernels here have other parameters: each function
-converts a problem of the requested kernel into a problem of the other kernel, or returns why it cannot.
+A kernel's ``alternatives`` have the same parameters and inputs as the kernel. The kernels in ``_FORMS`` have other
+parameters. Each function in ``_FORMS`` converts a problem of the requested kernel into a problem of the other kernel,
+or returns the reason why the other kernel cannot solve it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -188,7 +189,7 @@ def _timed(
 
 
 def forms(kernel: str) -> Mapping[str, Form]:
-    """Return the kernels that solve the same problem with other parameters, and how to convert the problem for each."""
+    """Return the kernels that solve the same problem with other parameters, each with the function that converts it."""
     return _FORMS.get(kernel, {})
 
 
@@ -236,7 +237,7 @@ def _heads_first(shape: Shape) -> str | None:
 
 
 def _extras(shape: Shape) -> str | None:
-    """Return which feature of ``flash_attention`` no other kernel has, or None."""
+    """Return a sentence about requested features that only ``flash_attention`` has; None if there are none."""
     used = [name for name in ("window", "sinks", "dropout") if shape.get(name)]
     return f"only flash_attention has {' and '.join(used)}" if used else None
 

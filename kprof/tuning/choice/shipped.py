@@ -56,7 +56,7 @@ class ShippedTable:
     Attributes:
         triton, kprof: versions that wrote the file.
         revision: revision of kprof's sources.
-        kernels: name of the requested kernel, with its rows.
+        kernels: rows by name of the requested kernel.
     """
 
     triton: str

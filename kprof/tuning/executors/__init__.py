@@ -1,1 +1,1 @@
-"""Executors that compile and judge: processes on this machine, or the workers of a Dask cluster."""
+"""Executors that compile and analyse configurations: processes on this machine, or the workers of a Dask cluster."""

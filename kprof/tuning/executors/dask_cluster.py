@@ -18,7 +18,7 @@ from kprof.tuning.work import Judge, TaskResult, TuningTask
 CONNECT_SECONDS = 10
 WORKERS_SECONDS = 30
 IN_FLIGHT = 2
-"""Tasks submitted per cluster thread: two keep every thread busy, and still allow late decisions."""
+"""Tasks submitted per cluster thread. Two keep every thread busy; with more, later choices could use fewer results."""
 
 _NO_MORE = object()
 _POLL_SECONDS = 2
@@ -30,8 +30,8 @@ class DaskExecutor:
     """Executor on a Dask cluster, connected through its scheduler's address.
 
     Args:
-        judge: function that judges what is compiled.
-        address: ``tcp://host:8786``.
+        judge: function that analyses each compiled configuration.
+        address: address of the scheduler, for example ``tcp://host:8786``.
         timeout: seconds for one compile.
         files: returns the files that the workers need, with their SHA-256.
         patience: seconds without any worker after which the search fails.
@@ -87,7 +87,7 @@ class DaskExecutor:
             client.close()
 
     def check(self) -> None:
-        """Check that the scheduler answers, before tasks are prepared for it.
+        """Check that the scheduler answers; called before tasks are prepared for it.
 
         Raises:
             KprofError: if it does not answer.
@@ -96,7 +96,7 @@ class DaskExecutor:
 
     def _client(self) -> Any:
         distributed: Any = import_module("distributed")
-        # A lost connection is reported in one sentence here; Dask's own log of it is a traceback.
+        # kprof reports a lost connection in one sentence, so Dask's own log of it, a traceback, is suppressed.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
             return distributed.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)

@@ -19,7 +19,7 @@ _LOCAL = threading.local()
 
 
 def run_task(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Compile a task and judge the result.
+    """Compile a task's kernel and analyse the result.
 
     Args:
         payload: ``key``, ``request``, ``launch``, ``function`` (the judge), ``timeout``, ``files`` with their SHA-256,

@@ -21,7 +21,7 @@ class LocalExecutor:
     """Executor with worker processes on this machine.
 
     Args:
-        judge: function that judges what is compiled.
+        judge: function that analyses each compiled configuration.
         jobs: number of workers; ``None``: one per CPU.
         timeout: seconds for one compile.
         pool: workers to use, which stay alive; by default new ones for each run.
@@ -71,11 +71,11 @@ def judged(
     timeout: float = TIMEOUT,
     at_least: int = 0,
 ) -> dict[str, TaskResult]:
-    """Return the results of tasks by key, as far as the time allows.
+    """Return the results of tasks by key; tasks that had not started at the deadline are missing.
 
     Args:
         tasks: tasks, consumed as workers become free.
-        judge: function that judges what is compiled.
+        judge: function that analyses each compiled configuration.
         deadline: time after which no further compile starts.
         workers: worker processes, 0 for one per core.
         timeout: seconds for one compile.

@@ -70,7 +70,7 @@ def _family(shape: Mapping[str, Any]) -> str:
 
 
 def _buckets(group: Sequence[ProblemResult], results: TunedResults) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Group results into buckets by M. The largest M of a bucket wins, because it is closest to the bucket's bound."""
+    """Group results into buckets by M. A bucket uses the result of its largest M, which is closest to its bound."""
     by_rows = sorted(group, key=lambda one: one.shape["M"])
     chosen: dict[str, ProblemResult] = {}
     notes: list[str] = []

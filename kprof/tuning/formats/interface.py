@@ -39,7 +39,7 @@ class TunedResults:
         product: the GPU, if a product was named.
         triton: version of the compiling Triton.
         tuned: one entry per problem.
-        keys: for a format's key, the kernel's knob or a fixed value, for keys that cannot be matched by name.
+        keys: the user's answer for keys of the format that cannot be matched by name: a knob's name, or a fixed value.
         device_name: name of the device in the serving framework; derived from the product if empty.
         device: GPU that measured the configurations; empty for predictions.
     """

@@ -19,7 +19,7 @@ class FormatKey:
     Attributes:
         name: name in the file.
         knobs: names that kernels use for it; the first one that the configuration has is used.
-        default: value if no knob matches, equal to the kernel's behaviour then. A key without a default is required.
+        default: value that the kernel uses implicitly if no knob matches. A key without a default is required.
         optional: True if the key is omitted when no knob matches.
     """
 

@@ -1,4 +1,4 @@
-"""Write SGLang's JSON: vLLM's files, in a folder named after the version of Triton that compiled them.
+"""Write SGLang's JSON: vLLM's files, in a folder named after the version of Triton that compiled the kernels.
 
 Format facts: sgl-project/sglang, ``fused_moe_triton/configs/triton_3_5_1``.
 """

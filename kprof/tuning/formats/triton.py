@@ -14,7 +14,7 @@ class _Triton:
     name = "triton"
 
     def write(self, results: TunedResults) -> list[WrittenFile]:
-        """Return one module with ``CONFIGS``, each configuration of the short lists once, and ``BEST`` by problem."""
+        """Return one module: ``CONFIGS`` has each short-listed configuration once, ``BEST`` the best one by problem."""
         what = f"measured on {results.device}" if results.device else "predicted, not measured"
         lines = [
             f'"""Configurations of {results.kernel} for {results.arch}, fastest first: {what}.',

@@ -1,4 +1,7 @@
-"""Search other configurations of recorded kernels: options from the TTIR, tiles by repeating the program's launch."""
+"""Search other configurations of recorded kernels.
+
+Compiler options are changed by compiling the recorded TTIR again; tile sizes, by repeating the program's launch.
+"""
 
 from kprof.tuning.recorded.advise import AdvisedKernel, advise
 

@@ -41,7 +41,7 @@ class AdvisedKernel:
         target: the kernel's target name: ``capture::id``.
         name: name of the Triton function.
         launches: number of launches.
-        how: description of what could be tried.
+        how: description of the changes that could be tried, and why not others.
         trials: the trials; ``None`` if the kernel could not be compiled again.
         answer: what to change in the program; ``None`` without a better configuration.
         error: why there are no trials, or "".
@@ -130,7 +130,9 @@ def opened(
     condition: str = WARM.name,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> "Iterator[tuple[RecordedSubject, str]]":
-    """Yield a recorded kernel as a subject, while its program waits at the launch, and what can be tried, in words.
+    """Yield a recorded kernel as a subject, and a description of the changes that can be tried.
+
+    The kernel's program waits at the launch inside the context.
 
     Args:
         each: the kernel.
@@ -227,7 +229,7 @@ def search(
     pool: Pool,
     progress: Callable[[int, str], None] | None = None,
 ) -> Trials | str:
-    """Climb from the recorded configuration by predicted time. Return the trials, or the reason why there are none.
+    """Search by hill climbing from the recorded configuration. Return the trials, or the reason why there are none.
 
     Args:
         subject: the kernel, see :func:`opened`.
@@ -259,7 +261,7 @@ def search(
 def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Evaluation]:
     """Yield every trial with its report, best first.
 
-    Reports are computed on demand and may need the program.
+    A report is computed when it is asked for, which may need the running program.
     """
     known = {identity(trial.config) for trial in trials.best}
     yield from trials.best

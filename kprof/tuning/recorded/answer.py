@@ -22,7 +22,7 @@ class Answer:
     """The place of a configuration in the program, and the text to write there.
 
     Attributes:
-        place: description of the place: file with line or bucket.
+        place: description of the place: a file with the line, or with the keys of an entry.
         before: the present text; empty if unknown.
         after: the new text.
         note: a further remark, or "".
@@ -99,7 +99,7 @@ def _for_inductor(ready: Ready, knobs: Mapping[str, Any], config: Mapping[str, A
 
 
 def triton_config(config: Mapping[str, Any], other: Mapping[str, Any], names: Mapping[str, None]) -> str:
-    """Return ``triton.Config({...}, num_warps=8)`` with the listed names, and all values that differ from ``other``."""
+    """Return ``triton.Config({...}, num_warps=8)`` with the knobs in ``names`` and those that differ from ``other``."""
     wanted = {n: v for n, v in config.items() if n in names or (n in other and other[n] != v) or n not in other}
     return config_code(wanted)
 
@@ -114,7 +114,7 @@ def _in_files(
 ) -> "list[tuple[str, list[tuple[str, ...]], dict[str, Any]]]":
     """Find the launched configuration in JSON files that the program opened.
 
-    Return file, keys and configuration of each.
+    Return the file, the keys of each place in it, and the configuration.
     """
     found = []
     if ready is None:

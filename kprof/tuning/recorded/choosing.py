@@ -1,4 +1,4 @@
-"""Describe which recorded kernel and launch a search is for, when there are several."""
+"""Messages for a search in a capture with several kernels or launches, because a search is for one of them."""
 
 from collections.abc import Mapping, Sequence
 

@@ -25,10 +25,10 @@ _SMALL = 32
 
 
 def values(knobs: Mapping[str, Any], constexprs: Iterable[str], ready: Ready | None) -> dict[str, tuple[Any, ...]]:
-    """Return the values to try for each compile-time argument, including the present one; a single value is kept.
+    """Return the values to try for each compile-time argument, including the present value.
 
-    All values that an autotuner lists are tried. Tile sizes are also halved and doubled. Other arguments may determine
-    what the program computes and not only how fast, so they stay unchanged.
+    All values that an autotuner lists are tried. Tile sizes are also halved and doubled. Other arguments have only
+    their present value, because they may determine what the program computes.
 
     Args:
         knobs: the recorded knobs.
@@ -105,7 +105,7 @@ def _no_launch(_shape: Mapping[str, Any], _config: Mapping[str, Any]) -> "Launch
 
 
 def listed(subject: RecordedSubject, ready: Ready | None) -> list[dict[str, Any]]:
-    """Return the configurations that the kernel's autotuners list, merged into the recorded one."""
+    """Return the configurations that the kernel's autotuners list, each merged into the recorded configuration."""
     if ready is None:
         return []
     known = {*_constants(subject), *BACKEND_OPTIONS}

@@ -79,7 +79,7 @@ class Ready:
         files: JSON files that the program opened before the launch.
         site: file and line of the launch.
         keys: key paths, outer to inner, under which the program holds the launch's configuration.
-        batch: rows of the activations, if a caller names them.
+        batch: number of rows of the activations; ``None`` if no caller has a variable for it.
         generated: kind of a kernel that Inductor generated, ``pointwise`` or ``reduction``; else empty.
     """
 
@@ -122,7 +122,7 @@ def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
 
 
 def _interpreter(recorded: str) -> str:
-    """Return this Python, or the recorded one if it is an absolute path that exists here."""
+    """Return the recorded Python if it is an absolute path that exists here, else this process's Python."""
     return sys.executable if shutil.which(recorded) is None or not Path(recorded).is_absolute() else recorded
 
 
@@ -268,7 +268,7 @@ class ProgramRun:
         return place, Relaunch(self._standing, ready)
 
     def _next(self, deadline: Deadline) -> tuple[int, _Connection, Mapping[str, Any]]:
-        """Wait for the next launch of a kernel that is still waiting."""
+        """Wait for the next launch of a requested kernel that the program has not launched yet."""
         while True:
             for key, _ in self._selector.select(0.2):
                 if key.data is None:

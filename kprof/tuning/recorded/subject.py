@@ -54,7 +54,7 @@ class RecordedSubject:
 
     @property
     def knobs(self) -> dict[str, Any]:
-        """Compile-time values, options and switches of the recorded compile that are plain values."""
+        """Compile-time values, options and switches of the recorded compile that are numbers, texts or booleans."""
         plain = (bool, int, float, str)
         return {name: value for name, value in self.recorded.knobs.items() if isinstance(value, plain)}
 

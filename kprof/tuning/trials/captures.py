@@ -1,7 +1,8 @@
 """Explain why the kernels of one capture are worse than those of another: the program, or the Triton that compiled it.
 
-The newer capture's kernels are compiled again with both versions of Triton. If a kernel is worse there, too, Triton is
-the cause, and the kernel is explained as usual; otherwise the program has changed.
+The newer capture's kernels are compiled again with both versions of Triton. If the newer Triton's code of a kernel is
+worse there, too, Triton is the cause, and :mod:`kprof.tuning.trials.explain` explains the kernel. Otherwise the program
+has changed.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ def explain_captures(
     tell: Callable[[str], None],
     wait: Callable[[str], None],
 ) -> "tuple[dict[int, Explanation], list[str]]":
-    """Return explanations by index into the chains of the sides, and notes.
+    """Return explanations by index into the chains of the sides, and notes. A chain is one kernel on all sides.
 
     Args:
         targets: the two captures.
@@ -78,7 +79,7 @@ def explain_captures(
 
 
 def _partners(side: "Input", again: "Sequence[Input]") -> dict[int, int]:
-    """Map the identity of each recorded entry to the index of its chain among the recompiled kernels."""
+    """Map the id of each recorded entry to the index of its chain (one kernel on both sides) after recompiling."""
     from kprof.diffing.comparing import chains
     from kprof.diffing.pairing import match
 
@@ -97,7 +98,7 @@ def _version(target: str, side: "Input") -> str:
 
 
 def _asked(version: str) -> str:
-    """Return the installation request for a release: the running release needs no separate folder."""
+    """Return the name by which a release is requested: ``installed`` for the running one, which needs no folder."""
     from kprof.compiler.installations import CURRENT, normalise
     from kprof.compiler.versions import installed
 

@@ -175,7 +175,7 @@ def neighbours(
 
 
 def _distance(change: Config, config: Config, rules: Collection[str], known: Mapping[str, tuple[Any, ...]]) -> float:
-    """Return the distance of a change in doublings, or in listed values if that is smaller.
+    """Return the distance of a change in doublings, or in steps through the listed values if that is smaller.
 
     A step in the direction that cures a finding counts half, and two such knobs count even less. A severe lack of
     registers or LDS is rarely cured by one knob, so changes of two knobs follow right after single ones.

@@ -1,4 +1,4 @@
-"""Trials by predicted time: compile and predict each configuration, and climb from the fastest one."""
+"""Search by predicted time: compile and predict configurations, and try the neighbours of the fastest ones next."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ def climb(
     executor: Executor | None = None,
     most: int | None = None,
 ) -> Trials | str:
-    """Search by predicted time.
+    """Search around a kernel's configuration by predicted time.
 
     Args:
         kernel: a kernel with cases.
@@ -267,7 +267,7 @@ def _order(trial: Evaluation) -> tuple[float, int, str]:
 
 
 def preferred(ranked: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the trials, fastest first, but with the trial of fewest changes before those that are hardly faster."""
+    """Return the trials, fastest first; of those within :data:`CLOSE`, the trial with fewest changes comes first."""
     if not ranked or ranked[0].cost is None:
         return list(ranked)
     limit = CLOSE * ranked[0].cost
@@ -277,7 +277,7 @@ def preferred(ranked: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 def _trial(base: Mapping[str, Any], one: Evaluation) -> Evaluation:
-    """Represent equal programs by the configuration with the fewest changes."""
+    """Represent configurations with equal programs by the one with the fewest changes."""
     configs = [one.config, *one.alike]
     changes = [{n: v for n, v in config.items() if base.get(n) != v} for config in configs]
     place = min(range(len(configs)), key=lambda n: (len(changes[n]), repr(sorted(changes[n].items(), key=str))))

@@ -1,4 +1,4 @@
-"""The JSON document of a round of trials: schema ``kprof.advice/1``."""
+"""The JSON document of the trials of one search: schema ``kprof.advice/1``."""
 
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +11,7 @@ from kprof.tuning.trials.trial import Trials
 
 
 def document(trials: Trials) -> dict[str, Any]:
-    """Convert a round of trials to JSON values."""
+    """Convert the trials of one search to JSON values."""
 
     def certainty(trial: Evaluation) -> float | None:
         found = trials.beside_start(trial)

@@ -146,7 +146,7 @@ _STEP = 0.01
 # Instructions without which an environment switch has no effect.
 _ONLY_CODE = {"AMDGCN_USE_BUFFER_ATOMICS": "atomic"}
 _OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "llvm_fn_attrs")
-# A change that makes one of these worse is not a cure.
+# A change that makes one of these figures worse is not a cure.
 _WORSE_THAN_ANY = ("loop_spills", "lds_over_limit")
 # Prefixes of knobs that distribute the work; they hardly affect the registers and LDS of a wavefront.
 _ASIDE = ("GROUP", "XCD", "SPLIT")
@@ -242,7 +242,8 @@ def _llvms_share(old: facts.Number, through: facts.Number, new: facts.Number) ->
 def _gravest(harm: Sequence[Change]) -> set[str]:
     """Return the metrics that a cure has to restore; other metrics that got worse are its price.
 
-    These are the errors, together with spills; without errors, the figures; without figures, the findings.
+    These are the metrics of errors, together with spills. Without errors, they are all figures that got worse; without
+    such figures, the findings.
     """
     errors = {change.metric for change in harm if change.severity is Severity.ERROR}
     if errors:
@@ -406,7 +407,7 @@ def _weight(case: Case, trial: TriedChange) -> tuple[bool, int, int]:
 
 
 def _cures(case: Case, search: _Search, switches: Sequence[TriedChange]) -> list[TriedChange]:
-    """Return changes of knobs that are cures, ranked: those without a price first, then those with fewest knobs.
+    """Return changes of knobs that are cures, best first, see :func:`ranked`.
 
     Pairs of knobs, and knobs that distribute the work, are only tried if single knobs do not suffice.
 
@@ -439,7 +440,7 @@ def _cures_it(trial: TriedChange) -> bool:
 def ranked(cures: Sequence[TriedChange]) -> list[TriedChange]:
     """Sort cures by predicted time; among cures within 1 % of each other the one with the lowest price comes first.
 
-    If a cure has no predicted time, all are sorted by price.
+    The price of a cure is the metrics that it makes worse. If a cure has no predicted time, all are sorted by price.
     """
     times = [trial.time_us for trial in cures if trial.time_us]
     if len(times) < len(cures):

@@ -74,7 +74,7 @@ def _subject(
     options: "CompileOptions",
     product: Product | None,
 ) -> "tuple[SignatureSubject, dict[str, Any], Ready]":
-    """Return the function with its launch, the starting configuration, and what its source and autotuner allow."""
+    """Return the function with its launch, the starting configuration, and the knobs that may change."""
     from kprof.targets.target import kind_of
     from kprof.targets.usable_options import check, given
     from kprof.tuning.problems import Problem

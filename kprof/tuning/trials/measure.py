@@ -1,4 +1,4 @@
-"""Score a compiled configuration by its resources and its hot loop, without any time."""
+"""Score a compiled configuration by its resources and its hot loop, without a predicted time."""
 
 from dataclasses import dataclass
 from math import inf
@@ -148,7 +148,7 @@ def _issue(loop: LoopFacts, arch: Architecture) -> float | None:
 
 
 def _loads(instructions: dict[str, int]) -> dict[int, int]:
-    """Count global loads by bytes per lane, which the instruction names tell."""
+    """Count global loads by bytes per lane, which are known from the instruction names."""
     found: dict[int, int] = {}
     for name, count in instructions.items():
         if name.startswith(("global_load", "buffer_load")):

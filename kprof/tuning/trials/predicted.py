@@ -1,7 +1,7 @@
 """Predict the time of a compiled configuration; called in the workers of a search.
 
-Equal code with an equal launch is judged once, even if different configurations lead to it: results are cached under a
-hash of the code.
+Equal code with an equal launch is predicted once, even if different configurations lead to it: results are cached under
+a hash of the code.
 """
 
 import re
@@ -137,9 +137,9 @@ def _unknown(prediction: "Prediction") -> str:
 def cycles_per_million(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float | None:
     """Return the cycles of the busiest CU per million operations of the kernel.
 
-    The assumed number of iterations is the same for every configuration, independent of its tile; without this figure
-    the smallest tile would always look fastest. Return ``None`` if the problem does not define its operations
-    (``flops``), the grid is unknown, or no loop multiplies matrices.
+    The model assumes the same unknown number of iterations for every configuration, independent of its tile. By its
+    times, the smallest tile would therefore always look fastest. Return ``None`` if the problem does not define its
+    operations (``flops``), the grid is unknown, or no loop multiplies matrices.
     """
     if not flops or prediction.workgroups is None or prediction.cycles is None:
         return None

@@ -21,7 +21,7 @@ from kprof.options.groups import CompileOptions
 from kprof.output.progress import step
 
 VARIABLE = "KPROF_NAMED_TRITON"
-"""Environment variable of a process with an explicitly named Triton: its answer is about that release alone."""
+"""Environment variable of a process with an explicitly named Triton, which must not compare it with other releases."""
 
 _KEPT = CacheSection("releases")
 
@@ -36,7 +36,7 @@ def neighbours() -> list[str]:
         return []
     known = {tuple(int(part) for part in version.split(".")[:2]): version for version in installations.known()}
     if not known:
-        # A cached report needs no Triton.
+        # Do not ask for the installed Triton: a cached report needs none.
         return []
     own = installed().numbers[:2]
     older = [release for release in known if release < own]

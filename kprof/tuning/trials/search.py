@@ -96,9 +96,9 @@ def _by_resources(
     deadline: Deadline,
     progress: Progress | None,
 ) -> Trials:
-    """Try single knobs first, then pairs.
+    """Try changes of single knobs first, then of pairs, and compare them by resources.
 
-    A search that removed all spills ends when there is no further improvement.
+    A search that has removed all spills ends when there is no further improvement.
     """
     assert start.report is not None
     rules = {finding.rule for finding in start.report.findings}

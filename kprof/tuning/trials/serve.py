@@ -1,15 +1,15 @@
-"""The process that compiles and judges with another Triton: answers the questions of :mod:`kprof.compiler.child`.
+"""The process that compiles and analyses with another Triton: answers the questions of :mod:`kprof.compiler.child`.
 
 ========== ==============================================================================================
 question   answers
 ========== ==============================================================================================
-kernels    ``kernel`` with its entry and its knobs, or ``lost`` with the reason, for each compile of a target; a
-           kernel of a capture has its own ``target``, or is ``unread`` with the reason
+kernels    for each compile of a target: ``kernel`` with its report and knobs, or ``lost`` with the reason; a kernel
+           of a capture also has its own ``target``, and is ``unread`` if this Triton cannot read its TTIR
 switches   environment switches of this Triton, and whether each is on
 changes    changes of knobs that are worth a compile, most promising first
-trials     ``trial`` for each change: its entry, or the reason why there is none
+trials     ``trial`` for each change: the kernel's report, or the reason why there is none
 stages     ``stages``: text of each stage up to LLVM IR with the compile's metadata
-through_   ``code``: the entry of the code that this Triton's LLVM generates from another Triton's ``stages``
+through_   ``code``: the report on the code that this Triton's LLVM generates from another Triton's ``stages``
 llvm
 ========== ==============================================================================================
 """

@@ -64,7 +64,7 @@ class Tritons:
         self._stack.close()
 
     def sides(self) -> "list[Input]":
-        """Compile and judge with each version, in parallel.
+        """Compile and analyse the target with each version, in parallel; return one side of the comparison for each.
 
         Raises:
             KprofError: if an environment cannot be created, or no version can compile the target.
@@ -188,7 +188,10 @@ class Tritons:
         return asdict(replace(self.options.part(CompileOptions), **changes))
 
     def explanations(self, sides: "Sequence[Input]", limits: "DiffLimits", seconds: float) -> "dict[int, Explanation]":
-        """Explain why kernels got worse, by index into the chains: the worst ones first, as far as the time allows."""
+        """Explain why kernels got worse, the worst ones first, as far as the time allows.
+
+        Return explanations by index into the chains of the sides. A chain is one kernel on all sides.
+        """
         from kprof.diffing.comparing import chains, harm, kernel_diff, steepest_step
 
         deadline = Deadline(seconds)
@@ -257,7 +260,7 @@ class Tritons:
 
 @dataclass(frozen=True)
 class _OneKernel:
-    """See :class:`kprof.tuning.trials.explain.KernelCompiler`."""
+    """One kernel in one side's process, as a :class:`kprof.tuning.trials.explain.KernelCompiler`."""
 
     child: "Child"
     owner: Tritons
