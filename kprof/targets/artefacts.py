@@ -44,7 +44,7 @@ _MAX_BYTES = 512 * 1024 * 1024
 _LARGEST_LISTING = 16 * 1024 * 1024
 """Maximum bytes of assembly. The largest listing of the tests has 65 kB."""
 _BYTES_A_LINE = 64
-"""Bytes per line for the maximum number of lines, 262,144, which take some seconds and half a gigabyte to read."""
+"""Bytes per line that set the maximum number of lines: 262,144 take some seconds and half a gigabyte to read."""
 NO_LDS = "Triton's dump does not contain the LDS size"
 NO_WORKGROUP = "the launch is not known"
 """Prefixes of notes on facts that only the launch determines."""
@@ -71,13 +71,13 @@ def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
         yield from _from_object(path, data, arch)
         return
     _check_size(path, data)
-    # clang copies raw bytes of names into comments. A file that is not assembly is recognised by its content, not by
-    # its encoding.
+    # clang copies raw bytes of names into comments, so assembly may be invalid UTF-8. A file that is not assembly is
+    # recognised by its content.
     yield from from_assembly(path, data.decode(errors="replace"), arch)
 
 
 def _check_size(path: Path, data: bytes) -> None:
-    """Reject assembly that would take much time or memory. The number of lines counts, however short they are."""
+    """Reject assembly with too many bytes or lines. Many short lines take much time and memory to read, too."""
     allowed = boundary.limit(_LARGEST_LISTING)
     said = (
         (len(data), "bytes", allowed),
@@ -150,7 +150,7 @@ def compiled_files(root: Path, onerror: Callable[[OSError], object] | None = Non
 
 
 def links_below(root: Path) -> list[str]:
-    """Return the links below a directory, relative to it, that are not followed: to folders and to kernel files."""
+    """Return the relative paths of links below a directory that are not followed: to folders and to kernel files."""
     found = []
     for folder, folders, files in os.walk(root, followlinks=False):
         folders.sort()
@@ -161,7 +161,7 @@ def links_below(root: Path) -> list[str]:
 
 
 def _wanted(path: Path, names: set[str]) -> bool:
-    """Whether to read a file in a directory with these names."""
+    """Whether to read a file, given the names of all files in its directory."""
     suffix = path.suffix
     if suffix in ASSEMBLY_SUFFIXES:
         return suffix == ".amdgcn" or (path.with_suffix(".amdgcn").name not in names and _is_for_amd(path))

@@ -40,7 +40,7 @@ def chosen(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[
 
 
 def analysed(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[CapturedKernel]:
-    """Return the kernels of :func:`chosen`, and kernels that did not fit, whose failed launch the program handled."""
+    """Return the kernels of :func:`chosen`, and those that need too much LDS if the program handled that error."""
     kernels = chosen(capture, wanted, all_configs=all_configs)
     known = {kernel.id for kernel in kernels}
     refused = [kernel for kernel in capture.kernels if kernel.refused and kernel.id not in known]
@@ -55,8 +55,8 @@ def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[L
         all_configs: True to include kernels that were only compiled, such as an autotuner's other configurations.
 
     Raises:
-        KprofError: if the capture cannot be read or contains no kernel; if some kernels were not compiled, after all
-            others.
+        KprofError: if the capture cannot be read or contains no kernel; also at the end, if some kernels were not
+            compiled.
     """
     path, _, wanted = str(target).partition(SEPARATOR)
     capture = read(path)

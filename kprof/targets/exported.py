@@ -90,7 +90,7 @@ class _Sources:
             raise self._refused(name, "two different functions")
         self.functions[name] = jit
         for used, value in references(jit):
-            # A module is imported as a whole.
+            # A name with a dot is an attribute of a module, which is imported as a whole.
             if "." not in used:
                 self._refer(used, value)
 

@@ -104,7 +104,7 @@ def _question(
     path = bundled().get(place) or Path(place)
     named = vars(options.part(CompileOptions))
     chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache", "condition"}}
-    # Options that a source cannot use are part of the question; otherwise a stored answer would hide the error.
+    # Options that a source cannot use are part of the key, too; otherwise a stored result would hide the error.
     chosen |= {name: getattr(options, name) for name in given(options) if name not in named}
     gpus = [machine.name if product is None else product.name for machine in machines]
     return {"file": str(path.absolute()), "function": function, "gpus": gpus, **chosen}
@@ -113,7 +113,10 @@ def _question(
 def _asked_before(
     question: Mapping[str, Any], machines: Sequence[Architecture], options: CompileOptions
 ) -> list[TargetJob] | None:
-    """Return the stored compiles for a question if no file has changed, which saves the import of Triton."""
+    """Return the compiles that were stored for an equal question, unless a file has changed since then.
+
+    With stored compiles, Triton need not be imported.
+    """
     from kprof.compiler.question_cache import recall
 
     answer = recall(question)
@@ -123,7 +126,7 @@ def _asked_before(
 
 
 def _read(entry: Mapping[str, Any], machines: Mapping[str, Architecture], options: CompileOptions) -> TargetJob:
-    """Return a compile of an earlier question."""
+    """Convert a stored compile to a job; the inverse of :func:`_written`."""
     return TargetJob(
         request=from_json(entry["request"]),
         machine=machines[entry["arch"]],
@@ -141,7 +144,7 @@ def _read(entry: Mapping[str, Any], machines: Mapping[str, Architecture], option
 
 
 def _written(job: TargetJob, options: CompileOptions) -> dict[str, Any]:
-    """Return a compile in the form in which it is stored with its question."""
+    """Convert a job to JSON values to be stored with its question."""
     return {
         "request": job.request.to_json(),
         "arch": job.machine.name,
@@ -161,7 +164,7 @@ def _written(job: TargetJob, options: CompileOptions) -> dict[str, Any]:
 def _ask(
     target: str, machines: Sequence[Architecture], options: CompileOptions, product: Product | None
 ) -> list[TargetJob]:
-    """Load the kernel's file, derive the compiles, and store them for the next time."""
+    """Load the kernel's file, derive its compiles, and store them for the next equal question."""
     import sys
 
     from kprof.compiler.question_cache import remember

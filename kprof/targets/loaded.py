@@ -63,7 +63,7 @@ class LoadedKernel:
         unrecorded: operators of the recorded program that were answered without running, so launches may be
             missing; ``None`` if there were none.
         listed: configurations that an autotuner chooses among at this launch, including this one; else empty.
-        listed_first: the same for the launch that decides the choice, if that is another one.
+        listed_first: configurations for the launch that decides the autotuner's choice, if that is another launch.
         choice: how this configuration was chosen; ``None`` without a choice.
         assumed: assumptions behind the kernel's figures.
         condition: state of the caches for a timed launch.

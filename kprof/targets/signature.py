@@ -48,7 +48,7 @@ def from_signature(
 
     Args:
         function: a function from :func:`kprof.importing.functions.load_function`.
-        signature: text as above, or a sequence, or a mapping of items by argument name.
+        signature: text in the module's format, a sequence of items, or a mapping of items by argument name.
         arch: architecture, such as ``gfx942``.
         constexprs: values of arguments. For a ``tl.constexpr`` argument it is the compile-time value, for another
             argument the value that a launch would pass. Missing values are taken from the first configuration of

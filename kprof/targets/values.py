@@ -15,7 +15,7 @@ _ARGUMENT = re.compile(r"%([\w$.-]+): (!tt\.ptr)?")
 
 
 def supplied(kernels: Iterable[LoadedKernel], values: Mapping[str, Value], what: str) -> Iterator[LoadedKernel]:
-    """Yield the kernels with the values, each with those for its own arguments.
+    """Yield the kernels, each with the supplied values of its own arguments.
 
     Args:
         kernels: kernels of one target.
