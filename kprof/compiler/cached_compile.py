@@ -1,4 +1,4 @@
-"""Compile one request in a worker, with the cache around it."""
+"""Compile one request in a worker, unless kprof's cache contains its result."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Compile kernels in workers that may crash, with kprof's cache in front."""
+"""Compile kernels that kprof's cache does not contain, in workers that may crash."""
 
 import atexit
 from collections.abc import Generator, Iterable

@@ -23,7 +23,8 @@ class DumpedModule:
         num_warps: wavefronts per workgroup.
         shared: LDS per workgroup in bytes; ``None`` before the compiler has placed the buffers.
         layouts: text of each layout alias.
-        measures: counts by name; ``None`` for counts that have no meaning at the module's stage.
+        measures: values of :data:`kprof.compiler.passes.METRICS` by name; ``None`` if one has no meaning at the
+            module's stage.
         passes: for a dump, each pass that changed a measure: its order, name, stage and the values after it.
         pass_count: number of passes in the dump.
         last: the pass before which the module was last printed.
@@ -47,7 +48,7 @@ class DumpedModule:
 
 
 def modules_of(text: str, path: str) -> list[DumpedModule]:
-    """Return the modules of a text.
+    """Return the module of each kernel in a text.
 
     Raises:
         KprofError: if the text is not MLIR.

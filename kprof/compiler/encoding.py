@@ -37,7 +37,7 @@ def load_compiled(
     """Return the compiled kernel that :func:`dump_compiled` encoded.
 
     Raises:
-        KeyError, TypeError: if the head has another version's form.
+        KeyError, TypeError: if another version of kprof wrote the head.
     """
     stages = dict(blobs)
     dump = stages.pop(_PASSES, None)

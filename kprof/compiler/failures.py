@@ -77,7 +77,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _line(chain: list[BaseException], function: Function | None) -> int | None:
-    """Return the line in the user's kernel: that of the outermost error, where helpers were called from."""
+    """Return the line of the outermost error in the user's kernel; for an error in a helper, the line that calls it."""
     start = function.line if function else None
     for error in chain:
         node = getattr(error, "node", None)

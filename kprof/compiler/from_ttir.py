@@ -60,7 +60,7 @@ class RecordedFunction(Function):
 
     @property
     def line(self) -> int | None:
-        """The line of the function is unknown."""
+        """``None``, because the function's line is unknown."""
         return None
 
     def source(self, language: Any) -> "RecordedSource":
@@ -70,7 +70,7 @@ class RecordedFunction(Function):
 
 @dataclass(frozen=True)
 class _Identity:
-    """The only attribute that is needed of a ``@triton.jit`` function that is never called."""
+    """Replacement for a ``@triton.jit`` function, with the only attribute that a compile from TTIR needs."""
 
     cache_key: str
 

@@ -236,7 +236,7 @@ def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warn
 
 
 def _values(api: versions.Api, request: CompileRequest, function: Function) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Return compile-time values and attributes by Triton's paths: ``(3,)``, or ``(3, 0)`` inside tuples."""
+    """Return compile-time values and attributes by position: ``(3,)``, or ``(3, 0)`` for an element of a tuple."""
     positions = {name: index for index, name in enumerate(function.arguments)}
 
     def path(name: str) -> tuple[int, ...]:

@@ -153,7 +153,7 @@ def known() -> list[str]:
 
 
 def _is_running(version: str) -> bool:
-    """Whether the installed Triton is exactly this release. AMD's builds have a local version, such as 3.4.0+rocm7."""
+    """Whether the installed Triton is exactly this release; AMD's builds, such as 3.4.0+rocm7, are not."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
@@ -176,7 +176,7 @@ def _usable(folder: Path, version: str) -> Environment | None:
 
 
 def _check_owner() -> None:
-    """Check that no other user can have put a Triton there, because it will be executed."""
+    """Check that no other user can have written to the installation folder, because its Triton will be executed."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if not location.trusted(root().stat()):
             raise CompileError(

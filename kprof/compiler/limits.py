@@ -6,7 +6,7 @@ from typing import Any
 
 from kprof.errors import KprofError
 
-# Maximum that AMD's runtime accepts on every architecture here: amdgpu-flat-work-group-size ends at 1024 (LLVM
+# Maximum that AMD's runtime accepts on all known architectures: amdgpu-flat-work-group-size ends at 1024 (LLVM
 # AMDGPUUsage).
 THREADS_PER_WORKGROUP = 1024
 

@@ -42,7 +42,7 @@ Number = int | None
 
 
 Measure = Callable[[Module], Number]
-"""A function that computes a number from a module; ``None`` if it has no meaning there."""
+"""A function that computes a number from a module, or ``None`` if the number has no meaning at the module's stage."""
 
 
 @dataclass(eq=False)
@@ -212,7 +212,7 @@ def _allocated(module: Module) -> Number:
 
 
 def _buffers(module: Module) -> Number:
-    """Return the number of copies of a multi-buffered allocation: the first of its three dimensions."""
+    """Return the largest number of copies of a multi-buffered LDS buffer: its first of three or more dimensions."""
     if _lowered(module):
         return None
     return max((buffer.shape[0] for buffer in _declared(module) if len(buffer.shape) > 2), default=0)

@@ -205,7 +205,7 @@ def make_ir(source: Any, target: Any, backend: Any, options: Any, context: Any) 
 
 @contextmanager
 def quiet(messages: list[str]) -> Iterator[None]:
-    """Collect Python warnings as text instead of showing them, except the one about a future fusion default."""
+    """Collect Python warnings as text instead of showing them. Triton's warning about its fusion default is dropped."""
     import warnings
 
     with warnings.catch_warnings(record=True) as caught:

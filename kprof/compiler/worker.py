@@ -82,7 +82,7 @@ def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], 
         head = _failure(explained) | {"stage": explained.stage, "diagnostics": explained.diagnostics}
         return head, dict(explained.stages)
     except KprofError as error:
-        # A file that failed to import may have left part of its helpers imported.
+        # A file that failed to import may have left some of its helpers imported, so this process must not be reused.
         return _failure(error) | {"stage": None, "diagnostics": log(), "retire": True}, {}
     if "finish" in message:
         progress("a judgement")
