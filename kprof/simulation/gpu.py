@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 HIP_VERSION = "7.0.51831"
-"""Value of ``torch.version.hip``: a release of ROCm that supports every architecture here."""
+"""Value of ``torch.version.hip``: a release of ROCm that supports every architecture that kprof knows."""
 
 MEMORY_BYTES = 64 << 30
 """Memory size that programs see. kprof has no table of capacities, and programs choose batch sizes by this value."""

@@ -12,7 +12,7 @@ from kprof.simulation.gpu import SimulatedGpu
 NAME = "amdsmi"
 
 
-class AmdSmiException(Exception):  # noqa: N818  # its name there
+class AmdSmiException(Exception):  # noqa: N818  # its name in amdsmi
     """Exception that functions of ``amdsmi`` raise."""
 
 
