@@ -139,7 +139,7 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def _is_key(key: str) -> bool:
-    """Return whether a key is plain.
+    """Return whether a key consists of ASCII letters and digits.
 
     A key may come from a damaged or foreign file and must not lead out of the cache.
     """

@@ -1,4 +1,4 @@
-"""Hash kprof's own files for the keys of derived answers, so that another version of kprof never finds them."""
+"""Hash kprof's own files for the keys of results that kprof computes, so another version of kprof never finds them."""
 
 import sys
 from functools import cache
@@ -11,7 +11,7 @@ from kprof.cache.keys import key
 
 
 def derived_key(*parts: Any) -> str:
-    """Return a key for derived answers, which also depend on all files of kprof and its plug-ins."""
+    """Return a key for a result that depends on ``parts`` and on all files of kprof and its plug-ins."""
     return key(of_kprof(), sys.implementation.name, list(sys.version_info), *parts)
 
 
