@@ -77,7 +77,7 @@ def describe(error: Error) -> str:
 
 
 class _Worst:
-    """Running maximum of the error over slabs."""
+    """Running maximum of the error over the slabs, the parts in which an output is compared."""
 
     def __init__(self) -> None:
         self.ratio, self.at, self.got, self.expected = float("-inf"), 0, float("nan"), float("nan")

@@ -199,7 +199,7 @@ class BenchTask(msgspec.Struct, frozen=True):
     """A measurement for a worker process.
 
     Attributes:
-        target: bundled kernel or file, as for ``kernel_library.load``.
+        target: bundled kernel or file, as for :func:`kprof.targets.library.load`.
         case, shape: the problem, with resolved dtypes.
         provider: provider to measure, see :class:`Measurement`.
         config: knobs on top of the kernel's defaults.

@@ -97,7 +97,7 @@ def _with_tensors(own: Any, name: str, kind: type) -> Any:
 
 
 def type_loop_variables(entry: Any) -> None:
-    """Make loop variables of a function's file tensors, as in the compiler, and raise an error for undefined shifts.
+    """Make the loop variables in a function's file tensors, as in the compiler; raise an error for undefined shifts.
 
     The interpreter's loop variables are Python integers, which have no limit and no type. Code could detect them, and
     do its work only in the interpreter. A shift by the bit width or more is 0 in numpy but undefined on hardware.

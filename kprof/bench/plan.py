@@ -100,7 +100,7 @@ class Plan:
             case.
         shape: parameters that override those of each case.
         providers: providers in order; empty for Triton, and torch if it has an implementation.
-        config: knobs for Triton.
+        config: knobs for the Triton kernel.
         seed: seed of the random inputs.
         values: contents of the floating-point input tensors, one of :data:`kprof.bench.values.VALUES`.
         warmup_ms, rep_ms: time before and during each measurement, in milliseconds.

@@ -34,7 +34,7 @@ def _like_input(out: Any, shape: Shape) -> Any:
 
 
 def _hidden(shape: Shape, device: Any) -> Any:
-    """Return the mask of forbidden keys per query. The last query may use all keys, or the last ones of a window."""
+    """Return the mask of forbidden keys per query. The last query may use all keys, or the last ``window`` keys."""
     import torch
 
     pairs = torch.ones(shape["SQ"], shape["SK"], device=device, dtype=torch.bool)

@@ -37,7 +37,7 @@ def _sdpa(values: Values, _shape: Shape) -> Values:
 
 
 def _unpacked(packed: Any, scale: Any, shift: Any) -> Any:
-    """Return (..., D) from packed nibbles, low ones first, with a scale and a shift for each half."""
+    """Unpack nibbles into values of shape (..., D), low nibbles first, with a scale and a shift for each half."""
     import torch
 
     halves = torch.stack([packed & 15, packed >> 4], dim=-2).to(scale.dtype)
