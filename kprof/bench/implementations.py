@@ -14,7 +14,7 @@ from kprof.errors import KprofError
 from kprof.kernel_spec import Config, Kernel, Shape, launch_gpu
 
 Provider = Callable[[Mapping[str, Any], Shape], Mapping[str, Any]]
-"""``provider(inputs, shape) -> outputs``, with the output names of the kernel's reference."""
+"""A function ``provider(inputs, shape) -> outputs``; the outputs have the names of those of the kernel's reference."""
 
 NAMES = ("triton", "tuned", "torch", "sdpa", "naive", "aiter", "ck", "vllm")
 """Values of ``--provider``, besides the names of other kernels that solve the same problem."""

@@ -112,7 +112,7 @@ def type_loop_variables(entry: Any) -> None:
         scope = patch(function)
         for value in list(function.__globals__.values()):
             if value in (interpreter.tl, interpreter.tl.core):
-                # Tritons before 3.5 patch permanently and have no scope object.
+                # Triton before 3.5 patches the language permanently, and returns no scope object.
                 getattr(scope, "set_attr", setattr)(value, "range", _typed_range)
         return scope
 

@@ -55,7 +55,7 @@ def is_kept(path: str | Path) -> bool:
 
 
 def write_call(folder: Path, call: KeptCall) -> None:
-    """Write the launches next to the compiled kernels.
+    """Write the launches of a call into the folder of its compiled kernels.
 
     Raises:
         OSError: the folder cannot be written.
@@ -64,7 +64,7 @@ def write_call(folder: Path, call: KeptCall) -> None:
 
 
 def read_times(folder: Path) -> BenchReport:
-    """Read the times of a folder.
+    """Read the times in a folder that ``kprof bench --keep`` wrote.
 
     Raises:
         InputError: the file is missing or has another format.
@@ -76,7 +76,7 @@ def read_times(folder: Path) -> BenchReport:
 def folder_of(folder: Path, measurement: Measurement) -> Path | None:
     """Return the folder of a measurement's kernels; ``None`` if it launched none.
 
-    The document contains the path where the folder was written; it may have been copied from another machine since.
+    Only the folder's name in the measurement is used, because all folders may have been copied from another machine.
     """
     name = Path(measurement.kept or "").name
     return None if name in {"", ".."} else folder / name

@@ -51,7 +51,7 @@ def at_once(runners: Sequence[Runner], tasks: Sequence[BenchTask]) -> list[Measu
         if not waited:
             line.abort()
         if waited == [False]:
-            # A span is only meaningful in comparison with those of the other GPUs.
+            # The samples' time span is only meaningful in comparison with the spans of the other GPUs.
             timing = None if found.timing is None else replace(found.timing, span=None)
             found = replace(found, timing=timing, message="; ".join(filter(None, (found.message, ALONE))))
         return found

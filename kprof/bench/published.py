@@ -1,7 +1,7 @@
 """Results that others published for the cases of bundled kernels, on their own hardware: ``published.json``.
 
 A row contains ``kernel``, ``case``, ``provider``, ``device``, ``ms`` (milliseconds per call) and ``source``.
-``implementation`` names the bundled kernel with the same form as the provider, if there are two forms of a kernel.
+If two bundled kernels solve the problem, ``implementation`` names the one that corresponds to the provider.
 ``ratio_only`` is true if the conditions of the measurement are not known, so that only times of one case are
 comparable.
 """

@@ -33,7 +33,7 @@ from kprof.output.assignments import assigned
 _STAGES = ("ttir", "ttgir", "llir", "amdgcn", "hsaco", "ptx", "cubin")
 _LONGEST = 100
 _MOST_INTEGERS = 4096
-# File names of other documents next to the kernels.
+# Names, without suffix, of other files in a folder of compiled kernels.
 _RESERVED = {"launches", "report"}
 
 SAME_FUNCTION = 0.05
@@ -173,7 +173,7 @@ def _timed(
 
 
 def _judged(start: Measurement, errors: list[Error], *, own: bool) -> Measurement:
-    """Set the status from the errors.
+    """Set a measurement's status from its errors.
 
     Other providers may round differently, as long as they compute the same function.
     """

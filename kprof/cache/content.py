@@ -46,7 +46,8 @@ def of_folders(places: Iterable[Path], suffixes: frozenset[str] | None = None, *
             relative = path[len(str(root)) :] if path != str(root) else root.name
             found.append([number, relative, _content(path, status, known, now)])
     if not found:
-        # The package may be imported from an archive. The random part keeps other processes from finding its entries.
+        # Without files, the package may be imported from an archive, which is not hashed. The random part keeps other
+        # processes from finding entries of this one.
         found.append(os.urandom(32).hex())
     if remember and now != known:
         _SECTION.write_json(name, now)

@@ -43,7 +43,7 @@ def locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[No
 
 
 def _lock(descriptor: int, *, wait: bool) -> bool:
-    # Each of the two modules exists on one kind of system only.
+    # The module ``fcntl`` exists on POSIX systems only, and ``msvcrt`` on Windows only.
     try:
         import fcntl
     except ImportError:
@@ -61,7 +61,7 @@ def _lock_windows(descriptor: int, *, wait: bool) -> bool:
     msvcrt = import_module("msvcrt")
     os.lseek(descriptor, 0, os.SEEK_SET)
     try:
-        # Waits at most ten seconds.
+        # LK_LOCK waits up to ten seconds, so a caller that has to wait longer calls again.
         msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
     except OSError:
         return False

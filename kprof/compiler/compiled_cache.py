@@ -84,7 +84,7 @@ def _digests(request: CompileRequest, folder: Path) -> Iterator[str]:
 
 
 def fetch(request: CompileRequest, digest: str, folder: Path) -> Compiled | None:
-    """Return the result with a hash, or ``None``."""
+    """Return the cached result with this hash, or ``None``."""
     data = _OBJECTS.read(digest, folder)
     frame = None if data is None else unpack(bytearray(data))
     return None if frame is None else load_compiled(request, *frame, cached=True)

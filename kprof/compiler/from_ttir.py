@@ -23,7 +23,7 @@ from kprof.inputs import plain_files
 
 SUFFIX = ".ttir"
 RESULT = "result.json"
-"""File next to recorded TTIR that names, as ``triton``, the version that wrote it, as in a capture."""
+"""Name of a file next to recorded TTIR, as in a capture; its member ``triton`` is the version that wrote the TTIR."""
 
 _RESULT_LIMIT = 1 << 20
 
@@ -98,7 +98,7 @@ def load_recorded(path: str, name: str) -> RecordedFunction:
 
 @dataclass(frozen=True)
 class RecordedSource:
-    """See :meth:`RecordedFunction.source`."""
+    """Replacement for Triton's ``ASTSource`` whose module is parsed from recorded TTIR."""
 
     text: str
     path: str

@@ -47,7 +47,7 @@ def launch_problems(arch: str, metadata: Mapping[str, Any]) -> tuple[LaunchProbl
 
 
 def lds_limit(arch: str) -> int | None:
-    """Return the maximum bytes of LDS per workgroup; ``None`` for an architecture without a table."""
+    """Return the maximum bytes of LDS per workgroup; ``None`` for an architecture that kprof does not know."""
     from kprof.hardware.machine import load
 
     try:

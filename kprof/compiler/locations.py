@@ -59,7 +59,7 @@ class TritonLocation:
             return [str(self.interpreter), *command]
         if first.suffix == ".py":
             return [sys.executable, *command]
-        # A bare name means this Python, because folders of modules work with one version of Python only.
+        # A bare ``python`` means this Python, because folders of modules work with one version of Python only.
         return [sys.executable, *command[1:]] if command[0] in _PYTHON else list(command)
 
     @property

@@ -7,7 +7,8 @@ from kprof.compiler.versions import api
 
 # These variables print something or name a file; they have no on and off state.
 _NO_CODE = ("DUMP", "PATH", "SWAP", "LIB")
-# Backend functions that decide if a switch is not set. Ping-pong depends on asynchronous copies.
+# Functions of Triton's backend that decide whether a switch is on if it is not set. Ping-pong depends on asynchronous
+# copies.
 _DECIDED_BY = {
     "TRITON_HIP_USE_ASYNC_COPY": "is_async_copy_enabled",
     "TRITON_HIP_USE_BLOCK_PINGPONG": "is_pingpong_schedule_enabled",

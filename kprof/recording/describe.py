@@ -195,7 +195,7 @@ def _kind(kind: Any) -> Any:
 
 
 def _name(names: list[str], path: Any) -> str:
-    """Return ``argument`` or ``argument.0`` for one of Triton's paths."""
+    """Return the name of the argument at one of Triton's paths, or ``argument.0`` for an element of a tuple."""
     if isinstance(path, str):
         return path
     first, *inner = path if isinstance(path, tuple | list) else (path,)

@@ -59,4 +59,4 @@ class DeviceMemory:
 
 
 MEMORY = DeviceMemory()
-"""Memory of this process."""
+"""GPU memory that this process has allocated."""

@@ -1,4 +1,4 @@
-"""Find the entry of a file of tuned configurations that a launch used; comparing values is not enough for equal ones.
+"""Find the entry of a file of tuned configurations that a launch used, even if several entries have equal values.
 
 Imports only the standard library.
 """

@@ -9,13 +9,13 @@ from typing import Any
 from kprof.recording.device_memory import MEMORY
 
 ZEROS = "zeros"
-"""No implementation can run here: the result has the right shape and is all zeros."""
+"""Answered with zeros of the right shape, because no implementation can run here."""
 CPU = "cpu kernel"
-"""A library's CPU implementation ran instead of its GPU implementation."""
+"""Answered by a library's CPU implementation instead of its GPU implementation."""
 RECURSION = "recursion"
-"""An implementation calls its own operator endlessly: the CPU implementation ran in the innermost call."""
+"""Answered by the CPU implementation in the innermost call, because an implementation calls its operator endlessly."""
 SHAPE = "shape"
-"""Nothing was computed: the result has its true shape, but no values."""
+"""Answered without computing: the result has its true shape, but no values."""
 
 
 class OperatorTally:

@@ -303,7 +303,7 @@ class Recorder:
         return json.loads((ticket.folder / layout.METADATA).read_text(encoding="utf-8")), stages
 
     def usable(self, kernel: RecordedKernel | None) -> bool:
-        """Whether a device could launch the kernel: it compiles and its LDS is available. Waits for the compile."""
+        """Whether a device could launch the kernel: it compiles and has enough LDS. Waits for the compile."""
         lds = None if kernel is None else self._lds(kernel)
         return lds is not None and lds <= self.settings.device.lds_bytes
 

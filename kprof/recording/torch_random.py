@@ -33,7 +33,8 @@ class PhiloxState:
     def __init__(self, source: Any) -> None:
         import torch
 
-        # The source's class may override these methods with calls to this class.
+        # The class of ``source`` may override the generator's methods by calls to this class. Therefore torch's own
+        # methods are called.
         self._plain: Any = torch._C.Generator  # noqa: SLF001
         self._source = source
         # States by seed and offset, and offsets by seed and state. An offset is not reused for another state of its

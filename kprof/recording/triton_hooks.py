@@ -103,7 +103,7 @@ def _plain(value: Any) -> Any:
 
 
 def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], stream: Callable[[int], int]) -> None:
-    """Compile for the recorder's device, and launch nothing.
+    """Patch Triton to compile for the recorder's device, and to launch nothing.
 
     Args:
         recorder: receives each launch and compile.
@@ -117,7 +117,8 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
 
     active = driver.make_driver(recorder.settings.device, device, stream, tuning.call_once)
     config = triton.runtime.driver
-    # Plain attributes until Triton 3.4, properties with these underlying names since then.
+    # Up to Triton 3.4 the driver's configuration has plain attributes; since then it has properties that read
+    # ``_default`` and ``_active``.
     for name in ("_default", "_active") if hasattr(config, "_default") else ("default", "active"):
         patches.set(config, name, active)
     # Some libraries create their own driver from Triton's list of backends.
@@ -168,7 +169,7 @@ def _leave_torch_alone(patches: Patches) -> None:
 
 
 def observe(recorder: Recorder, patches: Patches) -> None:
-    """Let launches run as usual, and record them."""
+    """Patch Triton to record launches, which run as usual."""
     from triton.compiler.compiler import CompiledKernel
 
     original = vars(CompiledKernel).get("run")

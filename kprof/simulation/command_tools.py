@@ -124,7 +124,7 @@ TOOLS: Mapping[str, Callable[[Sequence[str], Mapping[str, Any]], str]] = {
     "amd-smi": amd_smi,
     "rocm_agent_enumerator": rocm_agent_enumerator,
 }
-"""Function that answers for each name on PATH."""
+"""Function that returns a tool's output, by the tool's name on PATH."""
 
 
 def _product(gpu: Mapping[str, Any]) -> Fields:
@@ -157,7 +157,7 @@ def _indented(entry: Mapping[str, Any], depth: int) -> list[str]:
 
 
 def main() -> int:
-    """Answer for the tool that the first argument names; return 2 if an argument is not supported."""
+    """Print the output of the tool that the first argument names; return 2 if an argument is not supported."""
     name, *arguments = sys.argv[1:]
     try:
         gpu = json.loads(os.environ["KPROF_TOOLS"])["device"]

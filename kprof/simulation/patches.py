@@ -14,7 +14,7 @@ class Patches:
         self._items: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
-        """Set an attribute. If it was inherited before, :meth:`undo` removes it."""
+        """Set an attribute. If the owner had only inherited it, :meth:`undo` deletes it from the owner."""
         self._undo.append((owner, name, vars(owner).get(name, _ABSENT)))
         setattr(owner, name, value)
 

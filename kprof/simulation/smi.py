@@ -1,4 +1,4 @@
-"""The Python package ``amdsmi`` without a GPU, which libraries query to choose their code for AMD."""
+"""Replacement for the Python package ``amdsmi``, which libraries query to choose their code for AMD GPUs."""
 
 import sys
 from collections.abc import Callable

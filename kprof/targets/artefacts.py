@@ -52,7 +52,7 @@ _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr
 
 
 def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
-    """Yield every kernel of an assembly file or code object, distinguished by content.
+    """Yield every kernel of an assembly file or code object; the content shows which of them the file is.
 
     Args:
         path: the file.

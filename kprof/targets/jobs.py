@@ -115,7 +115,7 @@ def _asked_before(
 ) -> list[TargetJob] | None:
     """Return the compiles that were stored for an equal question, unless a file has changed since then.
 
-    With stored compiles, Triton need not be imported.
+    With stored compiles, Triton need not be imported. See :mod:`kprof.compiler.question_cache`.
     """
     from kprof.compiler.question_cache import recall
 
@@ -410,7 +410,7 @@ def _derived(entry: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _several(kernel: "Kernel", count: int) -> None:
-    """Check that there are several configurations."""
+    """Check that ``all_configs`` has several configurations to compile."""
     if count <= 1:
         has = "lists one configuration only" if count else "lists no configurations"
         raise TargetError(
@@ -482,7 +482,7 @@ def job_of(kernel: LoadedKernel) -> TargetJob:
 
 
 def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
-    """Load a finished compile."""
+    """Convert a finished compile to a kernel that can be analysed."""
     from kprof.compiler.versions import with_argument_names
     from kprof.inputs import amdgcn, mlir
 

@@ -76,7 +76,7 @@ def from_launch(
         signature[name] = kind
         constexprs.update(_leaves(name, kind, value, _ABSENT))
         attributes.update(_leaves(name, kind, hints, None))
-    # Launchers turn this variable into an option; Triton read it at import.
+    # Launchers turn TRITON_DEBUG into an option; Triton has read the variable when it was imported.
     wanted = getattr(function.jit, "debug", None) or _is_on("TRITON_DEBUG", environment or {}, default=False)
     debug = {"debug": True} if wanted else {}
     return CompileRequest(

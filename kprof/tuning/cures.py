@@ -39,9 +39,9 @@ MAX_COMPILES = 12
 
 _KEPT = CacheSection("cures")
 _DIVISIBLE = "divisible"
-"""Name of the pseudo option that makes arguments multiples of 16, and of the evidence that proposes it.
+"""Name of an option for arguments that become multiples of 16; its value is a tuple of argument names.
 
-Its value is a tuple of argument names.
+It is no option of the compiler. A finding proposes it by evidence with the same name.
 """
 
 

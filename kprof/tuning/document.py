@@ -295,7 +295,7 @@ def _problem(
 
 
 def _work(of: Callable[[Shape], int] | None, problem: Problem) -> int | None:
-    """Return the kernel file's work estimate for a problem, or ``None`` if it has none or its function fails."""
+    """Return a problem's operations or bytes by the kernel file's function; ``None`` without one or if it fails."""
     try:
         return None if of is None else int(of(problem.values))
     except Exception:  # noqa: BLE001 - the user's code may raise anything, and the ranking works without the estimate

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The result of compiling and judging a configuration, or the reason why that failed.
+    """The result of compiling and analysing a configuration, or the reason why that failed.
 
     Times are predicted microseconds of everything that a call launches.
 

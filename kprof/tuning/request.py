@@ -146,10 +146,10 @@ def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tu
 
 
 def check_recorded(options: TuneOptions, what: str) -> None:
-    """Check that no option is given that recorded launches do not use.
+    """Check that a search in a capture uses every option that was given.
 
     Raises:
-        TargetError: if there is such an option.
+        TargetError: if recorded launches do not use one of the options.
     """
     from kprof.targets.target import TargetKind
     from kprof.targets.usable_options import check, given

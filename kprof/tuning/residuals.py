@@ -58,7 +58,7 @@ _UNEXPECTED = 1.5
 """Factor on the usual deviation beyond which a timing is attributed to its configuration alone."""
 _ROUNDS = 3
 _FEW = 4
-"""With fewer timings, outliers cannot be recognised."""
+"""Minimum number of timings to recognise outliers."""
 MOST = 150
 """Maximum number of timings to learn from; more timings are subsampled evenly."""
 _Z90 = 1.645

@@ -34,7 +34,7 @@ def short_list(ranked: Sequence[Evaluation], top: int) -> list[int]:
 
 
 def variants(ranked: Sequence[Evaluation], place: int, shown: Sequence[int]) -> int:
-    """Count the configurations that a short-list entry represents: of its tile, with a time not distinguishable."""
+    """Count the configurations that a short-list entry represents: those of its tile with indistinguishable times."""
     one = ranked[place]
     tile = tile_of(one.config)
     return sum(

@@ -77,7 +77,7 @@ def _int4_in_the_call(values: Values, shape: Shape) -> Values:
 
 
 def _latent_views(inputs: Values, shape: Shape) -> Values:
-    """Return each sequence's filled latents, and the mask of forbidden keys."""
+    """Return the filled part of each sequence's latent cache, and the mask of forbidden keys."""
     import torch
 
     sequences = []
@@ -95,7 +95,7 @@ def _latent_views(inputs: Values, shape: Shape) -> Values:
 
 
 def _weights(scores: Any, one: Values, shape: Shape) -> Any:
-    """Return the softmax in float32; rows without visible keys are zero."""
+    """Return the softmax of the scaled scores, computed in float32; rows without visible keys are zero."""
     scale = (shape["DN"] + shape["DR"]) ** -0.5
     masked = (scores.float() * scale).masked_fill(one["hidden"], float("-inf"))
     return masked.softmax(dim=-1).nan_to_num(0.0).to(scores.dtype)
@@ -124,7 +124,7 @@ def _naive(values: Values, shape: Shape) -> Values:
 
 
 def _absorbed(values: Values, shape: Shape) -> Values:
-    """Apply the key projection to the queries and the value projection after the sum, operation by operation."""
+    """Project the queries by the key weights, and the weighted sum by the value weights, one operation at a time."""
     return _latent(values, shape, absorbed=True)
 
 

@@ -1,4 +1,4 @@
-"""The copy, read and write problems in torch."""
+"""Copy and read memory in torch, as the bundled memory kernels do."""
 
 from collections.abc import Mapping
 from typing import Any

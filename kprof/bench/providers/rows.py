@@ -16,7 +16,7 @@ def _softmax(inputs: Values, _shape: Shape) -> Values:
 
 
 def _whole_gain(inputs: Values, shape: Shape) -> Values:
-    """Return the inputs with the full gain: other implementations do not add one to it."""
+    """Return the inputs, with one added to the gain if ``unit_offset`` is set; other implementations do not add it."""
     return {**inputs, "gain": inputs["gain"] + 1 if shape["unit_offset"] else inputs["gain"]}
 
 
@@ -126,7 +126,7 @@ def _layernorm_backward(inputs: Values, shape: Shape) -> Values:
 
 
 def _rmsnorm_backward(inputs: Values, _shape: Shape) -> Values:
-    """Compute the formula in float32, one operation at a time."""
+    """Compute the gradients by their formula in float32, one operation at a time."""
     dy, x, rstd = inputs["dy"].float(), inputs["x"].float(), inputs["rstd"][:, None]
     xhat = x * rstd
     g = dy * inputs["weight"].float()

@@ -23,7 +23,7 @@ IN_FLIGHT = 2
 _NO_MORE = object()
 _POLL_SECONDS = 2
 _RESULT_SECONDS = 30
-"""Seconds to fetch a result of a few kilobytes from the worker that holds it."""
+"""Maximum seconds to fetch a result, a few kilobytes, from its worker."""
 
 
 class DaskExecutor:

@@ -185,8 +185,8 @@ class Case:
         sides: indices of the sides.
         config: present knobs and switches.
         limits: thresholds for relevant differences.
-        harm: changes for the worse.
-        grave: metrics of the gravest of these changes.
+        harm: figures and findings that got worse.
+        grave: metrics that a cure has to restore, see :func:`_gravest`.
     """
 
     old: KernelReport
@@ -209,7 +209,12 @@ class Case:
         return [change for change in found if change.effect == "worse" and change.severity.rank >= least]
 
     def judge(self, change: Mapping[str, Any], kernel: KernelReport) -> TriedChange:
-        """Return the effect of a change."""
+        """Return the effect of a change.
+
+        Args:
+            change: the changed knobs or switches.
+            kernel: the kernel's report with the change.
+        """
         columns = [facts.figures(report) for report in (self.old, self.new, kernel)]
         figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
         left = self.worse(kernel)

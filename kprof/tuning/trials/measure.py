@@ -20,7 +20,7 @@ class Measure:
         lds_bytes: LDS per workgroup.
         waves: wavefronts per SIMD; 0 if the kernel cannot be launched.
         loads: number of global loads in the hot loop by their bytes per lane, e.g. ``{16: 8}``.
-        full_waits: full waits in the hot loop.
+        full_waits: number of waits in the hot loop until no load is outstanding.
         instructions: instructions in the hot loop.
         work: useful floating-point operations per iteration and wavefront, or bytes loaded if there is no matrix work;
             ``None`` without a loop. Work that several wavefronts duplicate counts once.

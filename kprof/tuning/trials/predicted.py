@@ -137,8 +137,8 @@ def _unknown(prediction: "Prediction") -> str:
 def cycles_per_million(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float | None:
     """Return the cycles of the busiest CU per million operations of the kernel.
 
-    The model assumes the same unknown number of iterations for every configuration, independent of its tile. By its
-    times, the smallest tile would therefore always look fastest. Return ``None`` if the problem does not define its
+    If the number of iterations is unknown, the model assumes the same for every configuration, independent of its tile.
+    By its times, the smallest tile would always look fastest. Return ``None`` if the problem does not define its
     operations (``flops``), the grid is unknown, or no loop multiplies matrices.
     """
     if not flops or prediction.workgroups is None or prediction.cycles is None:

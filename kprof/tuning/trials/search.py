@@ -199,7 +199,7 @@ def _best(start: Evaluation, found: Collection[Evaluation]) -> tuple[Evaluation,
     front = [(t, m) for t, m in better if not any(other.dominates(m) for _, other in better)]
     unique: dict[tuple[object, ...], Evaluation] = {}
     for trial, figures in sorted(front, key=lambda pair: (pair[1].rank(), len(pair[0].change))):
-        # Changes that lead to the same code are merged: the shortest is kept.
+        # Of changes that lead to the same code, only the one with the fewest knobs is kept.
         unique.setdefault((figures.rank(), figures.vgprs, figures.lds_bytes, figures.instructions), trial)
     return tuple(unique.values())
 

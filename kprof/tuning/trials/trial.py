@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trials:
-    """The result of a round of trials.
+    """The trials of one search, and their ranking.
 
     Attributes:
         start: the starting configuration.
