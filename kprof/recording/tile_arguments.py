@@ -68,7 +68,7 @@ def _tiles(tree: ast.AST, arguments: frozenset[str], constants: frozenset[str]) 
                 if _is_id(one, ids):
                     dealt |= _from(other, made)
         elif isinstance(node, ast.Call) and len(node.args) > 1:
-            # A helper that gets both the workgroup's number and a size computes the workgroup's share from them.
+            # A helper that gets both the workgroup's number and a size is assumed to compute the share from them.
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             if _callee(node) not in _PLAIN and any(isinstance(part, ast.Name) and part.id in ids for part in given):
                 direct = {part.id for part in given if isinstance(part, ast.Name)}

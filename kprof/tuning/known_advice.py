@@ -41,7 +41,7 @@ def with_advice(report: "KernelReport") -> "KernelReport":
 
 
 def _key(report: "KernelReport") -> str:
-    """Return the cache key of a kernel's code and launch. Resources, loops and source lines represent the code."""
+    """Return the cache key of a kernel's compile, code and launch. Other code has other loops or resources."""
     launch = {} if report.launch is UNSET else {name: report.launch.get(name) for name in ("grid", "problem")}
     parts = [report.specialization, report.resources, report.loops, report.source, launch]
     told = [None if part is UNSET else msgspec.to_builtins(part, enc_hook=str) for part in parts]

@@ -142,7 +142,7 @@ def select(
     Args:
         kernel: bundled kernel or file.
         shape: problem parameters; missing parameters are taken from the default case.
-        arch: architecture, ``gfx942``, or product, ``MI300X``; any other name can only match the table's entries.
+        arch: architecture, ``gfx942``, or product, ``MI300X``; a name such as ``sm_90`` can only match table entries.
         table: a table or its path; by default the file named by ``KPROF_DISPATCH_TABLE``, if set.
         predict: True: compile the kernels without a measured time and predict their times, which takes seconds the
             first time. False: compile nothing. None: predict if a usable Triton is installed.
