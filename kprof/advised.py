@@ -1,4 +1,4 @@
-"""Best knob change that a search found for a kernel, as stored in a report."""
+"""The best change of knobs that a search found for a kernel, as stored in a report."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KnownAdvice:
-    """First answer of ``kprof advise``. The change was compiled; its time is predicted, not measured.
+    """The change that ``kprof advise`` ranked first. It was compiled; its time is predicted, not measured.
 
     Attributes:
         change: new values by knob.
         config: all knobs.
-        code: the configuration as code for ``triton.autotune``, preceded by lines that set environment switches.
+        code: the configuration as code for ``triton.autotune``, after lines that set environment switches, if any.
         start_us, best_us: predicted microseconds of a launch before and after.
         start_spills, best_spills: spilled VGPRs per lane before and after; ``None`` if not known.
     """

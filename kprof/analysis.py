@@ -1,4 +1,4 @@
-"""The interface of analyzers: their input, their result, and how they are discovered.
+"""The interface of analyzers, which check compiled kernels: their input, their result, and how they are discovered.
 
 An analyzer is any object with the :class:`Analyzer` protocol. The analyzers in ``kprof_analyzers`` are built in; other
 distributions add theirs through the entry-point group ``kprof.analyzers``.
@@ -53,11 +53,11 @@ class PassLog(Protocol):
         ...
 
     def counts(self, operation: str, line: int | None = None) -> Sequence[tuple[PassRun, int, int]]:
-        """Return passes that changed the number of operations of a name, with the counts before and after.
+        """Return each pass that changed how often an operation occurs, with the counts before and after it.
 
         Args:
             operation: name of the operation.
-            line: source line to count operations of; ``None`` for all lines.
+            line: source line whose operations are counted; ``None`` for all lines.
         """
         ...
 
@@ -69,20 +69,19 @@ class KernelFacts:
     Attributes:
         name: the kernel's function name.
         arch: hardware model.
-        product: the GPU, when one was named (CU and XCD count, clocks, bandwidth).
+        product: the GPU product (number of CUs and XCDs, clocks, bandwidth); ``None`` if none was named.
         program: instructions, blocks and loops.
-        ttgir: the TTGIR module, ``None`` when only assembly is available.
-        metadata: Triton's metadata (``shared``, ``num_warps``, ...), empty when not from Triton.
+        ttgir: the TTGIR module; ``None`` if only assembly is available.
+        metadata: Triton's metadata (``shared``, ``num_warps``, ...); empty if Triton did not compile the kernel.
         specialization: signature, constants and options of the compile.
-        grid: workgroups in x, y, z, ``None`` when no launch is known.
+        grid: workgroups in x, y, z; ``None`` if no launch is known.
         arguments: numbers that the launch passes, by argument name; empty when no launch is known.
-        contents: integers in the memory that pointer arguments point to (indices, for example), by argument name; only
-            where known.
+        contents: known integers in the memory that pointer arguments point to (indices, for example), by argument name.
         tensor_bytes: total bytes of the tensors that a recorded launch passes; ``None`` if not known.
         condition: timing condition: state of the caches and timing method.
         passes: changes made by each compiler pass; ``None`` when they were not recorded.
         history: the compiler passes, which can be queried for single lines; ``None`` when they were not recorded.
-        resources, occupancy, loops: as in the document.
+        resources, occupancy, loops: as in :class:`kprof.document.KernelReport`.
         triton: version of Triton that compiled the kernel.
         prediction: result of the performance model, for analyzers that run after it; ``None`` for all others.
     """
@@ -109,7 +108,7 @@ class KernelFacts:
 
 
 class Endless(Sequence[int]):
-    """Contents of a tensor of unknown size, as an arithmetic sequence without end.
+    """Contents of a tensor of unknown size: an arithmetic sequence without end.
 
     Args:
         first: value at index 0.
@@ -144,17 +143,17 @@ class ModelChange:
     Instructions are identified by their position in the program.
 
     Attributes:
-        gone: instructions that would be removed.
-        wide: bytes per lane that a memory access would move, by access; each byte is fetched once.
+        gone: instructions that are assumed not to exist.
+        wide: bytes per lane that a memory access is assumed to move, by access; each byte is fetched once.
         cycles: factor on the cycles that an instruction keeps its unit busy, by instruction.
-        conflict_free: LDS accesses that would have no bank conflicts.
-        leave_out: effects of the model to disable: ``memory_latency``, ``lds_latency``, ``wave_quantisation``,
+        conflict_free: LDS accesses that are assumed to have no bank conflicts.
+        leave_out: effects that the model has to ignore: ``memory_latency``, ``lds_latency``, ``wave_quantisation``,
             ``matrix_large``; ``dies_in_turn``: neighbouring workgroups are assigned to different dies; ``write_backs``:
             atomics write back L2, and atomics on one address wait for each other.
         num_warps: wavefronts per workgroup.
         workgroups_per_cu: workgroups that a CU holds.
-        idle_share: share of the CUs that are idle and would get work of the others.
-        at_most: True if the change removes more time than any repair can save.
+        idle_share: share of the CUs that are idle and are assumed to take over work of the others.
+        at_most: True if the change removes more time than any repair can save, so the result is an upper bound.
     """
 
     gone: tuple[int, ...] = ()
@@ -170,7 +169,7 @@ class ModelChange:
 
 @dataclass(frozen=True)
 class AnalyzerResult:
-    """Result of one analyzer: its findings, and what it could not check and why.
+    """Result of one analyzer: its findings, and which rules it could not check, and why.
 
     Attributes:
         findings: the findings.
@@ -193,7 +192,10 @@ class AnalyzerResult:
 
 
 class Analyzer(Protocol):
-    """Analyzer of one kernel. It must not raise on unusual kernels: what cannot be checked becomes a note."""
+    """Analyzer of one kernel.
+
+    It must not raise an exception for unusual kernels; it adds a note on what it cannot check.
+    """
 
     def analyze(self, facts: KernelFacts) -> AnalyzerResult:
         """Return the findings and notes for one kernel."""
@@ -207,12 +209,15 @@ class Unusable:
     failure: Failure
 
     def analyze(self, _facts: KernelFacts) -> AnalyzerResult:
-        """Return the failure as the only result."""
+        """Return a result that contains only the failure."""
         return AnalyzerResult(failed=(self.failure,))
 
 
 def asked(analyzer: Analyzer, facts: KernelFacts) -> AnalyzerResult:
-    """Run an analyzer; if it raises, return the failure, so that a broken analyzer does not cost the other findings."""
+    """Run an analyzer.
+
+    If it raises an exception, return the failure, so that the other analyzers' findings are kept.
+    """
     try:
         found = analyzer.analyze(facts)
         return replace(found, findings=tuple(found.findings), notes=tuple(found.notes))
@@ -249,7 +254,7 @@ def providers() -> tuple[str, ...]:
 
 
 def _named() -> tuple[tuple[str, str], ...]:
-    """Return the name and the module of each provider of analyzers."""
+    """Return the entry point's name and the module of each provider of analyzers."""
     from kprof.plug_ins import entries
 
     others = {e.value: e.name for e in entries("kprof.analyzers").values() if e.value != _BUILT_IN}
@@ -257,7 +262,7 @@ def _named() -> tuple[tuple[str, str], ...]:
 
 
 def _words(error: Exception) -> str:
-    """Return an exception as one line with its place: ``ValueError: no such thing (plugin.py:12)``."""
+    """Return an exception and its source location in one line: ``ValueError: no such thing (plugin.py:12)``."""
     from traceback import extract_tb
 
     frames = extract_tb(error.__traceback__)
@@ -271,6 +276,6 @@ _LONGEST = 200
 
 
 def failed_words(reports: Iterable[KernelReport]) -> list[str]:
-    """Return one sentence for each analyzer that could not be loaded or failed on one of the kernels."""
+    """Return one sentence for each analyzer that could not be loaded or that failed on a kernel."""
     failures = (failure for report in reports if report.rules is not UNSET for failure in report.rules.failed)
     return list(dict.fromkeys(map(str, failures)))

@@ -1,12 +1,12 @@
 """Start child processes that end with their parent, however the parent ends.
 
-Workers run in sessions of their own, so that Ctrl-C in a terminal does not reach them. Without further measures they
-would also survive a closed terminal or a killed parent. A worker in the middle of a long compile would notice only at
-its end, and would keep all the memory of the compile until then.
+Workers run in separate sessions, so that Ctrl-C in a terminal does not reach them. Without further measures they would
+also survive a closed terminal or a killed parent. A worker would notice only at the end of a long compile, and would
+keep all of the compile's memory until then.
 
 On Linux, the operating system is asked to end the child (``prctl``). kprof's own Python processes also check their
-parent themselves (:func:`end_with_parent`). The check works on other systems, and for children started by a thread that
-may end before the child.
+parent themselves (:func:`end_with_parent`). This check also works on other systems, and for children started by a
+thread that may end before the child.
 """
 
 import contextlib
@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     from io import FileIO
 
 NOT_FROM_HERE = "import sys; sys.path[:] = [each for each in sys.path if each]; "
-"""Prefix of each ``python -c``. Without it, a ``json.py`` in the current folder would be imported and run."""
+"""Code at the start of each ``python -c``.
+
+Without it, a ``json.py`` in the current folder would be imported and run.
+"""
 
 START = (
     f"{NOT_FROM_HERE}import json; sys.path[:] = json.loads(sys.argv.pop()); "
     "from importlib import import_module; import_module(sys.argv.pop(1)).main()"
 )
-"""Text of the ``python -c`` of a worker. Its first argument is the module's name, its last the path to import from."""
+"""Code of a worker's ``python -c``.
+
+The first argument is the module's name, the last one the folders to import from.
+"""
 
 EVERY = 1.0
 """Seconds between two checks of the parent."""
@@ -44,10 +50,10 @@ def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
     """Kill this process as soon as its parent has ended.
 
     A thread checks the parent. The thread also runs during a compile, because compilers release Python's lock. Python
-    3.12 starts no thread in a copy of a process that is about to end; there only the Linux kernel is asked.
+    3.12 cannot start a thread in a fork of a process that is exiting; such a fork relies on the Linux kernel alone.
 
     Args:
-        parent: process that started this one, which may have ended meanwhile; by default the current parent.
+        parent: ID of the process that started this one and may have ended meanwhile; by default the current parent.
         every: seconds between two checks.
     """
     known = os.getppid() if parent is None else parent
@@ -67,9 +73,9 @@ def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
 
 
 def fork() -> int:
-    """Fork like :func:`os.fork`, but also at the end of the program, where Python 3.12 refuses to.
+    """Fork like :func:`os.fork`, but also while the interpreter exits, when Python 3.12 refuses to fork.
 
-    Other Python versions allow a fork at the end: the threads that the program waited for have ended.
+    Other Python versions allow it, because the threads that the program waited for have ended by then.
 
     Returns:
         0 in the child, the child's process ID in the parent.
@@ -98,7 +104,7 @@ def fork() -> int:
 
 
 def own_streams(log: int | None = None) -> "tuple[FileIO, FileIO]":
-    """Reserve standard input and output for a worker's messages; output that a library prints is redirected.
+    """Reserve standard input and output for a worker's messages; text that libraries print is redirected.
 
     Args:
         log: descriptor that receives printed output from now on; with ``None`` the output is discarded.
@@ -120,8 +126,8 @@ def own_streams(log: int | None = None) -> "tuple[FileIO, FileIO]":
 def popen(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
     """Start a process that ends with this one; otherwise like :class:`subprocess.Popen`.
 
-    If another thread than the main one called this function, the Linux kernel would end the child together with that
-    thread. Such a child has to call :func:`end_with_parent` instead.
+    Call this only from the main thread: the Linux kernel ends the child together with the thread that started it. A
+    child of another thread has to call :func:`end_with_parent` instead.
 
     Raises:
         OSError: the program does not exist or cannot be run.
@@ -137,12 +143,12 @@ def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[
         OSError: the program does not exist or cannot be run.
         subprocess.TimeoutExpired: the program took longer than ``timeout`` and was ended.
     """
-    # The calling thread waits for the program, so it cannot end before the program does.
+    # The calling thread may be any thread here, because it waits for the program and cannot end first.
     return subprocess.run(list(command), preexec_fn=tied_to(os.getpid()), **options)  # noqa: PLW1510 - the caller's check
 
 
 def encoded_path(path: Sequence[str]) -> str:
-    """Return the folders to import from as the last argument of :data:`START`."""
+    """Encode the folders to import from as the last argument of :data:`START`."""
     return json.dumps(list(path))
 
 
@@ -179,7 +185,7 @@ class PythonWorker:
         flags: Sequence[str] = (),
         log: bool = False,
     ) -> None:
-        # Append mode: a worker that truncates its log then leaves no hole in the file.
+        # In append mode, a worker that truncates its log leaves no hole in the file.
         self._log: IO[bytes] | None = tempfile.TemporaryFile("a+b", buffering=0) if log else None  # noqa: SIM115
         imports = encoded_path(module_path() if path is None else path)
         self.process: subprocess.Popen[bytes] = popen(
@@ -207,7 +213,7 @@ class PythonWorker:
         return self.process.poll() is None
 
     def kill(self) -> None:
-        """End the worker and its own workers at once; a reader that waits for an answer gets the end of the stream."""
+        """Kill the worker and its own workers; a reader that waits for an answer gets the end of the stream."""
         with contextlib.suppress(OSError):
             self.process.kill()
 
@@ -224,7 +230,7 @@ class PythonWorker:
                 self.process.wait(timeout=patience)
         self.kill()
         status = self.process.wait()
-        # Closing the reader waits for a thread that still reads, which must not read from a descriptor that is reused.
+        # Closing the reader waits for a thread that still reads, so that the thread never reads a reused descriptor.
         for stream in (self.stdin, self._lines, self._log):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -232,7 +238,7 @@ class PythonWorker:
         return status
 
     def printed(self, most: int = 1 << 16) -> str:
-        """Return the last ``most`` bytes that the worker printed on standard error; empty once the worker was ended."""
+        """Return the last ``most`` bytes that the worker printed on standard error; empty after :meth:`end`."""
         if self._log is None or self._log.closed:
             return ""
         descriptor = self._log.fileno()
@@ -249,13 +255,13 @@ def ending(status: int) -> str:
 
 
 def tied_to(parent: int) -> Callable[[], None] | None:
-    """Return a function by which a child asks Linux to kill it when its parent ends; ``None`` on other systems.
+    """Return a function with which a child asks Linux to kill it when its parent ends; ``None`` on other systems.
 
-    Everything that the function needs is created here, since the child calls it between the fork and the start of its
-    program.
+    Everything that the function needs is created in advance, since the child calls it between the fork and the start of
+    its program.
 
     Args:
-        parent: process ID of the parent as the child sees it; 0 for a parent outside of the child's namespace.
+        parent: process ID of the parent as the child sees it; 0 if the parent is outside of the child's PID namespace.
     """
     if not sys.platform.startswith("linux"):
         return None

@@ -1,4 +1,4 @@
-"""Timing conditions: the cache contents before a launch, and the overhead that the timing method adds."""
+"""Timing conditions: the state of the caches before a launch, and the overhead that the timing method adds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,16 +13,17 @@ class Condition:
 
     Attributes:
         name: name of the condition, as in ``--condition``.
-        caches: ``kept``: the same launch, or the program that contains it, ran just before, and what fits the
-            last-level cache is still there. ``clean``: other data was read in between. ``dirty``: other data was
-            written in between, and its lines must be written to memory before this launch's lines can replace them.
-        events: True if the time includes two events around each launch.
+        caches: ``kept``: the same launch, or the program that contains it, ran just before, and its data is still in
+            the last-level cache as far as it fits. ``clean``: other data was read since then. ``dirty``: other data was
+            written since then, and must be written back to memory before this launch's data can replace it.
+        events: True if the time includes the overhead of two events around each launch.
         replayed: True if the launch is part of a replayed graph.
-        between: bytes touched between two launches with the same data, where ``caches`` is ``kept``; ``None``: the
-            bytes of the launch itself.
-        written: True if these bytes are another kernel's results, of which an XCD's L2 holds only a random share.
+        between: if ``caches`` is ``kept``, number of bytes accessed between two launches with the same data; ``None``:
+            the launch's own bytes.
+        written: True if the bytes in ``between`` are another kernel's results, of which an XCD's L2 holds only a random
+            share.
         text: description for people.
-        short: description in one or two words, for lines without room.
+        short: description in one or two words, for narrow lines.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Time budgets: after a deadline no further work is started."""
+"""Time budgets: after a deadline, running work is finished but no further work is started."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -39,14 +39,16 @@ class Deadline:
         return self.left / among
 
     def shares(self, count: int, at_least: float = 0.0) -> Iterator[float]:
-        """Yield the seconds for each of ``count`` tasks in turn, counted from the moment the first task asks.
+        """Yield the seconds for each of ``count`` tasks in turn.
+
+        The time starts when the first task asks for its share.
 
         If earlier tasks overran their shares, later tasks are expected to overrun as much. Each share is reduced by the
         mean overrun, so that the last task does not get less than the others.
 
         Args:
             count: number of tasks.
-            at_least: minimum seconds per task, whatever the remaining time.
+            at_least: minimum seconds per task, even if less time remains.
         """
         self._began = time.monotonic()
         given = 0.0

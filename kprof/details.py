@@ -1,6 +1,6 @@
-"""Details that a page shows of a kernel beyond the document: source lines with their instructions, and pictures.
+"""Details of a kernel that pages show in addition to its report: source lines with their instructions, and pictures.
 
-The document stays small and stable; the details are as large as the kernel and are never written as JSON.
+The report's document is small and stable. The details are as large as the kernel and are never written as JSON.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ class SourceLine:
 
     Attributes:
         number: 1-based line.
-        text: text of the line; ``None`` when the file is not shown.
+        text: text of the line; ``None`` if the file is not shown.
         instructions: number of instructions that come from the line.
-        share: share of the predicted time of the kernel's wavefronts, 0 to 1; ``None`` when nothing was modelled.
+        share: share of the predicted time of the kernel's wavefronts, 0 to 1; ``None`` if the kernel was not modelled.
         causes: share of the whole kernel's time that is spent on this line, by cause (as in
             :data:`kprof.document.Bound`), largest first.
         spills: number of scratch instructions.
@@ -38,8 +38,8 @@ class SourceFile:
 
     Attributes:
         path: path as the compiler recorded it.
-        lines: lines to show, ascending; gaps are lines without instructions.
-        hidden: reason why the text is not shown; ``None`` when it is shown.
+        lines: lines to show, ascending; lines without instructions may be missing.
+        hidden: reason why the text is not shown; ``None`` if it is shown.
     """
 
     path: str
@@ -54,8 +54,8 @@ class CodeLine:
     Attributes:
         text: assembly text.
         kind: instruction class (``matrix``, ``vmem``, ...), as in :class:`kprof.inputs.amdgcn.InstructionClass`.
-        place: index in :attr:`Details.files` and line in that file; ``None`` when the compiler recorded no line of the
-            user.
+        place: index in :attr:`Details.files` and line number in that file; ``None`` if the compiler recorded no line in
+            the user's files.
         share: share of the predicted time of the kernel's wavefronts, 0 to 1.
         comment: comment that the compiler wrote behind the instruction.
         position: position in the program; -1 if not known.
@@ -91,7 +91,7 @@ class CodeBlock:
 
     Attributes:
         label: label of the block, or "".
-        loop: header of the innermost enclosing loop, or "" outside loops.
+        loop: label of the header of the innermost enclosing loop, or "" outside loops.
         depth: number of enclosing loops.
         code: instructions in order.
     """
@@ -119,7 +119,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class CurveStep:
-    """A range of amounts of a resource with the same occupancy.
+    """A range of amounts of a resource for which the occupancy is the same.
 
     Attributes:
         first, last: range of VGPRs per lane, or of LDS bytes.
@@ -135,7 +135,7 @@ class CurveStep:
 
 @dataclass(frozen=True)
 class Curve:
-    """Occupancy as a function of one resource, with the others unchanged.
+    """Occupancy as a function of one resource, with the kernel's amounts of all others.
 
     Attributes:
         resource: ``vgpr`` (registers per lane) or ``lds`` (bytes per workgroup).
@@ -150,18 +150,18 @@ class Curve:
 
 @dataclass(frozen=True)
 class Details:
-    """All details of one kernel that are not in the document.
+    """All details of one kernel that are not in its report.
 
     Attributes:
         files: source files, the one with most instructions first.
         blocks: basic blocks in program order.
-        control_flow: picture of blocks and loops; ``None`` when it would be too large to read.
+        control_flow: picture of blocks and loops; ``None`` if it would be too large to read.
         layouts: pictures of the layouts of the kernel's tensors.
         curves: occupancy as a function of VGPRs and of LDS; empty if not known.
         ttgir: the TTGIR line by line; empty if there is no TTGIR.
-        landings: for each finding of the document, the positions of its instructions; empty for findings about the
-            launch or the whole kernel.
-        notes: what is missing and why, one sentence each.
+        landings: for each finding of the report, the positions of the instructions that it is about; empty for findings
+            about the launch or the whole kernel.
+        notes: sentences on what is missing in the details, and why.
     """
 
     files: Sequence[SourceFile] = ()

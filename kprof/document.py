@@ -1,7 +1,7 @@
-"""The document that reporters and the gate read: schema ``kprof.report/1``.
+"""The document of an analysis, which reporters and ``kprof check`` read: schema ``kprof.report/1``.
 
-A field that does not apply is left out (``UNSET``). A field that could not be determined is ``None``: absent does not
-mean zero.
+A field that does not apply is left out (``UNSET``). A field that could not be determined is ``None``. Neither means
+zero.
 """
 
 from typing import Any, Literal
@@ -27,7 +27,7 @@ class Specialization(msgspec.Struct, frozen=True):
         constexprs: compile-time value by argument name.
         attributes: hints that the launch provides (``divisibility``, ``pointer_range``), by argument name.
         options: backend options (``num_warps``, ``waves_per_eu``, ...).
-        environment: environment switches that were set and change code generation.
+        environment: environment switches that were set and that change the generated code.
     """
 
     signature: dict[str, str] = {}
@@ -92,12 +92,12 @@ class Occupancy(msgspec.Struct, frozen=True):
 
     Attributes:
         waves_per_simd: achievable wavefronts per SIMD (may be fractional: workgroups of one wavefront on four SIMDs).
-        max_waves_per_simd: wave slots of a SIMD, the upper bound of occupancy.
+        max_waves_per_simd: maximum number of wavefronts of a SIMD, the upper bound of occupancy.
         workgroups_per_cu: workgroups resident in a CU (in a WGP on RDNA in WGP mode).
-        limiter: the resource that limits occupancy. ``launch_bounds``: registers that ``waves_per_eu`` padded; with no
-            wavefronts at all, a workgroup that is too large.
+        limiter: the resource that limits occupancy. ``launch_bounds``: registers that ``waves_per_eu`` padded or, if no
+            wavefront fits, a workgroup that is too large.
         limits: wavefronts per SIMD that each resource alone would allow, by resource.
-        next_step: cheapest change that raises occupancy; absent at the maximum.
+        next_step: cheapest reduction of resources that raises occupancy; absent at the maximum.
         method: rules of the computation: ``hardware``, ``llvm`` or ``guide``.
     """
 
@@ -115,11 +115,11 @@ class WaitDistance(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         wait: the wait as written, for example ``vmcnt(0)``.
-        waits_for: mnemonic of the youngest memory instruction that must have finished; absent when none was in flight.
+        waits_for: mnemonic of the last issued memory instruction that must have finished; absent if none was in flight.
         instructions: instructions issued between the memory instruction and the wait.
-        cycles: issue cycles between the two, which hide latency; ``None`` if the architecture's issue rates are not
-            known.
-        matrix: matrix instructions between the two.
+        cycles: issue cycles between the memory instruction and the wait, which hide latency; ``None`` if the
+            architecture's issue rates are not known.
+        matrix: number of matrix instructions between the memory instruction and the wait.
         line: source line of the memory instruction.
     """
 
@@ -176,11 +176,11 @@ class RegisterPeak(msgspec.Struct, frozen=True, omit_defaults=True):
     """Point of the program with the most live registers of one register file.
 
     Attributes:
-        live: number of live registers there. The compiler allocates at least this many.
+        live: number of live registers at that point. The compiler allocates at least this many.
         location: source line of the instruction.
         instruction: the instruction as written in the assembly.
         lines: maximum number of live registers at the instructions of a source line, by ``file:line``, largest first.
-        held: number of registers of the values live at the peak, by the line that wrote the values (``before``: an
+        held: number of registers that hold values at the peak, by the line that wrote the values (``before``: an
             argument, or written later in a loop), largest first. Only these registers can be saved.
         to_next_step: number of registers to save for one more wavefront per SIMD.
     """
@@ -225,14 +225,15 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
         trips_known: True if the number of iterations follows from the launch; otherwise it is assumed.
         trips_from: how the number of iterations was found, in words.
         entries: number of times that a wavefront enters the loop: iterations of the enclosing loops.
-        cycles_per_iteration: cycles from one iteration of a wavefront to its next, without inner loops.
+        cycles_per_iteration: cycles from the start of one iteration of a wavefront to the start of the next, without
+            inner loops.
         causes: cycles per iteration by cause (as in :data:`Bound`); the sum is ``cycles_per_iteration``.
         by_line: cycles per iteration that a wavefront spends on a source line, by ``file:line``; the sum is
             ``cycles_per_iteration``.
         matrix_share: share of an iteration in which the SIMD's matrix unit is busy.
-        steady: whether iterations had become equally long by the end of the simulation.
-        missing: what the number of iterations depends on: an argument, or ``values of`` a tensor; set it with
-            ``--value``.
+        steady: whether the iterations' duration was constant by the end of the simulation.
+        missing: the unknown that the number of iterations depends on, which ``--value`` sets: an argument, or ``values
+            of`` a tensor.
         elements_per_iteration: number of elements of the axis of unknown extent that one iteration processes, if known.
     """
 
@@ -257,11 +258,12 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OccupancyWorth(msgspec.Struct, frozen=True):
-    """Predicted gain from higher occupancy.
+    """Predicted effect of higher occupancy.
 
     Attributes:
-        workgroups_per_cu: one workgroup more than now.
-        time_us: predicted launch time with that number, all else equal; ``None`` when the grid has too few workgroups.
+        workgroups_per_cu: one more workgroup per CU than the launch has.
+        time_us: predicted launch time with that number of workgroups, all else equal; ``None`` if the grid has too few
+            workgroups.
     """
 
     workgroups_per_cu: int
@@ -298,7 +300,7 @@ class Prediction(msgspec.Struct, frozen=True):
         events_us: part of the time that two events around the launch add, in microseconds; ``None`` without a time.
         occupancy_worth: effect of one more workgroup on each CU, if it was computed.
         roofline: operations and bytes by memory level, with the GPU's peaks, if known.
-        assumptions, notes: what was not known and had to be assumed, and other remarks; one sentence each.
+        assumptions, notes: sentences on what was not known and had to be assumed, and other remarks.
     """
 
     time_us: float | None
@@ -325,14 +327,14 @@ class Prediction(msgspec.Struct, frozen=True):
 
 
 class AutotunedChoice(msgspec.Struct, frozen=True):
-    """The configuration used in place of an autotuner's choice: the fastest one by the performance model.
+    """The configuration that is analysed in place of an autotuner's choice: the fastest one by the performance model.
 
     Attributes:
         config: the configuration as the autotuner writes it.
-        listed: number of configurations that the autotuner chooses among.
+        listed: number of configurations that the autotuner chooses from.
         timed: number of configurations with a predicted time.
-        spread: predicted time of the slowest configuration divided by that of this one.
-        tied: number of configurations that the model cannot distinguish from this one, itself included.
+        spread: predicted time of the slowest configuration divided by that of the chosen one.
+        tied: number of configurations that the model cannot distinguish from the chosen one, which is included.
         low_us: lower end of the predicted time range of the tied configurations.
         left_out: number of configurations without a predicted time, by reason.
     """
@@ -363,7 +365,7 @@ class CureTrials(msgspec.Struct, frozen=True):
 
     Attributes:
         compiled: number of changes that were compiled, whether or not they helped.
-        remaining: number of changes that were not compiled because the time was over.
+        remaining: number of changes that were not compiled because the time budget ended.
     """
 
     compiled: int
@@ -377,7 +379,7 @@ class OtherRelease(msgspec.Struct, frozen=True):
         triton: the other release's version.
         time_us, low_us, high_us: predicted time and its likely range; ``None`` if not known.
         vgpr_spills: spilled VGPRs; ``None`` if not known.
-        error: why the kernel does not compile with that release; absent if it compiles.
+        error: reason why the kernel does not compile with that release; absent if it compiles.
     """
 
     triton: str
@@ -393,11 +395,11 @@ class KernelReport(msgspec.Struct, frozen=True):
 
     Attributes:
         name: the kernel's function name.
-        arch: ``gfx942`` and the like.
-        product: the GPU, when one was named or the architecture has a usual one.
-        source: where the kernel is defined.
+        arch: architecture, for example ``gfx942``.
+        product: the GPU, if one was named or the architecture has a usual product.
+        source: source location at which the kernel is defined.
         triton: version of the Triton that compiled it.
-        compiler: identification of the compiler, when it was not Triton.
+        compiler: identification of the compiler, if it was not Triton.
         specialization: signature, constants and options of the compile.
         launch: ``{"grid": [x, y, z]}`` and other known properties of the launch.
         job: name of the call that makes this launch and others, see :class:`JobSummary`; absent for a single launch.
@@ -406,18 +408,19 @@ class KernelReport(msgspec.Struct, frozen=True):
         model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.
         findings: sorted by severity, then rule, then line.
         causes: the findings grouped by cause, the cause with the largest gain first.
-        cure_trials: how many fixes were compiled; absent if no fix was requested or needed.
+        cure_trials: number of fixes that were compiled; absent if no fix was requested or needed.
         suppressed: findings silenced by ``# kprof: ignore[...]`` comments.
-        rules: which rules were checked, and why others were not; absent if no rules ran.
-        notes: why fields are null; one sentence each.
-        compile_seconds: wall time of the compile, absent when nothing was compiled.
+        rules: rules that were checked, and the reasons why others were not; absent if no rule was checked.
+        notes: sentences that explain why fields are null.
+        compile_seconds: wall time of the compile in seconds; absent if nothing was compiled.
         cached: True if the compile was served from kprof's cache.
         passes: with ``--passes``, each pass: its order, name, stage, and changed metrics with ``[before, after]``.
-        coverage: share of instructions that the reader knows, 0 to 1; ``None`` when there were no instructions.
+        coverage: share of the instructions that kprof's assembly reader knows, 0 to 1; ``None`` if there were no
+            instructions.
         file: for a directory of compiled kernels, the path of the kernel's file in that directory.
-        unseen: which part of the code could not be analysed and why, one sentence; absent when all of it was.
-        unrecorded: calls of a recorded program that did not run, in one sentence: launches may be missing because of
-            them.
+        unseen: a sentence on the part of the code that could not be analysed, and why; absent if all of it was
+            analysed.
+        unrecorded: a sentence on calls of a recorded program that did not run, so that launches may be missing.
         measured: results of measurements of this kernel; absent when no measurements were passed.
         autotuned: how this configuration was chosen among those of an autotuner; absent without an autotuner.
         advised: the best change that a search has found for this kernel and launch; absent when no search ran.
@@ -472,21 +475,21 @@ class KernelReport(msgspec.Struct, frozen=True):
         return None if kind is None else self.model.roofline.flops[kind] / self.model.time_us / 1e6
 
     def __repr__(self) -> str:
-        """Return name, GPU and predicted time only, because a document has pages of fields."""
+        """Return only the name, the GPU and the predicted time, because the fields would fill pages."""
         where = self.product if isinstance(self.product, str) else self.arch
         time = "time not known" if self.time_us is None else duration(self.time_us)
         return f"<KernelReport {self.name} on {where}: {time}, {len(self.findings)} findings>"
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """The overall result: the exit code in words."""
+    """The overall result, which corresponds to the exit code."""
 
     status: Literal["ok", "regression", "cannot_tell"]
     summary: str
 
 
 class JobSummary(msgspec.Struct, frozen=True):
-    """A call that makes several launches: a kernel and its parts.
+    """A call that makes several launches: those of a kernel and of its parts.
 
     Attributes:
         name: name of the kernel, equal to ``job`` of the launches.
@@ -494,7 +497,7 @@ class JobSummary(msgspec.Struct, frozen=True):
         launches: positions of the launches in the report's ``kernels``, in the order in which the call makes them.
         product: the GPU, if known.
         time_us: sum of the launches' predicted times in microseconds; ``None`` if a launch has no predicted time.
-        low_us, high_us: sums of the lower and the upper ends of the launches' ranges; ``None`` likewise.
+        low_us, high_us: sums of the lower and the upper ends of the launches' ranges; ``None`` if a launch has none.
     """
 
     name: str
@@ -514,7 +517,7 @@ class Report(msgspec.Struct, frozen=True):
         verdict: the result as a whole.
         schema: always ``kprof.report/1``.
         jobs: calls that make several launches, with their total times.
-        notes: remarks about the run as a whole: inputs that were skipped and why.
+        notes: remarks about the run as a whole, for example which inputs were skipped and why.
     """
 
     kprof: str

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LONGEST_NAME = 200
-"""Maximum length of a name that is compared with others: comparing pages of text takes seconds."""
+"""Maximum length of a name that is compared with known names, because comparing longer texts takes seconds."""
 
 
 @dataclass
@@ -15,7 +15,7 @@ class KprofError(Exception):
     name, a tool that is not installed. A programming error is never wrapped in this class.
 
     Attributes:
-        message: one sentence, no traceback vocabulary, no trailing full stop.
+        message: one sentence without Python jargon and without a final full stop.
         path: the file or directory concerned, as the user wrote it.
         place: position in the file, for example ``line 12`` or ``byte 4096``.
         hint: what to do about the error, one sentence.
@@ -72,11 +72,11 @@ def near(word: str, known: Iterable[str]) -> str:
     """Return similar names as the end of a message, ``"; did you mean 'x' or 'y'?"``, or "" if there are none."""
     if len(word) > LONGEST_NAME:
         return ""
-    # Imported here, because only a mistyped name needs difflib.
+    # Only a mistyped name needs difflib, so import it on use.
     from difflib import get_close_matches
 
     names = list(known)
-    # N instead of n is the most common slip where sizes are arguments; matches that differ only in case come first.
+    # Matches that differ only in case come first: N instead of n is the most common slip for sizes.
     other_case = [name for name in names if name.casefold() == word.casefold()]
     close = get_close_matches(word, names, n=3, cutoff=0.5)
     matches = list(dict.fromkeys([*other_case, *close]))[:3]

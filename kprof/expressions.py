@@ -1,7 +1,7 @@
 """Evaluate expressions from users and data files without executing any of their text.
 
 Python's parser reads the text; constructs that a :class:`Language` does not list are rejected before anything is
-computed. Length, depth and the size of numbers are bounded, so that no text takes long or exhausts the stack.
+computed. Length, depth and the size of numbers are limited, so that no expression takes long or exhausts the stack.
 
 :data:`SCALARS` is the language of constraints and grids: ``BLOCK_M * BLOCK_N <= 65536``, ``K % (BLOCK_K * SPLIT_K) == 0
 or SPLIT_K == 1``, ``cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)``.
@@ -16,13 +16,13 @@ from typing import Any, Generic, TypeVar
 from kprof.errors import KprofError, near
 
 LONGEST = 500
-"""Maximum length of an expression in characters, more than anyone writes by hand."""
+"""Maximum length of an expression in characters; nobody writes longer ones by hand."""
 
 DEEPEST = 200
 """Maximum nesting depth of operations; a sum of n terms has depth n."""
 
 LARGEST = 1 << 64
-"""Largest absolute value of a result of :data:`SCALARS`; no size is larger."""
+"""Largest absolute value of a result of :data:`SCALARS`; no problem size is larger."""
 
 V = TypeVar("V")
 
@@ -36,7 +36,7 @@ class Language(Generic[V]):
         constant: converts a literal to a value.
         binary: operators with two operands.
         functions: functions that may be called, by name.
-        operands: number of operands of a function; functions that are not listed take two or more.
+        operands: number of operands by function; a function that is not listed takes two or more.
         comparisons: operators that return true or false. If there are any, ``and``, ``or``, ``not`` and lists are
             allowed as well.
         summary: description of the language, for a message.
@@ -53,7 +53,7 @@ class Language(Generic[V]):
     comparisons: Mapping[type[ast.AST], Callable[[V, V], Any]] = field(default_factory=dict)
 
     def nodes(self) -> set[type[ast.AST]]:
-        """Return the node types that the tree of an expression may contain."""
+        """Return the types of syntax tree nodes that an expression may contain."""
         found = {ast.Name, ast.Load, ast.Constant, ast.BinOp, ast.UnaryOp, ast.USub, ast.Call, *self.binary}
         if self.comparisons:
             found |= {ast.Compare, ast.BoolOp, ast.And, ast.Or, ast.Not, ast.List, ast.Tuple, *self.comparisons}
@@ -91,7 +91,7 @@ class Expression(Generic[V]):
 
 
 def whole(expression: Expression[Any], values: Mapping[str, Any]) -> int:
-    """Return the value of an expression that counts something, rounded towards zero.
+    """Return the value of an expression as an integer, rounded towards zero.
 
     Raises:
         KprofError: the value is not a finite number, or :meth:`Expression.value` fails.
@@ -138,7 +138,7 @@ def parse(text: str, what: str, language: Language[V]) -> Expression[V]:
 
 
 def _walk(tree: ast.AST) -> Iterator[tuple[ast.AST, int]]:
-    """Yield every node with its depth, without recursion."""
+    """Yield every node of a syntax tree with its depth, without recursion."""
     waiting = [(tree, 0)]
     while waiting:
         node, depth = waiting.pop()

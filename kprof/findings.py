@@ -67,7 +67,7 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
         from_: the current value.
         to: the value to try.
         verified: ``[before, after]`` by metric name, present only when the change was recompiled.
-        note: the part of the advice that is a judgement rather than a fact.
+        note: a remark with kprof's judgement, as opposed to facts.
         speedup: predicted time before all changes of the advice divided by the time after them; absent if either is not
             known.
         certainty: probability that the kernel becomes faster, 0 to 1, from published pairs with the same predicted
@@ -87,14 +87,14 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
 
 
 class Gain(msgspec.Struct, frozen=True):
-    """Time that a finding costs by the performance model: the launch's time minus its time without the effect.
+    """Time that a finding costs by the performance model: the launch's time minus its time without the problem.
 
     Attributes:
         us: microseconds.
         low_us, high_us: the cost at the ends of the time's range; ``low_us`` is 0 if ``at_most`` is true.
         share: cost as a share of the launch's time.
-        at_most: True if the cost is an upper bound, because the model removed more than a repair would: all latency,
-            all idle CUs.
+        at_most: True if the cost is an upper bound, because the model removed more than a repair can: for example all
+            latency or all idle CUs.
     """
 
     us: float
@@ -133,7 +133,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Cure(msgspec.Struct, frozen=True):
-    """A compiled change that is predicted to be faster: other knobs, or other known properties of arguments.
+    """A compiled change that is predicted to be faster: other knob values, or arguments compiled as multiples of 16.
 
     Attributes:
         change: current value and new value by knob.
@@ -142,7 +142,7 @@ class Cure(msgspec.Struct, frozen=True):
         before_us, after_us: predicted microseconds of a launch without and with the change.
         certainty: probability that the kernel is faster with the change, 0 to 1, from published pairs with the same
             predicted difference; absent on architectures without published times.
-        figures: values without and with the change by resource, if the two differ.
+        figures: values without and with the change, by resource; only resources whose values differ.
     """
 
     change: dict[str, tuple[Any, Any]]
@@ -159,13 +159,13 @@ class Cure(msgspec.Struct, frozen=True):
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """Findings with a common cause, which one repair would remove, and their total cost.
+    """Findings that have a common cause, so that one repair removes them all, and their total cost.
 
     Attributes:
         findings: positions in the kernel's ``findings``. The first finding names the cause; the others follow from it
             or cost time that its repair would save as well.
         gain: cost of the cause; ``None`` if not known.
-        cure: the best compiled change of knobs for the cause; absent if none was tried or none helps.
+        cure: the best compiled change that repairs the cause; absent if none was tried or none helps.
     """
 
     findings: list[int]
@@ -181,26 +181,26 @@ class Suppressed(msgspec.Struct, frozen=True):
 
 
 def by_cost(gain: Gain | None) -> tuple[int, float]:
-    """Return a sort key for findings: by cost, then findings of unknown cost, then findings with negligible cost."""
+    """Return a sort key for findings: first by cost, then findings of unknown cost, then those of negligible cost."""
     if gain is None:
         return 1, 0.0
     return (0, -gain.us) if gain.share >= _WORTH_TELLING else (2, -gain.us)
 
 
 WORTH_A_CHANGE = 0.05
-"""Minimum share of a launch's time that a cause has to cost before a cure is compiled or a change is requested."""
+"""Minimum share of a launch's time that a cause must cost for kprof to compile a cure or to recommend a change."""
 
 _WORTH_TELLING = 0.01
-"""Minimum share of a launch's time that a finding has to cost to rank above findings of unknown cost."""
+"""Minimum share of a launch's time that a finding must cost to rank above findings of unknown cost."""
 
 
 class Unjudged(msgspec.Struct, frozen=True):
-    """A rule without a verdict, or without a verdict on part of the kernel.
+    """A rule that was not checked, or not checked on all of the kernel.
 
     Attributes:
         rule: identifier of the rule.
         name: name of the rule in kebab-case.
-        reason: why there is no verdict, as a continuation of "not checked:" or "does not apply:".
+        reason: why it was not checked, as a continuation of "not checked:" or "does not apply:".
     """
 
     rule: str
@@ -231,7 +231,7 @@ class Coverage(msgspec.Struct, frozen=True):
         not_checked: rules that could not be checked because a fact about the launch, the input or the architecture is
             missing.
         does_not_apply: rules about hardware features that the architecture does not have.
-        failed: analyzers that raised, and entry points that could not be loaded.
+        failed: analyzers that raised an exception, and entry points that could not be loaded.
     """
 
     checked: list[str] = []

@@ -4,8 +4,8 @@ A kernel file contains a ``@triton.jit`` function and a module-level ``KERNEL = 
 torch and without a GPU: ``import torch`` belongs inside the functions that run on a device. ``kernels/softmax.py`` is
 the model to copy.
 
-``launch`` is the only place that says how the kernel is launched, so that analysis and execution agree. The harness
-compiles from it without a GPU, and ``run`` launches with it too (:func:`execute`), so both see the same program.
+Only the function ``launch`` defines how the kernel is launched, so that analysis and execution agree: kprof compiles
+what it returns without a GPU, and ``run`` launches the same on a GPU (:func:`execute`).
 """
 
 import os
@@ -18,8 +18,8 @@ from kprof.errors import KprofError, near, near_hint
 Shape = Mapping[str, Any]
 """Problem parameters by name: sizes, flags and ``dtype``, for example ``{"M": 4096, "dtype": "fp16"}``.
 
-The dtypes ``fp8_e4m3`` and ``fp8_e5m2`` mean "the form that the architecture has" and are resolved by
-:meth:`Kernel.problem` (FNUZ on gfx942, OCP elsewhere): ``launch`` never sees them.
+The dtypes ``fp8_e4m3`` and ``fp8_e5m2`` mean "the format that the architecture has". :meth:`Kernel.problem` replaces
+them (by FNUZ on gfx942, by OCP elsewhere), so ``launch`` never sees them.
 """
 
 Config = Mapping[str, Any]
@@ -34,7 +34,7 @@ class ElementType:
         size: size in bytes.
         torch: name of the torch dtype.
         roundoff: largest relative error of rounding to it, 2**-p for a significand of p bits; 0 for integers.
-        tiny: smallest positive (subnormal) value; 0 for integers.
+        tiny: smallest positive value, which is subnormal; 0 for integers.
     """
 
     size: int
@@ -60,7 +60,7 @@ ELEMENT_TYPES: Mapping[str, ElementType] = {
     "i64": ElementType(8, "int64"),
 }
 
-# Options of Triton's backends, not constexprs. The options of the second set exist on AMD only.
+# Options of Triton's backends, not constexprs. The options in the second set exist only in AMD's backend.
 _COMMON_OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "enable_fp_fusion"})
 _AMD_OPTIONS = frozenset(
     {
@@ -132,14 +132,14 @@ class LaunchGpu:
 
 @dataclass(frozen=True)
 class Part:
-    """A further Triton function that ``run`` launches, such as the reduction after split-K.
+    """Another Triton function that ``run`` launches, such as the reduction after split-K.
 
     It is compiled and analysed under the name ``kernel::part``.
 
     Attributes:
         entry: the ``@triton.jit`` function.
         launch: launch of this function, like the kernel's ``launch``.
-        when: whether ``run`` launches it for a problem and a configuration; ``None``: always.
+        when: function that returns whether ``run`` launches it for a problem and a configuration; ``None``: always.
         options: compiler options that ``run`` passes to it; ``None``: those of the configuration.
     """
 
@@ -155,7 +155,7 @@ class Check:
 
     Attributes:
         shape: complete problem parameters. Keep them small: the interpreter runs a few hundred blocks per second.
-        config: knobs on top of the kernel's ``config``: small blocks, the feature's flag.
+        config: knobs that override the kernel's ``config``: small blocks, and the flag of the tested feature.
     """
 
     shape: Shape
@@ -173,7 +173,7 @@ class Kernel:
         launch: ``launch(shape, config) -> Launch``.
         shapes: problem parameters by case name; the first case is the default.
         config: default knobs, for every architecture, backend options included.
-        arch_config: knobs whose defaults differ on an architecture, by architecture.
+        arch_config: default knobs that differ on an architecture, by architecture.
         configs: further configurations worth trying: a short version of the tuning space.
         space: values to search by knob name; ``legal(shape, config, arch)`` says which combinations make sense.
         legal: returns the reason why a combination is pointless, or ``None``.
@@ -185,12 +185,12 @@ class Kernel:
         bytes: returns the minimum number of bytes that must cross HBM for a shape.
         unsupported: ``unsupported(arch, shape) -> reason or None``: why the architecture cannot run the shape, for
             example because it has no FP8 dots.
-        notes: reason why an architecture's default is the best although a rule objects, by architecture.
+        notes: by architecture, the reason why its default configuration is the best although a rule reports a finding.
         checks: a small problem for every feature flag, by name; see :class:`Check`.
         parts: further functions that ``run`` launches, by name; see :class:`Part`.
-        shape_config: ``shape_config(shape, arch) -> knobs`` that this shape needs on top of the defaults, for example
+        shape_config: ``shape_config(shape, arch) -> knobs`` that override the defaults for this shape, for example
             smaller blocks for larger heads.
-        gpu_config: ``gpu_config(shape, gpu) -> knobs`` that depend on the GPU's number of CUs, on top of those of the
+        gpu_config: ``gpu_config(shape, gpu) -> knobs`` that depend on the GPU's number of CUs and override those of the
             shape: the workgroups of a persistent kernel, the splits of a reduction. ``gpu`` is a :class:`LaunchGpu`.
         providers: other implementations of this problem, for ``kprof bench --provider``, by name: ``provider(inputs,
             shape) -> outputs``, with the output names of ``reference``; some outputs may be missing.
@@ -226,7 +226,7 @@ class Kernel:
     options: Config | None = None
 
     def configure(self, gpu: str, overrides: Config | None = None, shape: Shape | None = None) -> dict[str, Any]:
-        """Return the default knobs of a GPU and shape, with a user's overrides on top.
+        """Return the default knobs of a GPU and shape, with a user's overrides applied.
 
         Args:
             gpu: product (``MI308X``) or architecture (``gfx942``), see :func:`launch_gpu`.
@@ -286,10 +286,10 @@ class Kernel:
         return resolve_fp8({**shape, **given}, arch)
 
     def _of_kind(self, name: str, value: Any) -> Any:
-        """Convert a value to the type that the parameter has in the cases: 4e3 becomes the integer 4000.
+        """Convert a parameter's value to the type that it has in the kernel's cases: 4e3 becomes the integer 4000.
 
         Raises:
-            KprofError: the type is wrong, so that later computations in the kernel file would fail.
+            KprofError: the type is wrong, and computations in the kernel file would fail later.
         """
         known = [shape[name] for shape in self.shapes.values() if name in shape]
         kinds = {type(one) for one in known}
@@ -308,7 +308,7 @@ class Kernel:
         return value
 
     def part(self, name: str) -> "Kernel":
-        """Return this kernel with another of its functions as the entry.
+        """Return a copy of this kernel with one of its parts as the entry.
 
         Raises:
             KprofError: the kernel has no such part.
@@ -324,7 +324,7 @@ class Kernel:
 def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:
     """Return a shape with the generic ``fp8_e4m3`` and ``fp8_e5m2`` replaced by the architecture's format.
 
-    The architecture's hardware file says which format it has. Architectures without either get OCP, which the kernel
+    The architecture's hardware file names its format. An architecture without 8-bit floats gets OCP, which the kernel
     then declares as unsupported.
     """
     fnuz = "fnuz" in _fp8_formats(arch)
@@ -371,7 +371,7 @@ def _fp8_formats(arch: str) -> set[str]:
 
 
 def no_fp8(arch: str, dtype: str) -> str | None:
-    """Return why an architecture cannot multiply this type, for ``Kernel.unsupported``; ``None`` when it can.
+    """Return why an architecture cannot multiply this type, for ``Kernel.unsupported``; ``None`` if it can.
 
     Only AMD architectures are checked: for others (``sm_90``) the compiler decides.
     """
@@ -419,7 +419,7 @@ def split_config(config: Config) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def execute(entry: Any, launch: Launch, tensors: Mapping[str, Any], config: Config) -> None:
-    """Launch a kernel on real tensors, which replace the descriptors in ``launch.args``.
+    """Launch a kernel on real tensors, which replace the :class:`Tensor` descriptors in ``launch.args``.
 
     Options that only AMD's backend knows are dropped on other GPUs and in Triton's interpreter, so that kernels can be
     checked there.

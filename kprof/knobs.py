@@ -28,13 +28,13 @@ def spellings(role: str) -> tuple[str, ...]:
 
 
 def is_tile_name(name: str) -> bool:
-    """Return whether a knob sizes a tile: ``BLOCK_M``, ``TILE_K``, and the short ``BM``, ``B_N``, ``BQ``, ``BKV``."""
+    """Return whether a knob is a tile's size: ``BLOCK_M``, ``TILE_K``, and the short ``BM``, ``B_N``, ``BQ``, ``BKV``."""
     upper = name.upper()
     return "BLOCK" in upper or "TILE" in upper or _SHORT.fullmatch(upper) is not None
 
 
 def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
-    """Return the knobs that define the tile: sizes of blocks and tiles, and the number of wavefronts."""
+    """Return the knobs that define the tile of a workgroup: sizes of blocks and tiles, and the number of wavefronts."""
     names = list(knobs)
     roles = role_names(names)
     sizes = {roles[role] for role in "mnk" if role in roles}
@@ -42,7 +42,7 @@ def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
 
 
 def tile_of(config: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the tile of a configuration; configurations with the same tile differ only in finer knobs."""
+    """Return the values of a configuration's tile knobs; configurations with equal tiles differ only in other knobs."""
     return tuple((name, config[name]) for name in sorted(tile_names(config)))
 
 

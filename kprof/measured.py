@@ -1,4 +1,4 @@
-"""Results of measurements of a kernel, as part of ``kprof.report/1`` and ``kprof.advice/1``."""
+"""Measurements of a kernel compared with its report, as part of ``kprof.report/1`` and ``kprof.advice/1``."""
 
 from typing import Literal
 
@@ -10,13 +10,13 @@ Verdict = Literal["confirmed", "refuted", "cannot tell"]
 
 
 class Key(msgspec.Struct, frozen=True):
-    """A property that is compared to match a compiled kernel with a measured one.
+    """A property that was compared to decide whether a measured kernel is the compiled one.
 
     Attributes:
         name: ``name``, ``num_warps``, ``lds_bytes``, ``vgprs``, ``source`` (the hash of Inductor's file),
             ``instructions``, or the first instruction that differs.
         computed: value of the compiled kernel.
-        measured: value as the profiler wrote it.
+        measured: value that the profiler wrote.
         agrees: True if both values can belong to the same program, allowing for the profiler's rounding.
     """
 
@@ -30,8 +30,8 @@ class Match(msgspec.Struct, frozen=True):
     """The measured kernel that was matched with the compiled one.
 
     Attributes:
-        source: ``counters``, ``trace`` or ``thread trace``; a thread trace matches for sure when every instruction is
-            the same.
+        source: ``counters``, ``trace`` or ``thread trace``; a thread trace is a sure match if every instruction is the
+            same.
         kernel: normalised name in the measurement.
         keys: properties that were compared; a property that either side does not record is not listed.
         confidence: ``sure``: name, wavefronts, LDS and (if recorded) registers agree. ``likely``: wavefronts and LDS do
@@ -56,7 +56,7 @@ class Fact(msgspec.Struct, frozen=True):
         id: metric as in ``kprof counters metrics``, or ``time_share``, ``mean_ns``, ``roofline_share``,
             ``waves_per_simd``, ``workgroups``, ``scratch_bytes``.
         value: the number, in ``unit``.
-        computed: value expected from the compiled kernel, if there is one.
+        computed: value that follows from the compiled kernel, if any.
         remark: explanation of a number that stands out.
     """
 
@@ -72,13 +72,13 @@ class Judgement(msgspec.Struct, frozen=True):
     """Verdict of the measurement on one finding.
 
     Attributes:
-        finding: index into the kernel's findings as the static analysis ranks them.
+        finding: position of the finding in the order of the static analysis.
         rule, name, severity, message, place: copied from the finding.
         standing: ``confirmed``: the problem was measured. ``refuted``: the measurement shows that the problem is absent
             or that something else limits the kernel. ``not measured``: no measured number decides.
-        words: the numbers, and why they decide.
+        words: the measured numbers, and why they lead to the verdict.
         numbers: measured values by metric, for the metrics that were used.
-        collect: counters that would decide.
+        collect: counters that would lead to a verdict, if collected.
     """
 
     finding: int
@@ -127,8 +127,8 @@ class LineComparison(msgspec.Struct, frozen=True):
 
     Attributes:
         place: ``file:line``; ``?`` for instructions without one.
-        measured: latency, plus idle cycles if they are recorded.
-        stalled: part of these cycles in which nothing could issue; ``None`` when the trace does not record it.
+        measured: the line's latency, plus its idle cycles if they are recorded.
+        stalled: part of these cycles in which no instruction could be issued; ``None`` if the trace does not record it.
         modelled: predicted cycles; ``None`` without a prediction for the line.
     """
 
@@ -139,13 +139,13 @@ class LineComparison(msgspec.Struct, frozen=True):
 
 
 class LoopComparison(msgspec.Struct, frozen=True):
-    """One iteration of a loop, traced and modelled, without inner loops.
+    """Measured and modelled cycles of one iteration of a loop, without inner loops.
 
     Attributes:
         header: label of the loop's first block.
         lines: ``[first, last]`` source line by file name.
         iterations: number of iterations over all traced wavefronts.
-        measured: cycles from one iteration of a wavefront to its next.
+        measured: cycles from the start of one iteration of a wavefront to the start of the next.
         stalled: part of these cycles in which nothing could issue; ``None`` when the trace does not record it.
         modelled: predicted cycles; ``None`` without a prediction.
         by_line: the lines with the most cycles.
@@ -173,10 +173,10 @@ class Measured(msgspec.Struct, frozen=True):
         matches: matched kernels, at most one from each kind of measurement.
         judgements: one verdict per finding: confirmed findings first, refuted ones last, worst severity first.
         facts: measured numbers, including those without a finding.
-        collect: options for rocprofv3 that would collect the missing counters, one run of the program each.
-        notes: what could not be determined, and why.
+        collect: options for rocprofv3 that collect the missing counters; each entry needs one run of the program.
+        notes: sentences on what could not be determined, and why.
         comparisons: quantities that were both measured and modelled.
-        loops: loops of a thread trace whose instructions equal the kernel's.
+        loops: loops of a thread trace, if its instructions equal the kernel's.
     """
 
     gpu: str

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from kprof.api.analyze import Analysis
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
-"""Folders with captures of cells, from which results are read later; deleted at the end of the process."""
+"""Folders with the captures of cells.
+
+They are kept until the process ends, because results are read from them later.
+"""
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -54,7 +57,7 @@ def run(shell: Any, line: str, cell: str | None) -> "Analysis | None":
 
     Args:
         shell: IPython's shell, in which the cell runs: ``run_cell`` and ``user_ns``.
-        line: arguments behind the magic's name.
+        line: arguments after ``%kprof`` or ``%%kprof``.
         cell: text of the cell; ``None`` for ``%kprof``.
 
     Returns:
@@ -83,7 +86,7 @@ def run(shell: Any, line: str, cell: str | None) -> "Analysis | None":
 
 
 def _launches(shell: Any, cell: str, arch: str | None) -> Path | None:
-    """Run a cell on the simulated GPU; return the capture of its launches, or ``None`` if the cell raised."""
+    """Run a cell on the simulated GPU; return the capture of its launches, or ``None`` if the cell fails."""
     from kprof.recording.scope import capture
 
     _folders.append(tempfile.TemporaryDirectory(prefix="kprof-cell-"))
@@ -110,7 +113,7 @@ def _kernels(after: Mapping[str, Any], before: Mapping[str, Any], named: list[st
             raise TargetError(f"the cell defines no {name}")
     if named:
         return [after[name] for name in named]
-    # Triton's wrappers of a function: @triton.jit, @triton.autotune, @triton.heuristics.
+    # Objects that @triton.jit, @triton.autotune or @triton.heuristics returned.
     defined = [
         value
         for name, value in after.items()
@@ -125,7 +128,7 @@ def _kernels(after: Mapping[str, Any], before: Mapping[str, Any], named: list[st
 
 
 def _line(kernel: Any) -> int:
-    """Return the line at which the function of a kernel begins."""
+    """Return the first line of a kernel's function."""
     while hasattr(kernel, "fn"):
         kernel = kernel.fn
     return int(kernel.__code__.co_firstlineno)
@@ -152,7 +155,7 @@ def _words(line: str) -> tuple[list[str], dict[str, Any]]:
 
 
 def _taken(option: Declared) -> dict[str, Any]:
-    """Return argparse's arguments for an option; an option that is not on the line becomes ``None``."""
+    """Return the arguments that declare an option to argparse; if it is not on the line, its value is ``None``."""
     if option.option.kind is not None:
         return {"action": "append"} if option.option.kind.several else {}
     if option.type is bool:

@@ -12,7 +12,7 @@ from kprof import children
 def installed_from() -> tuple[str, str]:
     """Return the repository's address and the commit that this kprof was installed from, or empty strings.
 
-    For an installation from a checkout: its remote repository and the commit that is checked out.
+    For an installation from a checkout, these are its remote repository and the commit that is checked out.
     """
     try:
         told = distribution("kprof").read_text("direct_url.json")

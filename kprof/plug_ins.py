@@ -1,6 +1,6 @@
 """Load extensions of kprof, found through the entry points of installed distributions.
 
-A distribution adds a command in the group ``kprof.commands`` (a module, as those in ``kprof/cli``), a public function
+A distribution adds a command in the group ``kprof.commands`` (a module like those in ``kprof/cli``), a public function
 in ``kprof.functions``, checks of files in ``kprof.checks``, a document with a schema in ``kprof.documents``, and
 analyzers in ``kprof.analyzers``.
 """
@@ -20,7 +20,7 @@ _APART = {
     "kprof.documents": {"server-configs": _SERVERS},
     "kprof.functions": {"lint_configs": _SERVERS, "server_configs": _SERVERS},
 }
-"""Extensions in kprof's own wheel that are outside the core, with their package, so that a message can name it."""
+"""Extensions in kprof's own wheel but outside its core, with their package, so that an error can name it."""
 
 
 class MissingPackageError(KprofError):
@@ -70,7 +70,7 @@ def packages() -> list[str]:
 
 
 def installed(group: str) -> list[str]:
-    """Return the names of the entry points whose package is installed, sorted; a removed package has none."""
+    """Return the sorted names of the entry points whose package is installed."""
     return sorted(name for name, entry in entries(group).items() if _is_installed(entry))
 
 
@@ -92,7 +92,7 @@ def _missing(name: str, package: str) -> str:
 def install_command(extra: str) -> str:
     """Return the command that installs the packages of one of kprof's extras.
 
-    The command names the packages and not kprof, since only the packages are on an index.
+    The command names the extra's packages instead of kprof, because kprof itself is not on a package index.
 
     Args:
         extra: name of the extra, for example ``view``.

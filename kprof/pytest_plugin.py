@@ -1,6 +1,6 @@
 """The pytest plug-in: ``pytest --kprof``, the marker behind ``kprof.budget``, and the fixture ``kprof_capture``.
 
-Every pytest loads this module if kprof is installed, so it imports nothing of kprof before a test needs it.
+Every pytest run loads this module if kprof is installed, so it imports other kprof modules only when a test needs them.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -23,7 +23,7 @@ _MARKER = "kprof_budget"
 
 @dataclass(frozen=True)
 class PytestRecording:
-    """Recording of the launches inside ``with kprof_capture() as recorded:``, for queries afterwards.
+    """Recording of the launches inside ``with kprof_capture() as recorded:``, to be queried afterwards.
 
     Attributes:
         path: the capture's directory.
@@ -76,7 +76,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Report how many budgets were not checked, because tests were skipped, deselected or expected to fail."""
+    """Report how many budgets were not checked because their tests were skipped, deselected or expected to fail."""
     if not terminalreporter.config.getoption("--kprof"):
         return
     found = {
@@ -134,7 +134,7 @@ def _limits(item: pytest.Item, marks: Sequence[pytest.Mark]) -> "tuple[str, Budg
 def kprof_capture(request: pytest.FixtureRequest) -> Callable[..., AbstractContextManager[PytestRecording]]:
     """Record launches inside a ``with`` statement, without a GPU, for ``--kprof-arch`` or the given ``arch``.
 
-    The statement's target is a :class:`PytestRecording`.
+    ``as`` assigns a :class:`PytestRecording`.
     """
 
     def record(arch: str | None = None) -> AbstractContextManager[PytestRecording]:
@@ -151,7 +151,7 @@ def _recording(config: pytest.Config, arch: str) -> Iterator[PytestRecording]:
     from kprof.recording.scope import capture
 
     folder = Path(tempfile.mkdtemp(prefix="kprof-test-"))
-    # Tests look at the recording after they end, so its folder is deleted at the end of the session.
+    # Tests read the recording after the ``with`` statement, so its folder is deleted only at the end of the session.
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     with capture(arch, folder / "capture", execute=False) as recording:
         yield PytestRecording(recording.path)

@@ -8,7 +8,7 @@ class RooflineLevel(msgspec.Struct, frozen=True):
 
     Attributes:
         name: ``lds``, ``l1``, ``l2``, ``mall`` or ``hbm``.
-        bytes: bytes of all lanes in the whole launch.
+        bytes: bytes that all lanes move through this level in the whole launch.
         peak_gbs: the GPU's published peak in GB/s; ``None`` if not known.
     """
 
@@ -33,6 +33,6 @@ class Roofline(msgspec.Struct, frozen=True):
 
     @property
     def main_kind(self) -> str | None:
-        """Kind of arithmetic to rate a launch by: that of the matrix units if used, else the most frequent."""
+        """Kind of arithmetic by which a launch is rated: that of the matrix units if used, else the most frequent."""
         matrix = (kind for kind in self.flops if kind.startswith("matrix"))
         return next(matrix, next(iter(self.flops), None))

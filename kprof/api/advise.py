@@ -1,4 +1,4 @@
-"""``kprof.advise``: search for better knobs by recompiling, and compare findings with measurements."""
+"""``kprof.advise``: search for better knobs by recompiling, and compare a kernel's findings with measurements."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advised(Result):
-    """Advice on a kernel: what other knobs would change, and which findings the measurements confirm.
+    """Advice on a kernel: what other knob values would change, and which findings the measurements confirm.
 
     Attributes:
         trials: the compiled configurations and their results; ``None`` without a search, or for several kernels.
-            Resources and instructions are those of the compiled programs, times in microseconds are predicted.
+            Resources and instructions are read from the compiled code; times, in microseconds, are predicted.
         measured: the findings compared with measurements; ``None`` when no measurements were given.
         report: report of the measured kernel; ``None`` when no measurements were given.
-        notes: remarks on how the advice was made, for example the GPU that was assumed.
+        notes: remarks on how the advice was computed, for example the GPU that was assumed.
         kernels: results of each kernel of a capture or a program, with the change to make in its files. Empty for
             other targets.
     """
@@ -46,7 +46,7 @@ class Advised(Result):
 
     @property
     def best(self) -> "Sequence[Evaluation]":
-        """Trials that are better than the start, best first; each has a ``config`` and a ``change``."""
+        """Trials that are better than the start configuration, best first; each has a ``config`` and a ``change``."""
         return self.trials.best if self.trials is not None else ()
 
     @property
@@ -69,7 +69,7 @@ class Advised(Result):
 
     @property
     def untried(self) -> bool:
-        """Whether there is no result: the budget ended before the first compile, and nothing was measured."""
+        """Whether there is no result: the budget ended before the first compile, and no measurements were given."""
         trials = self.trials if self.measured is None else None
         return trials is not None and trials.left > 0 and trials.tried == 0
 
@@ -113,7 +113,7 @@ class Advised(Result):
         return measured_text.verdict(self.measured)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per trial, the start first: ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``,
+        """One row per trial: ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``,
         ``time_us``, ``low_us``, ``high_us``, ``vgpr_spills``, ``vgprs``, ``waves`` per SIMD and ``lds_bytes``.
         """  # noqa: D205 - one sentence
         from kprof.api.frames import trials_frame
@@ -135,18 +135,18 @@ def advise(
     progress: Callable[[int, str], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Advised:
-    """Try other knobs by recompiling, and report what they change. No GPU is used.
+    """Recompile a kernel with other knob values, and report what they change. No GPU is used.
 
     With ``counters`` or ``trace``, the findings are first compared with the measurements. Spills, registers, occupancy
-    and instructions are read from compiled programs; time is predicted.
+    and instructions are read from the compiled code; time is predicted.
 
     For a kernel of a capture, other compiler options are tried on the recorded TTIR. Other tiles need the recorded
-    program to run again up to the launch, which is done only if the program's files are here and unchanged.
+    program to run again up to the launch, which is done only if the program's files exist and are unchanged.
 
     Args:
         target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture; ``CAPTURE::NAME`` is
             one kernel of a capture. With ``program``, a Python file to run, or ``None``.
-        options: the knobs to start from, and how other knobs are searched.
+        options: the knob values to start from, and settings of the search.
         program: a program to record and advise on: its command, or only its arguments if ``target`` is its file.
         progress: called with the number of finished compiles and a short text.
         tell: called with a description of each program that is run.
@@ -155,7 +155,7 @@ def advise(
         TargetError: the kernel does not exist or has no cases, or the target holds several kernels.
         CompileError: the unchanged kernel does not compile.
         InputError: a measurement cannot be read, or does not contain the kernel.
-        KprofError: more than one architecture is named, or there is nothing to do.
+        KprofError: more than one architecture is named, or neither a search nor a comparison is requested.
     """
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.tuning.known_advice import remember
@@ -193,7 +193,7 @@ class _Search:
     tell: Callable[[str], None] | None
 
     def of_program(self, target: TargetLike | None, program: Sequence[str], gpu: str) -> "list[AdvisedKernel]":
-        """Record a program and return advice on the kernels that it launches."""
+        """Record a program, and return advice on each kernel that it launches."""
         from kprof.api.programs import recording
 
         with recording(target, program, gpu, jobs=self.options.jobs, options=self.options) as (capture, again):
@@ -202,7 +202,7 @@ class _Search:
         return [replace(kernel, target=kernel.name) for kernel in kernels]
 
     def of_capture(self, capture: str, gpu: str, again: "RelaunchedProgram | None" = None) -> "list[AdvisedKernel]":
-        """Return advice on the kernels of a capture; an empty ``gpu`` means the GPU it was recorded for."""
+        """Return advice on the kernels of a capture; an empty ``gpu`` means the GPU for which it was recorded."""
         from kprof.hardware.machine import load_gpu
         from kprof.targets.usable_options import check, given
         from kprof.tuning.recorded import advise as advised
@@ -225,7 +225,7 @@ class _Search:
         return list(found)
 
     def of_kernel(self, target: TargetLike, gpu: str) -> "Trials":
-        """Return trials of a kernel with cases, or of a function whose launch is described by the options."""
+        """Return trials of a kernel with cases, or of a function whose launch the options describe."""
         from kprof.hardware.machine import load_gpu
         from kprof.targets.target import kernel_of
         from kprof.tuning.trials import advise as tried

@@ -33,7 +33,7 @@ class Program:
 
     Attributes:
         loaded: the kernel.
-        folders: folders with its sources; ``None`` if it was compiled here, so that its source paths can be trusted.
+        folders: folders with its sources; ``None`` if kprof compiled it, because its source paths can then be trusted.
     """
 
     loaded: "LoadedKernel"
@@ -182,7 +182,7 @@ def analyzed(
 
     Args:
         targets: kernels, files or folders to analyse.
-        options: how sources are compiled, and measurements of them.
+        options: how sources are compiled, and measurements to compare with.
         dump: a folder to which each compiler stage is written.
         worst: a finding of at least this severity makes the verdict ``regression``.
         keep_going: set the verdict to ``cannot_tell`` instead of raising if a target cannot be analysed.
@@ -223,7 +223,7 @@ class _Wanted:
         keep: whether to keep the instructions of the analysed kernels.
         names: names of all kernels seen so far; filled by :meth:`kernels`.
         measured: measurements to merge into the reports, or ``None``.
-        try_cures: whether to compile cheap fixes of costly findings.
+        try_cures: whether to compile the cheap fixes of costly findings, to see their effect.
     """
 
     options: KernelOptions
@@ -304,7 +304,7 @@ class _Wanted:
                 yield self._cured(with_advice(entry), own), Program(loaded, sources)
 
     def _cured(self, entry: KernelReport, job: "TargetJob | None") -> KernelReport:
-        """Return the report with compiled cheap fixes of its costly findings, if enabled and if the source is known."""
+        """Compile cheap fixes of a report's costly findings and add the results, if enabled and the source is known."""
         if not self.try_cures or job is None:
             return entry
         from kprof.tuning.cures import with_cures
@@ -314,7 +314,7 @@ class _Wanted:
     def _under_other_releases(
         self, target: TargetLike, kernels: list[tuple[KernelReport, Program | None]]
     ) -> list[tuple[KernelReport, Program | None]]:
-        """Add results of neighbouring Triton releases to the reports, if those releases are installed here."""
+        """Add results of neighbouring Triton releases to the reports, if those releases are installed."""
         if not isinstance(target, str | Path) or not self._is_source(target):
             return kernels
         if not self.try_cures or self.dump is not None or self.options.passes:
@@ -343,7 +343,7 @@ class _Wanted:
         return resolve(target).kind in _SOURCES
 
     def _source_folders(self, target: TargetLike) -> Sequence[Path] | None:
-        """Return folders that limit which source files are shown; ``None`` if the kernel is compiled here.
+        """Return the folders whose source files may be shown; ``None`` (any) if kprof compiles the kernel.
 
         A precompiled kernel may name any path in its debug information, so its paths are not trusted.
         """
@@ -354,7 +354,7 @@ class _Wanted:
 
 
 def _measured_gpu(measured: "Joining | None", targets: Sequence[TargetLike]) -> str:
-    """Return the measured GPU, for which sources are compiled without ``--arch``; "" if it does not apply."""
+    """Return the measured GPU, the default of ``--arch``; "" without measurements or if a target is compiled code."""
     if measured is None or not all(resolve(target).kind in _SOURCES for target in targets):
         return ""
     return measured.measurement.name or ""

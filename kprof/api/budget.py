@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     import pytest
 
 MARKER = "kprof_budget"
-"""Name of the pytest marker that holds the limits: ``@pytest.mark.kprof_budget(vgpr_spills=0)`` is equivalent."""
+"""Name of the pytest marker with the limits; ``@pytest.mark.kprof_budget(vgpr_spills=0)`` has the same effect."""
 
 
 def budget(
@@ -21,7 +21,7 @@ def budget(
     waves_per_simd: float | None = None,
     time_us: float | None = None,
 ) -> "pytest.MarkDecorator":
-    """Return a decorator for tests: under ``pytest --kprof``, each kernel that the test launches must keep the limits.
+    """Return a decorator for tests: under ``pytest --kprof``, each kernel that a test launches must stay within limits.
 
     The test then runs without a GPU, as under ``kprof capture``: kernels are compiled but not run. Without ``--kprof``
     the decorator has no effect.

@@ -27,7 +27,10 @@ class Cached:
 
     @property
     def trouble(self) -> str | None:
-        """Reason why the cache cannot be used, or ``None``. The check creates the folder of entries: read it last."""
+        """Reason why the cache cannot be used, or ``None``.
+
+        Reading this property creates the folder of entries, so read it after the others.
+        """
         from kprof.cache import location
 
         return location.trouble(self.root) if self.root.exists() else None

@@ -78,7 +78,8 @@ def check(config_file: "Path_ | None" = None, *, options: CheckOptions) -> Check
     known, notes = _accepted(named)
     if known is not None:
         subjects += vanished(known, subjects)
-    # In a repository with several configurations, kprof might find another one in a parent folder; name it then.
+    # In a repository with several configurations, kprof might find another one in a parent folder; then the hint names
+    # the chosen one.
     above = os.path.relpath(chosen) if config_file is None and folder != Path.cwd() else ""
     document = _judged(settings, subjects, known, folder, rules, notes, above)
     if options.advise:
@@ -133,7 +134,7 @@ def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
 
 
 def _rules(settings: "Config", path: Path) -> dict[str, str]:
-    """Return the names of all rules by identifier, and check the rules that the configuration names.
+    """Return the names of all rules by identifier, and check that every rule in the configuration exists.
 
     Raises:
         KprofError: the configuration names an unknown rule, which would have no effect.
@@ -160,7 +161,7 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
 
 
 def _accepted(path: Path | None) -> "tuple[Baseline | None, list[str]]":
-    """Return the baseline and notes on it; the baseline is empty if its file does not exist yet."""
+    """Return the baseline and notes on it; it is empty if its file does not exist yet, and ``None`` without a path."""
     from kprof.gate.baseline import Baseline, read
 
     if path is None:
@@ -225,7 +226,7 @@ def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> 
     for subject in subjects:
         arch = subject.report.arch
         budget = settings.budget_for(subject.entry, arch)
-        # A baseline cannot accept these findings, so the next check would fail on them.
+        # A baseline cannot accept these findings, so the next check would fail because of them.
         found = (*cannot_launch(subject), *over_budget(subject, budget)) if subject.problem is None else ()
         refused += [f"{subject.kernel} on {arch}: {finding.message}: fails with any baseline" for finding in found]
     left = f", {len(failed)} could not be determined and kept their old state" if failed else ""

@@ -24,7 +24,7 @@ def cases(target: str) -> tuple[str, ...]:
 
 
 def architectures() -> dict[str, str]:
-    """Return the family of each architecture and the architecture of each product, by name."""
+    """Map the name of each architecture to its family, and the name of each product to its architecture."""
     from kprof.hardware import machine
 
     families = {name: machine.load(name).family for name in machine.architectures()}
@@ -32,7 +32,7 @@ def architectures() -> dict[str, str]:
 
 
 def rules() -> dict[str, str]:
-    """Return the name of each rule by its identifier."""
+    """Map the identifier of each rule to its name."""
     from kprof.api.rules import rules as all_rules
 
     return {rule.id: rule.name for rule in all_rules()}

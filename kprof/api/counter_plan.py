@@ -25,7 +25,7 @@ class CounterPlan(Result):
     """A plan of the counters to collect.
 
     Attributes:
-        plan: ``questions`` with the counters they need, and the profiler ``passes``.
+        plan: ``questions`` (findings or metrics) with the counters that they need, and the profiler ``passes``.
         product: name of the GPU: the product, or the architecture if no product was named.
     """
 

@@ -20,7 +20,7 @@ FIELDS = ("agent", "name", "grid", "workgroup", "lds", "vgprs")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterView(View):
-    """A view of the hardware counters of selected kernels. A run is a file or folder of any ROCm profiler.
+    """A view of the hardware counters of selected kernels. Each run is a file or folder that a ROCm profiler wrote.
 
     Attributes:
         chosen: the selected kernels, their runs, and the GPUs that they ran on.
@@ -46,7 +46,7 @@ class CounterView(View):
 
     @property
     def sides(self) -> "Sequence[Chosen]":
-        """The selected kernels: one selection, or the two that a comparison compares."""
+        """The selections of kernels that the view shows: one, or two for a comparison."""
         return [self.chosen]
 
     @property
@@ -81,7 +81,7 @@ class CounterView(View):
             yield f"kprof: warning: {words}"
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - the tables have their own column for the run
-        """Return no extra leading columns."""
+        """Return no additional first columns for data frames."""
         return {}
 
 

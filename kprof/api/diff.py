@@ -92,16 +92,16 @@ def diff(
         old: a result of :func:`kprof.analyze`, or a target: a ``--json`` report, a capture or Triton cache directory,
             an ``.amdgcn``, ``.hsaco`` or ``.co`` file, a kernel.
         new: result or target to compare with ``old``; omitted with ``triton``, where ``old`` is a kernel or a capture.
-        options: how kernels are compiled, what is explained, and tolerances.
-        program: a command to record under each of ``triton``. With ``old``, the arguments of that Python file,
-            ``FILE.py`` or ``FILE.py::FUNCTION``.
+        options: how kernels are compiled, which changes are explained, and tolerances.
+        program: command to record under each release in ``triton``. If ``old`` is a Python file (``FILE.py`` or
+            ``FILE.py::FUNCTION``), only the arguments of that file.
         targets: with ``since``, the Python files, folders and ``FILE.py::FUNCTION`` to compare; empty compares the
             whole work tree.
         progress: called with a description of each step.
         waiting: called with a description of each download or wait.
 
     Raises:
-        TargetError: a side does not exist, its kind is unknown, or sides and options cannot be combined.
+        TargetError: a side does not exist, its kind is unknown, or the options do not apply to the sides.
         InputError: a file cannot be read.
         CompileError: a kernel does not compile, or a Triton release cannot be installed.
     """
@@ -161,7 +161,7 @@ def bisect(
     Args:
         target: a kernel, or a capture.
         options: how kernels are compiled, the good and bad releases, and tolerances.
-        program: a command to record under each release. With ``target``, the arguments of that Python file.
+        program: command to record under each release. If ``target`` is a Python file, only the arguments of that file.
         progress: called with a description of each step.
         waiting: called with a description of each download or wait.
 
@@ -239,7 +239,7 @@ def _versions(named: Sequence[str]) -> list[str]:
     """Return the requested Tritons in order: release numbers normalised, paths of interpreters and wheels unchanged.
 
     Raises:
-        CompileError: there is only one, or one is named twice.
+        CompileError: only one Triton is named, or one is named twice.
     """
     from kprof.compiler.installations import normalise
     from kprof.compiler.locations import is_path
@@ -329,7 +329,7 @@ def _sides(given: tuple[Side, Side], options: DiffOptions, tell: Tell) -> "list[
 
 
 def _upgrade(sides: "Sequence[Input]", targets: Sequence[str] = ()) -> list[str]:
-    """Return a note with the command that explains the regression, if different Tritons compiled the sides.
+    """Return a note with the command that explains the regression; no note if one Triton compiled both sides.
 
     Args:
         sides: the compared sides.

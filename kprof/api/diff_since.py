@@ -66,7 +66,7 @@ def _is_below(file: str, folder: str) -> bool:
 
 
 def _given(named: Sequence[tuple[str, str]], options: DiffOptions) -> "Iterator[SinceTarget]":
-    """Yield the functions named on the command line, if ``--signature`` says how they are launched."""
+    """Yield the functions named on the command line, if ``--signature`` describes their launch."""
     from kprof.diffing.compiled_sides import SinceTarget
 
     for file, function in named:
@@ -75,7 +75,7 @@ def _given(named: Sequence[tuple[str, str]], options: DiffOptions) -> "Iterator[
 
 
 def _written(repository: "Repository", options: DiffOptions) -> "Iterator[SinceTarget]":
-    """Yield one target for each case of each file with a ``KERNEL``, which says how kernels are launched."""
+    """Yield one target for each case of each file with a ``KERNEL``, which describes the kernel's launches."""
     from kprof.diffing.compiled_sides import SinceTarget
     from kprof.diffing.since import KERNEL
     from kprof.targets.library import read_entry

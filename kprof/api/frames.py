@@ -45,7 +45,7 @@ KERNEL_COLUMNS = {
     "warnings": "Int64",
     "notes": "Int64",
 }
-"""Columns of :func:`kernels_frame`, named as in ``kprof.report/1``; the last three are numbers of findings."""
+"""Columns of :func:`kernels_frame`, named as in ``kprof.report/1``; the last three are counts of findings."""
 
 FINDING_COLUMNS = {
     "kernel": "string",

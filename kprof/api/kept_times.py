@@ -1,4 +1,4 @@
-"""Compare times that ``kprof bench --keep`` measured with predicted ones, without a GPU, for ``kprof validate``."""
+"""Compare times that ``kprof bench --keep`` measured with predicted times, for ``kprof validate``; needs no GPU."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -109,7 +109,7 @@ def _product(times: "BenchReport") -> "Product | None":
 
 
 def _condition(timing: "Timing", call: "KeptCall") -> Condition:
-    """Return the cache state that a timed call finds: calls cycle through several sets of inputs and outputs."""
+    """Return the cache state at the start of a timed call. Calls cycle through several sets of inputs and outputs."""
     graph = timing.method == "graph"
     how = "a device graph replayed" if graph else "each call between two events"
     return Condition(
@@ -148,7 +148,7 @@ def _measured(
 
 
 def _is_own(measurement: "Measurement") -> bool:
-    """Return whether a call launches only kernels of the kernel's own file."""
+    """Return whether the provider of a measured call launches only kernels of the kernel's own file."""
     from kprof.targets.library import bundled
 
     return measurement.provider in {*_OWN, *bundled()}

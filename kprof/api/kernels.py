@@ -59,7 +59,7 @@ def kernel(target: str, arch: Names = ARCHITECTURES) -> dict[str, Any]:
 
 
 def _architectures(given: Names) -> Sequence[str]:
-    """Return the architectures of names, which may be architectures or products."""
+    """Return the architecture that each name means; a name is an architecture or a product."""
     if given == ARCHITECTURES:
         return ARCHITECTURES
     from kprof.hardware import machine

@@ -65,7 +65,7 @@ class Measurements(Result):
         return plain_frame(rows, rows[0] if rows else ())
 
     def draw(self, path: "Path_") -> None:
-        """Draw the rates over the cases as SVG, with one line per provider.
+        """Draw the throughput over the cases as SVG, with one line per provider.
 
         Raises:
             KprofError: the file cannot be written.
@@ -166,7 +166,7 @@ def _run(kernel: "Kernel", plan: bench.Plan, progress: Callable[[Measurement], N
 
 
 def _tuned(kernel: "Kernel", table: "Path_ | None") -> Any:
-    """Return a function that looks up configurations for the provider ``tuned`` in the table; ``None`` without one."""
+    """Return a function that looks up configurations of the provider ``tuned`` in a table; ``None`` without one."""
     if table is None:
         return None
     from kprof.tuning import dispatch_table
@@ -219,7 +219,7 @@ def _with_reports(report: BenchReport, folder: str) -> BenchReport:
 
 
 def _table_before(path: "Path_ | None") -> "Table | None":
-    """Read the dispatch table to extend before anything is measured, so that a bad file is reported early."""
+    """Read the dispatch table to extend. This happens before measurements, so that a bad file is reported early."""
     from kprof.tuning import dispatch_table
 
     return dispatch_table.read(os.fspath(path)) if path is not None and Path(path).exists() else None

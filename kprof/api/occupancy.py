@@ -26,14 +26,15 @@ CURVES = {"vgpr": "VGPRs", "lds": "bytes of LDS", "num-warps": "waves per workgr
 
 @dataclass(frozen=True)
 class KernelOccupancy:
-    """Occupancy of one kernel, or of one set of numbers, on one architecture.
+    """Occupancy of one kernel, or of given resource counts, on one architecture.
 
     Attributes:
-        name: the kernel's name; "" for numbers.
+        name: the kernel's name; "" for given resource counts.
         arch: architecture, such as ``gfx942``.
         product: the GPU product; "" if none was named.
         demand: resources used: registers per lane, LDS bytes and wavefronts per workgroup.
-        occupancy: wavefronts per SIMD, the limiting resource, the limit by each resource alone, and the next step.
+        occupancy: wavefronts per SIMD, the limiting resource, the limit by each resource alone, and what to reduce for
+            one more wavefront.
         launch_problems: reasons why the kernel cannot be launched; empty if it can.
         notes: remarks on a computation method other than the hardware's.
         curve: occupancy over one resource; empty unless requested.
@@ -151,16 +152,17 @@ class Occupancies(Result):
 
 @keywords
 def occupancy(target: "str | os.PathLike[str] | None" = None, *, options: OccupancyOptions) -> Occupancies:
-    """Compute the wavefronts per SIMD and their limit, from numbers or for a kernel. No GPU is used.
+    """Compute the wavefronts per SIMD and their limit, for a kernel or for given resource counts. No GPU is used.
 
     Args:
-        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object; ``None`` for numbers.
-        options: how the kernel is compiled, and numbers, which replace the kernel's own.
+        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object; ``None`` for given
+            resource counts.
+        options: how the kernel is compiled, and resource counts, which replace those of the kernel.
 
     Raises:
         HardwareError: an architecture is not known.
         TargetError: the target does not exist or holds no kernel.
-        KprofError: a number is missing, or impossible on the architecture.
+        KprofError: a resource count is missing, or impossible on the architecture.
     """
     given = {
         "vgpr": options.vgpr,
@@ -210,7 +212,7 @@ def _from_target(
 
 
 def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInput":
-    """Return a compiled kernel's demand, with the given numbers instead of its own."""
+    """Return the resources that a compiled kernel uses, with the given numbers instead of its own."""
     from kprof_analyzers.occupancy import from_registers
 
     shared = kernel.metadata.get("shared", kernel.shared_bytes)
@@ -226,7 +228,7 @@ def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInp
         num_warps=numbers.get("num_warps", warps),
     )
     if {"vgpr", "agpr"} & numbers.keys():
-        # Other register counts mean another compile, to which the padding of this one does not apply.
+        # Other register counts stand for another compile, for which this compile's padding of registers is meaningless.
         demand = replace(demand, padded_vgpr=None, padded_sgpr=None)
     return replace(demand, **numbers)
 
@@ -254,7 +256,7 @@ def _result(name: str, product: str, demand: "OccupancyInput", options: Occupanc
 
 
 def _notes(demand: "OccupancyInput", method: str, llvm: int | None) -> list[str]:
-    """Return remarks on a computation method other than the hardware's."""
+    """Return remarks on the method of computation; none for the hardware's own rule."""
     if method == "llvm":
         from kprof_analyzers.occupancy.llvm import ROUNDING_LLVM
 

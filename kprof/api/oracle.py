@@ -28,10 +28,13 @@ def oracle(
 def oracle(
     candidate: Source | list[Source] | list[str] | list[Path], reference: str, *, options: OracleOptions
 ) -> OracleAnswer | list[OracleAnswer]:
-    """Judge candidates for a kernel. Results are reproducible. The case is trusted, candidates are not.
+    """Check candidates for a kernel: whether they compile and are correct, and their predicted time.
 
-    A candidate is a file with a Triton function that replaces the function that the case launches; it has the same name
-    and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case.
+    Results are reproducible.
+
+    A candidate is a file with a Triton function that replaces the function that the case launches; both have the same
+    name and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case. The case is
+    trusted, but candidates are not, and run in a sandbox.
 
     Args:
         candidate: the candidate's text, or its file as a ``Path``; a list returns answers in the same order.
@@ -110,7 +113,7 @@ def _text(source: Source) -> str:
 
 
 def summary_of(names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
-    """Return one line: the number of ok candidates, the fastest by prediction, and why the first failed one failed.
+    """Return one line: the number of ok candidates, the fastest by prediction, and why the first failing one fails.
 
     Args:
         names: names of the candidates' files.
@@ -131,6 +134,6 @@ def summary_of(names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
 
 
 def document_of(case: str, arch: str, names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
-    """Return the answers as JSON of schema ``kprof.oracle/1``, as ``kprof oracle`` writes them; ``names`` are files."""
+    """Return the answers as ``kprof oracle`` writes them (``kprof.oracle/1``); ``names`` are the candidates' files."""
     listed = [{"file": name, **answer.document} for name, answer in zip(names, answers, strict=True)]
     return json.dumps({"schema": "kprof.oracle/1", "case": case, "arch": arch, "answers": listed}, indent=2)

@@ -1,7 +1,7 @@
 """Run commands with ``--triton`` in their own process, which imports the named Triton.
 
 A process cannot replace an imported module. Therefore the command runs again in a process whose module path begins with
-the named Triton, so that it compiles, records and judges as if that were the installed one.
+the named Triton, so that every part of kprof uses it as if it were installed.
 """
 
 import sys

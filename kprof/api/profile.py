@@ -39,7 +39,7 @@ class Profile(Result):
         document: the JSON document that ``kprof profile --json`` writes. Times are microseconds.
         calls: all launches and operator calls, in order.
         kernel_pages: file names of the pages of Triton kernels, next to the page that :func:`profile` wrote.
-        others: profiles of further GPUs, if several were named.
+        others: profiles of the other GPUs, if several were named.
     """
 
     document: "ProfileDocument"
@@ -75,9 +75,10 @@ class Profile(Result):
         return profile_page(every, self.kernel_pages)
 
     def to_kineto(self) -> str:
-        """Return the step as a trace in Kineto's format, marked as predicted, for kprof's trace commands.
+        """Return the predicted step as a trace in Kineto's format, marked as predicted, for kprof's trace commands.
 
-        With repeated layers, the trace's metadata says so, and each kernel that was not recorded names its repetition.
+        If layers were extrapolated, the trace's metadata says so, and each kernel that was not recorded contains the
+        number of its repetition.
 
         Raises:
             KprofError: the profile covers several GPUs, but a trace describes one.
@@ -100,11 +101,11 @@ def profile(target: "str | os.PathLike[str] | Sequence[str]", *, options: Profil
     divided by the share of the roofline that such operators reached in public traces. Host time, overlap between
     streams and other ranks are not modelled.
 
-    With several GPUs the program runs once for each, since its launches may depend on the GPU; a capture belongs to one
-    architecture, and by default to the GPU it was recorded for. With ``html``, each Triton kernel gets its own page for
-    the first GPU. ``advise`` searches better knobs for kernels with at least 5 % of the step on the first GPU; for that
-    a program that ran no longer than ``advise`` seconds is run again. With ``layers``, the program is run with 1 and 2
-    layers (for ``4,8,32`` with 4 and 8), and the difference is extrapolated to the requested number.
+    With several GPUs the program runs once for each, since its launches may depend on the GPU. A capture belongs to one
+    architecture; the default is the GPU that it was recorded for. With ``html``, each Triton kernel gets its own page
+    for the first GPU. ``advise`` searches better knobs for kernels that take at least 5 % of the step on the first GPU;
+    for this search, a program that ran no longer than ``advise`` seconds is run again. With ``layers``, the program is
+    run with 1 and 2 layers (for ``4,8,32`` with 4 and 8), and the difference is extrapolated to the requested number.
 
     Args:
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
@@ -171,7 +172,7 @@ def _check_layers(target: object, *, advise: bool) -> None:
 
 @dataclass(frozen=True)
 class _Again:
-    """A program that a search may run again: ``None`` for the program named in the capture, and whether to run it."""
+    """How a search repeats launches: the program (``None``: as in the capture), and whether it may be run again."""
 
     program: "RelaunchedProgram | None" = None
     run: bool = True

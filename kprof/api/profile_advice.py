@@ -21,7 +21,7 @@ class Searched:
     """Results of the searches.
 
     Attributes:
-        changes: configurations that are predicted to be faster, each for all launches of its kernel.
+        changes: configurations that are predicted to be faster, one for all launches of a kernel.
         notes: sentences that say why a kernel with a large share has no such configuration.
     """
 
@@ -75,7 +75,7 @@ def search(
         only=list(asked),
     )
     for kernel in found:
-        # The target of a kernel that failed to compile again is only its name.
+        # If a kernel failed to compile again, its target is only its name.
         named = (one for one in asked.values() if one.name == kernel.name)
         one = asked.get(kernel.target.rpartition(SEPARATOR)[2]) or next(named, None)
         if one is None:
@@ -94,7 +94,7 @@ def worth_searching(calls: "Sequence[StepCall]") -> bool:
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A specialisation of a kernel, with the total time in microseconds and the number of its launches."""
+    """A specialisation of a kernel, with the total time of its launches in microseconds and their number."""
 
     identifier: str
     name: str

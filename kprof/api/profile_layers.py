@@ -19,7 +19,7 @@ _NAMED = 8
 
 @dataclass(frozen=True)
 class Layers:
-    """Numbers of layers of the two runs and of the model.
+    """Layer counts of the two runs and of the model.
 
     Attributes:
         few, more: layer counts of the two runs.
@@ -32,7 +32,7 @@ class Layers:
 
     @property
     def steps(self) -> int:
-        """How many times the difference between the runs must be added to the first run to reach the model."""
+        """How often the difference between the two runs is added to the first run to reach the model's layer count."""
         return (self.wanted - self.few) // (self.more - self.few)
 
 
@@ -55,7 +55,7 @@ def layers_of(text: str) -> Layers:
 
 @dataclass(frozen=True)
 class OneRun:
-    """A program's profile with one number of layers.
+    """Profile of a program that ran with one of the layer counts.
 
     Attributes:
         document: document of the profile.
@@ -69,12 +69,12 @@ class OneRun:
 
 
 def scaled(program: Sequence[str], layers: Layers, by: str, one: Callable[[list[str]], OneRun]) -> OneRun:
-    """Profile a program with few and with more layers, and extrapolate linearly to the model's number of layers.
+    """Profile a program with ``few`` and with ``more`` layers, and extrapolate linearly to the model's layer count.
 
     Args:
         program: command of the program, with :data:`PLACE` in an argument.
-        layers: the numbers of layers.
-        by: grouping of the calls into rows.
+        layers: the layer counts.
+        by: how calls are grouped into rows.
         one: function that profiles a command.
 
     Raises:

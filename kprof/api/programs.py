@@ -33,7 +33,7 @@ def launches_of(
     """Run a file as ``__main__``, record its launches, and yield the recording as the target to analyse.
 
     The recording is deleted on exit. If the file launches no kernel, the given targets are yielded instead. The second
-    value has an error if the program failed after some launches, so that the recording is incomplete.
+    value is an error if the program failed after some launches, which makes the recording incomplete.
 
     Args:
         targets: one Python file; ``FILE.py::function`` selects the launches of one function.
@@ -82,7 +82,7 @@ def launches_of(
 
 
 def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
-    """Return the file to run, and the name of the function whose launches are wanted, or ""."""
+    """Return the file to run, and the name of the function whose launches are analysed, or "" for all launches."""
     (target, *others) = map(resolve, targets) if targets else [None]
     if target is None or others or target.kind is not TargetKind.SOURCE or target.path.suffix != ".py":
         hint = "FILE.py -- ARGS, or FILE.py::FUNCTION -- ARGS"

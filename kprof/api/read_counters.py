@@ -30,7 +30,7 @@ class Counters(Tables):
     """
 
     def __init__(self, data: "Data", paths: Sequence[str] = ()) -> None:
-        """Use :func:`read_counters`."""
+        """Wrap the data of files; :func:`read_counters` reads them and calls this."""
         super().__init__(_Frames(data))
         self.sources: list[ProfileFile] = data.sources
         self.data = data
@@ -59,7 +59,7 @@ class Counters(Tables):
             "agents": [_plain(row) for row in data.agents.to_dict("records")],
             "kernels": [_plain(row) for row in data.kernels.to_dict("records")],
             "counters": _sums(data),
-            # Counting the other tables of a database would load millions of rows.
+            # Only counted if the tables are loaded, because counting would load millions of rows of a database.
             "rows": {name: len(data.table(name)) for name in data.names()} if data.is_loaded else {},
         }
 

@@ -22,7 +22,7 @@ class IntermediateCode(Result):
     Attributes:
         path: the file.
         modules: the module of a file, or for a dump the last module of each compile, with its passes.
-        walks: the paths of values through LDS, for each module.
+        walks: for each module, the writes and reads of values in LDS.
     """
 
     path: str

@@ -18,7 +18,8 @@ class LibraryResults(Result):
     """The rows of one file.
 
     Attributes:
-        results: the tool that wrote the file, the file's facts and rows, and the records that were skipped.
+        results: the tool that wrote the file, the properties in the file's header, its rows, and the records that were
+            skipped.
     """
 
     results: "ToolResults"
@@ -40,7 +41,7 @@ class LibraryResults(Result):
 
     @property
     def summary(self) -> str:
-        """The number and kind of rows, and of skipped records, in one line."""
+        """The number and kind of the rows, and the number of skipped records, in one line."""
         from kprof.reporters.results_text import verdict
 
         return verdict(self.results)

@@ -26,7 +26,7 @@ class Trace(Tables):
     """
 
     def __init__(self, linked: "LinkedTables") -> None:
-        """Use :func:`read_trace`."""
+        """Wrap the tables of a trace; :func:`read_trace` reads them and calls this."""
         from kprof.inputs.torch_profiler.tables import frames
 
         super().__init__(frames(linked))

@@ -19,7 +19,7 @@ class TunableOp(Result):
     """The best solution of each GEMM. Times are in milliseconds.
 
     Attributes:
-        results: validators, and the solutions in the file.
+        results: the file's validator lines, and its solutions.
         gains: gain of tuning for each problem whose default time is known.
     """
 

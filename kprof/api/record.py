@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kprof.captures.model import Capture
     from kprof.recording.command import Ended
 
-# Free bytes below which the disk counts as full.
+# Number of free bytes below which the disk counts as full.
 _FULL = 1 << 16
 
 

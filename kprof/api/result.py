@@ -81,7 +81,7 @@ class Result(ABC):
         return list(dict.fromkeys([".json", *(each.extension for each in formats_of(self.kind)), ".csv"]))
 
     def _as(self, ending: str, target: Path) -> str | bytes:
-        """Return the content of a file with a suffix."""
+        """Return the content of the file to save, in the format of the suffix ``ending``."""
         from kprof.reporters.interface import ReportRequest
         from kprof.reporters.outputs import placed
         from kprof.reporters.registry import formats_of
@@ -97,7 +97,7 @@ class Result(ABC):
         raise KprofError(f"unknown file suffix {ending!r}", path=str(target), hint=f"Known suffixes: {known}")
 
     def details(self) -> "Mapping[int, Details]":
-        """Return details of kernels that are not in the document, by the kernel's position."""
+        """Return details of kernels, by the kernel's position, that a page shows in addition to the document."""
         return {}
 
 

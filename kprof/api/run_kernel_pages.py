@@ -1,4 +1,4 @@
-"""Pages of kernels that the page of a run links to."""
+"""Write the pages of kernels that the page of a run links to."""
 
 import os
 import re

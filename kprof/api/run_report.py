@@ -33,7 +33,8 @@ class RunReport(Result):
         traces: traces, each with its timeline, kernels, operators, steps and tree; empty with counters only.
         runs: the traces with each view over all of them; ``None`` without traces.
         metrics: metrics of the counters; ``None`` without counters.
-        roofline: kernels on the roofline; ``None`` without counters, or if it failed as ``notes`` explains.
+        roofline: kernels on the roofline; ``None`` without counters, or if ``notes`` explains why it could not be
+            computed.
         left_out: files of folders that could not be read.
         notes: sentences on what is missing from the page, and why.
         kernel_pages: file names of the kernels' pages next to the run's page, by kernel.
@@ -71,7 +72,7 @@ class RunReport(Result):
 
     @property
     def summary(self) -> str:
-        """The number of traces, their GPU time and largest loss, and the number of kernels with counters."""
+        """The number of traces, their GPU time and largest loss of time, and the number of kernels with counters."""
         from kprof.reporters.html.run import verdict
 
         return verdict(self.traces, self.metrics.kernels if self.metrics is not None else ())

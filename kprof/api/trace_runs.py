@@ -32,12 +32,12 @@ ROWS = 20
 
 @dataclass(frozen=True)
 class TracedRun:
-    """The data that all views compute from one reading of a trace.
+    """Data of a trace that is read once: the result of each view, and the timeline.
 
     Attributes:
         info: path, GPUs and ranks of the trace.
         parts: each view's result for the trace, by the view's name.
-        timeline: the streams as spans.
+        timeline: the activities of each stream, as spans.
         issues: issues found while reading.
     """
 
@@ -68,7 +68,7 @@ class TracedRun:
 
     @property
     def steps(self) -> "StepTable":
-        """Steps in order of time."""
+        """Steps in chronological order."""
         return self.parts["steps"]  # type: ignore[no-any-return]  # as above
 
     @property
@@ -152,10 +152,10 @@ def one_run(file: "TraceFile", options: TraceReportOptions, spans: int) -> Trace
 
 
 def page_parts(runs: TracedRuns, place: int) -> "list[PagePart]":
-    """Return the parts of a page about one of the traces, one per view."""
+    """Return the parts of a page about the trace at position ``place``, one part per view."""
     found = []
     for name, answer in runs.answers.items():
-        # The page draws the tree itself, and compares ranks over all traces.
+        # The page draws the tree as a picture, and compares ranks of all traces in one place.
         if name not in {"tree", "ranks"}:
             own = type(answer).combined((), [runs.traces[place].parts[name]])
             found.append(part_of(name, own))

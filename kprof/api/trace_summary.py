@@ -60,7 +60,7 @@ class TraceSummary(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, without the assessment of the recording."""
+        """The document without ``incomplete``, the sentence about missing data."""
         import msgspec
 
         traces = [
@@ -87,7 +87,7 @@ class TraceSummary(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the only table, with one row per trace and kernel."""
+        """Return the only table: one row per trace and kernel."""
         from kprof_analyzers.profiles.timeline.names import NameTime
 
         columns = (
@@ -192,7 +192,7 @@ trace_summary = function_of(TraceSummary, "trace_summary")
 
 
 def _folders(paths: Sequence[str], target: Path) -> list[Path]:
-    """Return the output folder of each file: ``target`` for one file, else subfolders with unique names of files."""
+    """Return the output folder of each file: ``target`` for a single file, else a subfolder with a unique name."""
     if len(paths) == 1:
         return [target]
     used: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Predict the launches of targets' kernels in traces, and search for better knobs."""
+"""Find launches of the targets' kernels in traces, predict their times, and search for better knobs."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ class TracedTargets:
     options: OperatorOptions
 
     def check(self) -> None:
-        """Check that options for targets come with a target, and options for searches with a search.
+        """Check that options for targets are set only with a target, and options for searches only with a search.
 
         Raises:
             TargetError: an option has no effect.
@@ -55,7 +55,7 @@ class TracedTargets:
     def launches(
         self, traces: "Sequence[LaunchShapes]", arch: str | None, progress: "Callable[[Progress], None] | None"
     ) -> "list[TargetLaunch]":
-        """Return the launches of the targets' kernels, launches with a prediction first, by time lost.
+        """Return the launches of the targets' kernels, sorted by time lost; launches without a prediction are last.
 
         Args:
             traces: launches in the traces.
@@ -136,7 +136,7 @@ class TracedTargets:
         return tune(target, options=asked, progress=progress).document
 
     def _compiling(self) -> dict[str, Any]:
-        """Return the options that say how a target is compiled."""
+        """Return the subset of options that define how a target is compiled."""
         return {name: getattr(self.options, name) for name in _COMPILING}
 
 
@@ -146,7 +146,7 @@ def best_of(one: "TargetLaunch", report: "TuneReport", *, as_is: bool) -> "Targe
     Args:
         one: the launch.
         report: result of a search for only this launch's problem.
-        as_is: whether the launch has the kernel's own configuration.
+        as_is: whether the launch used the kernel's current configuration.
     """
     import msgspec
 

@@ -44,7 +44,7 @@ class Tuned(JudgedResult):
     Attributes:
         document: the JSON document that ``kprof tune --json`` writes (``kprof.tune/1``). Times are predicted, in
             microseconds; ``measured_ms`` is set for configurations that ``verify`` measured.
-        answer: for a recorded kernel, the place of its configuration in the source, and the new text for it.
+        answer: for a recorded kernel, the location of its configuration in the source, and the text to write there.
     """
 
     document: TuneReport
@@ -54,12 +54,12 @@ class Tuned(JudgedResult):
 
     @property
     def problems(self) -> list[TunedProblem]:
-        """The problems, each with its ranking, short list and the kernel's own configuration."""
+        """The problems, each with its ranking, short list (configurations to measure) and current configuration."""
         return self.document.problems
 
     @property
     def best(self) -> Ranked | None:
-        """The first configuration of the only problem; ``None`` if no configuration could be predicted.
+        """The configuration ranked first for the only problem; ``None`` if no time could be predicted.
 
         Its knobs are ``best.config``.
 
@@ -81,7 +81,7 @@ class Tuned(JudgedResult):
 
     @property
     def summary(self) -> str:
-        """The first configuration and its gain, in one line."""
+        """The configuration ranked first and its gain, in one line."""
         from kprof.reporters.tune_text import verdict
 
         return verdict(self.document)
@@ -201,7 +201,7 @@ def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
 
 
 def _device(kernel: TargetLike | None, *, verify: bool, program: Sequence[str] | None) -> "Device | None":
-    """Return the GPU to verify on, which is checked before anything is compiled; ``None`` without ``--verify``."""
+    """Return the GPU to verify on, which is checked before anything is compiled; ``None`` if ``verify`` is not set."""
     if verify and program is not None:
         raise TargetError(
             "--verify cannot measure the kernels that a program launches",
@@ -228,7 +228,7 @@ def _measured(
     top: int,
     tell: Callable[[str], None],
 ) -> str | None:
-    """Measure the short list and return the GPU's name; return ``None`` if nothing was measured."""
+    """Measure the best predicted configurations and return the GPU's name; return ``None`` if nothing was measured."""
     from kprof.tuning import verify
 
     if device is None or found.ended == "interrupted":

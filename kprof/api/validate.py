@@ -42,7 +42,7 @@ class Validation(Result):
 
     @property
     def standing(self) -> Verdict:
-        """``refuted`` if a kernel's time is outside its range, ``confirmed`` if all are within, or ``cannot tell``."""
+        """``refuted`` if a time is outside the model's range, ``confirmed`` if all are in it, or ``cannot tell``."""
         standings = [time_standing(measured) for _, _, measured in self.kernels]
         if "refuted" in standings:
             return "refuted"
@@ -62,7 +62,7 @@ class Validation(Result):
 
     @property
     def summary(self) -> str:
-        """The error of the model's time, in one line."""
+        """The error of the predicted times, in one line."""
         from kprof.reporters.validation_text import verdict
 
         return verdict(self.kernels, self.standing)
@@ -95,7 +95,7 @@ def time_standing(measured: Measured) -> Verdict:
 
 
 def _refuse(folder: str, options: ValidateOptions) -> None:
-    """Reject compile options for kernels that were compiled, launched and timed already.
+    """Reject compile options for a folder of ``kprof bench --keep``, whose kernels were compiled already.
 
     Raises:
         TargetError: a compile option is set.

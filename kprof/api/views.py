@@ -1,4 +1,6 @@
-"""Base classes of views, which analyse measurements. Each file in ``kprof/api/trace`` and ``counters`` is a view.
+"""Base classes of views, which analyse measurements.
+
+Each file in ``kprof/api/trace`` and ``kprof/api/counters`` is a view.
 
 A view is one class, named after its file. Its docstring is the documentation, and its attributes define the options,
 the computation, the tables and the verdict. The command, the function in :mod:`kprof`, data frames, text, JSON and HTML
@@ -52,8 +54,8 @@ class TraceAdvice(NamedTuple):
     Attributes:
         saves_ns: maximum saving in ns; 0 if not known.
         text: what to do, if possible as code or a command to type.
-        why: effect of the advice, or the question that the command answers.
-        whole_ns: total time in ns that the saving is a part of; 0 if not known.
+        why: effect of the advice, or for a command the question that it answers.
+        whole_ns: total time in ns, of which ``saves_ns`` is a part; 0 if not known.
         condition: condition of the maximum saving: "if each GEMM reached its limit".
     """
 
@@ -65,12 +67,12 @@ class TraceAdvice(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The advice as a sentence, with the reason and the condition in brackets."""
+        """The advice as a sentence, with its reason and condition in brackets."""
         return _with_remarks(self.text, self.why, self.condition)
 
     @property
     def step(self) -> str:
-        """The sentence with the possible gain."""
+        """The advice as a sentence, with the possible gain."""
         whole = f" of {milliseconds(self.whole_ns)}" if self.whole_ns else ""
         most = f"gain not known, at most {milliseconds(self.saves_ns)}{whole} ms" if self.saves_ns else "gain not known"
         return _with_remarks(self.text, self.why, ", ".join(filter(None, (most, self.condition))))
@@ -90,7 +92,7 @@ class View(Result):
         options: options of the function.
         display: further options of the command.
         given: names and descriptions of a fixed set of recordings; empty if the view takes any number of them.
-        about: help text of the recordings' argument.
+        about: help text of the command's argument for recordings.
         limited: whether the computation limits the number of rows, so that the function has an argument ``rows``.
         has_picture: whether the view has a picture, :meth:`svg`.
         further: arguments that only the function has, with type, default and description.
@@ -126,11 +128,11 @@ class View(Result):
         return [("", self)]
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - overrides return the recording
-        """Return the extra leading columns of a data frame, such as the path of the recording."""
+        """Return additional first columns of a data frame by name, such as the path of the recording."""
         return {}
 
     def grids(self, part: Any, display: Any) -> list[Grid]:
-        """Return the tables of one recording, as shown."""
+        """Return the tables of one recording as the terminal shows them."""
         return [table.grid(part, display.top) for table in chosen(self.tables(), display.show)]
 
     def lines(self, display: Any) -> list[str]:
@@ -145,7 +147,7 @@ class View(Result):
         return shown or ["nothing to show", ""]
 
     def is_bare(self, display: Any) -> bool:  # noqa: ARG002 - most views have a verdict
-        """Return whether the text is for another program, so that the verdict is omitted."""
+        """Return whether the text report is input for another program, in which case no verdict is printed."""
         return False
 
     @property
@@ -162,7 +164,7 @@ class View(Result):
         return ()
 
     def verdict_of(self, display: Any) -> tuple[int, str]:  # noqa: ARG002 - used by comparisons
-        """Return the exit code for limits such as ``--fail-over``, and for code 2 the reason why it is undetermined."""
+        """Return the exit code for limits such as ``--fail-over``; for code 2 (cannot tell), also the reason."""
         return 0, ""
 
     def to_frame(self, table: str = "") -> "pd.DataFrame":
@@ -208,7 +210,9 @@ class View(Result):
 
     @classmethod
     def check_output(cls, path: str) -> None:
-        """Check the suffix of an output file before anything is read. ``-`` prints the picture, or else the page.
+        """Check the suffix of an output file before anything is read.
+
+        ``-`` prints the picture if the view has one, else the page.
 
         Raises:
             KprofError: the view has no format with this suffix.
@@ -271,9 +275,9 @@ class TraceView(View):
         "Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote."
     )
     needs_details: ClassVar[bool] = False
-    """Whether the view needs the shapes of operators, and collectives."""
+    """Whether the view needs the shapes of operators and the collectives, which take time to read."""
     shortest_frame_us: ClassVar[float] = math.inf
-    """Minimum duration in µs of the Python frames that the view needs; frames of modules are always read."""
+    """Minimum duration in µs of the Python frames to read for the view; frames of modules are always read."""
     place: ClassVar[int] = 90
     """Sort key of the view in ``kprof trace report``; 0 if the view is not part of it."""
 
@@ -316,12 +320,12 @@ class TraceView(View):
         return [(label(self.path_of(part), 90), part) for part in self.traces]
 
     def leading(self, part: Any) -> Mapping[str, Any]:
-        """Return the extra leading columns of a data frame: the ``path``."""
+        """Return the additional first column of a data frame: the ``path``."""
         return {"path": self.path_of(part)}
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, without the assessment of the recording."""
+        """The document without ``incomplete``, the sentence about missing data."""
         return {"schema": f"kprof.trace.{name_of(type(self))}/1", "traces": self.traces}
 
     @property
@@ -331,13 +335,13 @@ class TraceView(View):
 
     @property
     def incomplete(self) -> str:
-        """Data that the recording lacks, unknown results and the fix, as a sentence; "" for a complete recording."""
+        """A sentence with the missing data, the results that are unknown without it, and the fix; "" if complete."""
         from kprof.inputs.completeness import headline
 
         return headline(self.issues)
 
     def verdict_of(self, display: Any) -> tuple[int, str]:
-        """Return exit code 2 if even the kernels' times are incomplete (truncated file); the summary says why."""
+        """Return exit code 2 if the kernels' times are incomplete, as in a truncated file; the summary says why."""
         from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
 
         return (2, "") if cannot_tell(self.issues, (KERNEL_TIMES,)) else super().verdict_of(display)
@@ -410,7 +414,7 @@ def per_file(
     Args:
         step: module-level function that processes a file.
         paths: files and folders.
-        reading: processes that read the files, and repairs to apply to each file.
+        reading: number of processes that read the files, and repairs to apply to each file.
         further: further arguments of the step.
 
     Raises:
@@ -463,7 +467,7 @@ def documentation(view: type[View]) -> tuple[str, str]:
 def function_of(view: type[V], name: str = "") -> Callable[..., V]:
     """Create the public function of a view, such as ``kprof.trace_top``.
 
-    The function takes recordings and the view's options as keywords; kprof itself may pass a group of options as
+    The function takes recordings, and the view's options as keywords. kprof's own code may pass them as one object,
     ``options``.
 
     Args:

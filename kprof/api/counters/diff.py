@@ -87,19 +87,19 @@ class CounterDiff(CounterView):
 
     @property
     def grown_percent(self) -> float | None:
-        """Growth of the kernels' time in percent, for the first run's dispatch counts; ``None`` without times."""
+        """Growth of the kernels' time in percent, scaled to the first run's dispatch counts; ``None`` without times."""
         return self.comparison.grown_percent
 
     @property
     def cannot_tell(self) -> str:
-        """Reason why the second run's slowdown is unknown, or "" if it is known."""
+        """Reason why the change of time is unknown, or "" if it is known."""
         from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
 
         incomplete = cannot_tell(self.issues, (KERNEL_TIMES,))
         return f"incomplete: {incomplete}" if incomplete else self.comparison.cannot_tell
 
     def verdict_of(self, display: Any) -> tuple[int, str]:
-        """Return the exit code for ``--fail-over``, and for code 2 the reason why the slowdown is unknown."""
+        """Return the exit code for ``--fail-over``, and the reason for code 2 (the change of time is unknown)."""
         if display.fail_over is None:
             return 0, ""
         doubt = self.cannot_tell
@@ -133,7 +133,7 @@ class CounterDiff(CounterView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the only table, with one row per kernel and metric; the duration is each kernel's first row."""
+        """Return the only table: one row per kernel and metric; each kernel's first row is its duration."""
         columns = (
             Column("kernel", lambda row: kernel_label(row["kernel"]), wide=True),
             Column("metric", lambda row: row["metric"]),

@@ -47,7 +47,7 @@ class CounterMetrics(CounterView):
         return [counter for _, found in self.kernels for metric in found.values() for counter in metric.missing]
 
     def is_bare(self, display: Any) -> bool:
-        """Whether only the commands that collect missing counters are printed."""
+        """Whether the output consists only of the commands that collect missing counters (``--pmc``)."""
         return bool(display.pmc)
 
     def lines(self, display: Any) -> list[str]:

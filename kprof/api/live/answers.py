@@ -1,4 +1,4 @@
-"""Answers of a session, short enough for a language model to read; the API returns the complete documents.
+"""Answers of a session, kept short for language models; kprof's API functions return the complete documents.
 
 Every time is predicted, in microseconds, with the model's likely range. Unknown values are ``None``, never 0.
 """
@@ -190,7 +190,7 @@ class Captured:
 
 @dataclass(frozen=True)
 class CheckAnswer:
-    """The result of one of the case's checks; ``reason`` names the worst element if the result is wrong."""
+    """The result of one correctness check of a candidate; ``reason`` names the worst element if the result is wrong."""
 
     name: str
     correct: bool
@@ -201,16 +201,18 @@ class CheckAnswer:
 class OracleAnswer:
     """The oracle's verdict on a candidate kernel.
 
+    A candidate replaces the Triton function of a case (a kernel and a shape).
+
     Attributes:
         status: ``ok``: the candidate compiles, and its results are correct or cannot be checked; ``wrong``: a result
             is wrong; ``failed``: it does not compile, cannot be launched or raises; ``refused``: its file does not have
             the form of a candidate; ``limit``: it exceeded its time or memory limit; ``tampered``: it changed the code
             that judges it; ``implausible``: it moves fewer bytes or computes less than the case needs.
         compiled: whether the candidate compiles.
-        correct: whether each check's result is within the case's tolerance; ``None`` if not checked.
+        correct: whether the results of all checks are within the case's tolerance; ``None`` if not checked.
         kernel: registers, LDS, wavefronts, findings and predicted time with its range; ``None`` if it did not compile.
         checks: results of the case's checks, run in Triton's interpreter.
-        reasons: reasons against the candidate, and parts that were not checked.
+        reasons: problems of the candidate, and sentences on what could not be checked.
     """
 
     status: str

@@ -42,7 +42,7 @@ class TrialCase:
         case: name of one of the kernel's shapes; ``None`` for the first.
         seed: random seed of the inputs for which results are compared.
         own: modelled work of the case's own kernel; ``None`` if it cannot be modelled.
-        timed: the launch whose time is predicted, a few programs of which are checked.
+        timed: the launch whose time is predicted; a few of its programs are run to check their results.
         not_timed: reason why the timed launch is not checked, or "".
     """
 
@@ -70,7 +70,7 @@ class TrialCase:
         return f"{kernel.name} has no {', no '.join(lacking)}" if lacking else None
 
     def trials(self, knobs: Mapping[str, Any]) -> "list[CheckTrial]":
-        """Return the runs: each check with its own inputs, and the first check with new values and compiled knobs.
+        """Return the runs: each check with its own inputs, then the first one with new inputs and the compiled knobs.
 
         Args:
             knobs: knobs that the candidate sets.
@@ -148,7 +148,7 @@ class LaunchWork:
 
 
 _LEAST_MOVED, _LEAST_MATRIX, _LEAST_OPERATIONS = 0.9, 0.9, 0.2
-"""Minimum shares of the case's work that a plausible candidate does; low for scalar arithmetic, which can be saved."""
+"""Minimum shares of the case's work that a plausible candidate does. The last is low, as scalar work can be saved."""
 
 
 def work_of(report: "KernelReport") -> LaunchWork | None:
@@ -196,7 +196,7 @@ def implausible(
 
 
 def _counted(count: Callable[..., Any] | None, problem: Mapping[str, Any]) -> float:
-    """Return the result of a case's byte or FLOP count; infinity if there is no usable count."""
+    """Return the number of bytes or FLOPs that a case's function computes; infinity if it is missing or fails."""
     try:
         found = None if count is None else count(problem)
     except Exception:  # noqa: BLE001 - the file's own code may fail in any way, and the kernel's own work is known
@@ -343,7 +343,7 @@ def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
 
 
 def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Run the case's checks with the candidate's function; return a description of the outputs and their raw bytes.
+    """Run the case's checks with the candidate's function; return a description of each output, and its raw bytes.
 
     Raises:
         KprofError: the candidate cannot be loaded, or fails.
@@ -414,7 +414,7 @@ def timed_config(asked: TrialCase, knobs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _words(error: BaseException) -> str:
-    """Return the type and first line of a kernel's own error, which Triton's interpreter wraps in others."""
+    """Return the type and first line of a kernel's error, which Triton's interpreter wraps in errors of its own."""
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__

@@ -1,8 +1,8 @@
-"""A process that has imported Triton and a case, and forks for each candidate. It runs no code of a candidate itself.
+"""A process that imports Triton and a case once, and forks for each candidate. It runs no code of a candidate itself.
 
-The fork is sandboxed before it reads the candidate. It ends with its answer, at its time limit, or by a crash; each
-counts as an answer. The fork's own claims are never trusted: it returns outputs, and a second fork, which has not
-loaded the candidate, compares them with the reference.
+The fork is sandboxed before it reads the candidate. It ends after sending its answer, at its time limit, or with a
+crash; all three lead to a verdict. The fork's own claims are never trusted: it returns outputs, and a second fork,
+which has not loaded the candidate, compares them with the reference.
 """
 
 import os
@@ -172,7 +172,7 @@ _FOR_COMPILES = (
     "kprof.targets.specialize",
     "kprof_analyzers.pipeline",
 )
-"""Modules that a fork needs: imported before the forks, so that each candidate does not import them again."""
+"""Modules that a fork needs. They are imported before the first fork, so that no fork has to import them."""
 
 
 def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
@@ -207,10 +207,11 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
     if not interpret:
         versions.api()
         list(discover())
-        # A fork can neither read nor write the cache: it would hash the compiler's files for each candidate.
+        # Hash the compiler's files now: a fork can neither read nor write the cache, and would hash them for each
+        # candidate.
         compiled_cache.makers()
     for name in (*_FOR_BOTH, *(_FOR_CHECKS if interpret else _FOR_COMPILES)):
-        # Triton's own modules depend on its release.
+        # Not every Triton release has this module.
         with suppress(ImportError):
             import_module(name)
     return TrialCase(kernel, message["arch"], message["case"], message["seed"])
@@ -360,7 +361,7 @@ def _collected(descriptor: int, seconds: float) -> Answer | None:
 
 
 def _end_of(status: int) -> dict[str, Any]:
-    """Return how a process ended that gave no answer."""
+    """Describe how a process ended without an answer."""
     if status >= 0:
         return {"kind": "lost", "why": f"its process ended itself, with exit status {status}"}
     name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"

@@ -1,4 +1,4 @@
-"""Launch a Triton function in the interpreter with its programs in a chosen order, or only a few of them.
+"""Run the programs of a launch in Triton's interpreter in a chosen order, or only a few of them.
 
 The grid of the timed launch has too many programs for the interpreter. Running a few of them, with the sizes, strides
 and tensors of the timed launch, shows whether the code also computes correct results at that size.
@@ -21,7 +21,7 @@ _LONG = 1e8
 _MOST_MEMORY = 8 << 30
 """Maximum memory in bytes for the reference at the size of the timed launch."""
 _LEAST_WRITTEN = 0.75
-"""Minimum number of written elements, as a share of the case's own kernel; programs at an edge write fewer."""
+"""Minimum number of written elements, relative to the case's own kernel; programs at an edge write fewer."""
 
 
 _POISON = 0xC7
@@ -62,7 +62,7 @@ class ChosenPrograms:
 
 @contextmanager
 def _grid(sizes: Sequence[int], numbers: Sequence[int]) -> Iterator[None]:
-    """Make the interpreter run these programs of a grid; it is launched with a one-dimensional grid of them."""
+    """Make the interpreter run programs of a grid: program ``i`` of a launch is program ``numbers[i]`` of the grid."""
     from triton.runtime.interpreter import interpreter_builder as builder
 
     set_size, set_program = builder.set_grid_dim, builder.set_grid_idx
@@ -85,7 +85,8 @@ def _grid(sizes: Sequence[int], numbers: Sequence[int]) -> Iterator[None]:
 def poisoned_tensors() -> Iterator[None]:
     """Make torch fill new uninitialised tensors with a poison value.
 
-    Reused memory may hold the correct result of an earlier run, and zeros in it would hide that zeros were written.
+    Otherwise reused memory might contain the correct result of an earlier run, and writes of zeros to memory that is
+    already zero would not be noticed.
     """
     import torch
 
@@ -116,7 +117,7 @@ def shuffled(seed: int) -> Callable[[int], Sequence[int]]:
 
 
 def sampled(seed: int, operations: float) -> Callable[[int], Sequence[int]]:
-    """Return a function that chooses a few programs, or one if a program takes the interpreter seconds.
+    """Return a function that chooses a few programs, or only one if a program takes seconds in the interpreter.
 
     Args:
         seed: random seed of the choice.
@@ -159,7 +160,7 @@ class WrittenElements:
 
 
 class _SeenError(Exception):
-    """Raised after the launch to stop the rest of the case's ``run``, which is not needed."""
+    """Raised after the launch to skip the rest of the case's ``run`` function."""
 
 
 def written_elements(
@@ -228,7 +229,7 @@ def _changed(before: Any, after: Any) -> tuple[Any, Any]:
 
 
 def difference(kernel: "Kernel", timed: TimedLaunch, got: WrittenElements, own: WrittenElements | None) -> str:
-    """Return how a candidate's results differ from those of the same programs of the case's own kernel, or "".
+    """Return how a candidate's results differ from those of the case's own kernel for the same programs, or "".
 
     If the candidate writes other elements, for example with another order of tiles, it is compared with the case's
     reference instead.
@@ -266,7 +267,7 @@ def _same_places(got: tuple[Any, Any] | None, own: tuple[Any, Any]) -> bool:
 
 
 def _unlike(name: str, got: tuple[Any, Any] | None, own: tuple[Any, Any], tolerance: tuple[float, float]) -> str:
-    """Return how the values differ by more than twice the tolerance, because each side may have its own sum order."""
+    """Return how values differ by more than twice the tolerance; twice, because each side may sum in another order."""
     if not _same_places(got, own):
         return f"{name}: other elements are written than by the case's own kernel"
     assert got is not None
@@ -284,7 +285,7 @@ def _unlike(name: str, got: tuple[Any, Any] | None, own: tuple[Any, Any], tolera
 def _unlike_reference(
     kernel: "Kernel", timed: TimedLaunch, got: WrittenElements, tolerance: tuple[float, float]
 ) -> str:
-    """Return how outputs differ from the case's reference at the timed size, or ""; this may take long."""
+    """Compare outputs with the case's reference at the timed size, which may take long; return the difference or ""."""
     import resource
 
     from kprof.api.live.containment import mapped_bytes

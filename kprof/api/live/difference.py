@@ -13,7 +13,7 @@ AROUND = 3
 """Number of equal lines shown before and after a change."""
 
 _COMMENT = re.compile(r"\s*;.*$")
-# Names of values, blocks and registers, which are ignored because earlier differences renumber them.
+# Names of values, blocks and registers. They are ignored, because one changed line renumbers all later names.
 _NAMES = re.compile(r"%[\w$.#-]+|!\d+|\b[sva]\d+\b|\b[sva]\[\d+:\d+\]|\.L\w+")
 
 Pieces = Sequence[Sequence[str]]
@@ -26,7 +26,7 @@ class StageDifference:
     """A compiler stage of two configurations; ``changed`` is the number of changed rows.
 
     ``rows`` are ``[kind, old line, old pieces, new line, new pieces]``. The kind is ``same``, ``changed`` (a side
-    without a line has no pieces), or ``gap``, whose first number is the number of omitted equal lines.
+    without a line has no pieces), or ``gap``, which has the number of omitted equal lines as its old line.
     """
 
     kernel: str

@@ -41,7 +41,7 @@ _SPILL = "Folded "
 
 @dataclass(frozen=True)
 class Remark:
-    """A diagnostic at a line; ``severity`` is ``error``, ``warning`` or ``note``, and ``rule`` is "" for errors."""
+    """A diagnostic at a line; ``severity`` is ``error``, ``warning`` or ``note``; ``rule`` is "" for compile errors."""
 
     line: int
     severity: str
@@ -76,13 +76,13 @@ class Pasteable:
 
 @dataclass
 class Known:
-    """Analysis results of a file since it was last saved."""
+    """Results for the saved content of a file."""
 
     remarks: list[Remark] = field(default_factory=list)
     lines: dict[int, WhatALineCosts] = field(default_factory=dict)
     configs: list[Pasteable] = field(default_factory=list)
     runs: bool = False
-    """Whether the file is a program that launches its functions, and was not run."""
+    """Whether the file is a program that launches its functions but has not been run yet."""
 
 
 class Editor:
@@ -172,7 +172,7 @@ class Editor:
 def remarks(kernel: Mapping[str, Any], path: str) -> Iterator[Remark]:
     """Yield remarks for a kernel's figures and the causes of lost time; causes in other files are shown at the kernel.
 
-    A finding with the same cause as another one gets its own remark, which names that cause.
+    A finding with the same cause as another one also gets a remark, which names that cause.
     """
     report = msgspec.convert(kernel, KernelReport)
     first = 1 if report.source is UNSET else report.source.line
@@ -235,9 +235,9 @@ def remark_of(error: KprofError) -> Remark:
 
 
 def pasteable(advised: Mapping[str, Any]) -> Pasteable:
-    """Return the configuration that an earlier search found, as a line of code to paste."""
+    """Return the result of an earlier search as a line of code to paste."""
     title = better(msgspec.convert(advised, KnownAdvice))
-    # The last line is Python; the lines before it set environment variables, so they go into the comment.
+    # Only the last line is Python. The lines before it set environment variables, so the comment mentions them.
     switches = "".join(f"; with {line}" for line in advised["code"].splitlines()[:-1])
     return Pasteable(title, f"{advised['code'].splitlines()[-1]}  # {title}{switches}")
 

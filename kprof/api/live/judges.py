@@ -27,7 +27,7 @@ _KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TZ", VARIABLE)
 
 
 class Judges:
-    """The two processes that fork for candidates: one compiles, the other runs Triton's interpreter."""
+    """Two child processes that fork for each candidate: one compiles it, the other runs it in Triton's interpreter."""
 
     def __init__(self, head: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
         self._head, self._limits = head, limits
@@ -116,7 +116,7 @@ def seed_of(seed: int, text: str) -> int:
 
 
 def _environment(role: str) -> dict[str, str]:
-    """Return the environment of a candidate's process, reduced to harmless variables because others may be secrets."""
+    """Return a candidate's environment, which contains only harmless variables, because others may be secrets."""
     kept = {name: value for name, value in os.environ.items() if name in _KEPT or name in SWITCHES}
     return {
         **kept,

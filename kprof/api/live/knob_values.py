@@ -25,7 +25,7 @@ class ViewKnob:
 
 @dataclass(frozen=True)
 class KnobSheet:
-    """The choices for a target: knobs, cases, and GPUs as (product, architecture); ``notes`` explain missing knobs."""
+    """Possible settings of a target: knobs, cases and GPUs (product, architecture); ``notes`` explain missing knobs."""
 
     target: str
     knobs: list[ViewKnob]
@@ -105,7 +105,7 @@ def _knobs(
 
 
 def _of_function(kernel: "Kernel", given: Mapping[str, Any], machine: "Architecture") -> list[ViewKnob]:
-    """Return the knobs of a function without a ``KERNEL``: its constexprs, with the values of its autotuner."""
+    """Return the knobs of a function without a ``KERNEL``: its constexprs, with the values that its autotuner tries."""
     from dataclasses import replace
 
     from kprof.importing.functions import unwrap

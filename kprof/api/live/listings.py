@@ -141,7 +141,7 @@ class _Builder:
         return self._llvm(text) if stage == "llir" else self._mlir(text)
 
     def _places(self, frames: "Iterable[Frame]") -> list[tuple[int, int]]:
-        """Return the source lines in the user's files; a line of Triton's own library only if there are none."""
+        """Return the source lines in the user's files; if there are none, a line in Triton's library."""
         known = [frame for frame in frames if frame.line]
         own = [frame for frame in known if not frame.in_library]
         return [(self.files.setdefault(one.file, len(self.files)), one.line) for one in own or known[:1]]
@@ -187,7 +187,7 @@ class _Builder:
             self.notes.append(self._kernel.unseen)
 
     def _source(self) -> Iterator[ListedLine]:
-        """Yield all lines of each user file that instructions come from; the kernel's own file is first."""
+        """Yield all lines of each user file that instructions come from; the file that defines the kernel is first."""
         shares, traced = self._time_shares(), self._traced_shares()
         spent: dict[tuple[str, int], float] = {}
         measured: dict[tuple[str, int], float] = {}

@@ -31,7 +31,7 @@ _SEVERITY = {
 
 
 def server(editor: Editor) -> LanguageServer:
-    """Return the server with all its features and commands."""
+    """Create the server with all its features and commands."""
     made = LanguageServer("kprof", __version__)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
@@ -125,7 +125,7 @@ def _add_search(made: LanguageServer, editor: Editor) -> None:
 
 
 def _actions(uri: str, known: Known, line: int) -> list[types.CodeAction | types.Command]:
-    """Return actions that paste each known configuration above the line; without any, the action that searches."""
+    """Return actions that each paste a known configuration above the line; if none is known, the search action."""
     start = types.Position(line, 0)
     pasted: list[types.CodeAction | types.Command] = [
         types.CodeAction(

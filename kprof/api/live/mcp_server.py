@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mcp_types import InputRequiredResult, Tool
 
 MOST = 8
-"""Maximum number of causes, changes or configurations in the text; the structured result contains all."""
+"""Maximum number of causes, changes or configurations in the text of an answer; its structured content has all."""
 
 INSTRUCTIONS = """\
 kprof compiles Triton kernels for AMD GPUs without a GPU and says what the compiled code will do. Registers, spills,
@@ -57,7 +57,7 @@ Answer = TypeVar("Answer")
 ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
 
 LONGEST = 600
-"""Maximum search time of a tool in seconds, because an agent waits for the answer."""
+"""Maximum search time of a tool in seconds, because an agent waits for the result."""
 
 
 def takes(group: type[Options], *names: str, **own: str) -> Callable[[ToolFunction], ToolFunction]:
@@ -220,7 +220,7 @@ class StrictServer(MCPServer[Any]):
 
 
 def server(session: Session, reach: Reach) -> StrictServer:
-    """Return the server with all tools."""
+    """Create the server with all tools."""
     made = StrictServer("kprof", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
     tools = Tools(session, reach)
     for name in NAMES:

@@ -19,7 +19,7 @@ class _OneLine(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record to standard error."""
         error = record.exc_info[1] if record.exc_info else None
-        # pygls logs twice for an unreadable message: that it cannot deserialize it and that it cannot handle it.
+        # pygls logs an unreadable message twice: when it fails to deserialize it, and when it fails to handle it.
         again = self._unread and type(error).__name__.startswith("JsonRpc")
         if again or (error is not None and self._last in _chain(error)):
             return

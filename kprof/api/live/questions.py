@@ -1,6 +1,6 @@
-"""The queries of a session: functions from JSON values to an answer of :mod:`kprof.api.live.answers`.
+"""The queries of a session: functions that take JSON values and return an answer of :mod:`kprof.api.live.answers`.
 
-They run in the session's processes and call the public API, so the answers agree with the command line.
+They run in the session's processes and call the public API, so the answers agree with those of the commands.
 """
 
 import json
@@ -137,7 +137,7 @@ _SEEN = {
 
 
 def must_see(old: Options, new: Options) -> list[str]:
-    """Return the figures of the compiled code that change, to verify before benchmarking: "VGPRs: 128 to 96"."""
+    """Return the changed figures of the compiled code to verify before benchmarking, such as "VGPRs: 128 to 96"."""
     return [
         f"{words}: {old[name]:g} to {new[name]:g}"
         for name, words in _SEEN.items()
@@ -340,7 +340,7 @@ def _only_time(entries: Iterable[Options]) -> answers.Time | None:
 
 @dataclass(frozen=True)
 class Landing:
-    """Assembly line numbers, ascending; empty if a finding refers to the launch or to the whole kernel."""
+    """Numbers of the assembly lines that a finding is about, ascending; empty for the launch or the whole kernel."""
 
     lines: list[int]
 

@@ -45,7 +45,7 @@ class Reach:
         """
         if "\0" in text:
             raise TargetError("holds a null byte", path=repr(text))
-        # os.path.expanduser leaves the home of an unknown user unchanged, so "~x" is treated as a name.
+        # os.path.expanduser leaves the home of an unknown user unchanged, so "~x" is treated as a file name.
         path = Path(os.path.expanduser(text))  # noqa: PTH111 - pathlib raises there
         try:
             path = (path if path.is_absolute() else self.roots[0] / path).resolve()
@@ -73,7 +73,7 @@ def _exists(name: str) -> bool:
     try:
         return os.path.lexists(name)
     except (OSError, ValueError):
-        # The name is too long or contains a null byte; reading it reports that later.
+        # The name is too long or contains a null byte; the error is reported when the file is read.
         return False
 
 

@@ -31,7 +31,7 @@ def serve(options: AgentOptions) -> None:
 
     reach = Reach(folders(list(options.folder) or ["."]), run=options.allow_run)
     if not options.allow_run:
-        # These switches are checked wherever code would run, in this process and in those that answer queries.
+        # These switches are checked wherever code would run, in this process and in the session's processes.
         forbid()
         distrust(reach.roots)
     with Session(jobs=options.jobs, timeout=options.timeout, warm=True) as session:

@@ -30,7 +30,7 @@ RECYCLE = 200
 """Number of queries after which a process is replaced, so that memory leaks of libraries do not add up."""
 
 MEMORY = 12 << 30
-"""Default limit of a process's address space in bytes; Triton and torch together map some 4 GB."""
+"""Default limit of a process's address space in bytes; Triton and torch together map about 4 GB."""
 
 _TELL_ADVICE = frozenset({"analyze", "report", "joined_report"})
 """Queries whose answers include results of earlier searches for better knobs."""
@@ -42,8 +42,8 @@ class Question(Future[dict[str, Any]]):
     ``cancel`` also works while the query runs: its process is killed and replaced.
 
     Attributes:
-        files: after an answer or an error, the files that the answer depends on, with their size and time at that
-            moment.
+        files: files that the answer or error depends on, each with its size and time stamp at that moment; set with the
+            answer.
     """
 
     def __init__(self, name: str, arguments: Mapping[str, Any], seconds: float) -> None:
@@ -89,8 +89,8 @@ class Session:
         jobs: number of processes; 0 for one per core, at most 4.
         timeout: time limit of a query in seconds.
         memory: limit of each process's address space in bytes; 0 for no limit.
-        triton: Triton release to compile with, installed as by ``kprof diff --triton``; ``installed`` is the current
-            one.
+        triton: Triton release to compile with, installed as by ``kprof diff --triton``; ``installed`` is the one that
+            this Python imports.
         warm: start all processes and their compilers immediately, and replace a used process before the next query, so
             that no query waits for imports.
 
@@ -138,7 +138,7 @@ class Session:
             question: function to call: ``analyze``, ``report``, ``compare``, ``advise``, ``rank``, ``occupancy``,
                 ``explain_rule``, ``kernels``, ``capture``, ``knobs``, ``listing``, ``difference`` or ``wavefronts``.
             seconds: time limit; by default the session's.
-            arguments: keyword arguments of the API function of this name, as JSON values.
+            arguments: keyword arguments of that function, as JSON values.
 
         Raises:
             KprofError: the function is unknown, an argument is not a JSON value, or the session is closed.
@@ -163,7 +163,7 @@ class Session:
         """Submit a query and wait for its answer.
 
         Raises:
-            KprofError: the API function of this name fails, the query takes too long, or its process dies.
+            KprofError: the query fails, takes too long, or its process dies.
         """
         return self.submit(question, seconds=seconds, **arguments).result()
 
@@ -189,7 +189,7 @@ class Session:
         return None if found is None or stale(found[1]) else found
 
     def _work(self) -> None:
-        """Answer queries in one thread with one process, which starts with the first query or, if warm, immediately."""
+        """Answer queries in one thread with one process. It starts at the first query, or immediately if ``warm``."""
         process: PythonWorker | None = self._ready(None)
         served = 0
         while (asked := self._waiting.get()) is not None:
@@ -216,7 +216,10 @@ class Session:
             process.end()
 
     def _ready(self, process: PythonWorker | None) -> PythonWorker | None:
-        """End a process; in a warm session, return a new one that is ready before the next query, else ``None``."""
+        """End a process.
+
+        In a warm session, start and return its replacement before the next query, else return ``None``.
+        """
         if process is not None:
             process.end()
         if not self._warm or self._closed:
@@ -268,7 +271,7 @@ class Session:
                 del self._kept[key]
 
     def _keep(self, key: str, answer: str, files: Mapping[str, Stamp]) -> None:
-        """Cache an answer as text, so that changes by the caller do not affect the cached answer."""
+        """Cache an answer as text, so that a caller who changes the returned objects does not change the cache."""
         with self._guard:
             self._kept[key] = (answer, dict(files))
             while len(self._kept) > KEPT:

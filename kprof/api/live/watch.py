@@ -26,8 +26,8 @@ class Update:
     """Result of analysing a target after its files were saved.
 
     Attributes:
-        analysis: the report; ``None`` with an error.
-        error: reason why there is no report, mostly a compile error with its line; ``None`` with a report.
+        analysis: the report; ``None`` if there is an error.
+        error: reason why there is no report, usually a compile error with its line; ``None`` if there is a report.
         changed: comparison of the previous report with this one; ``None`` if either is missing.
         last: the previous report, or ``None``.
     """
@@ -42,7 +42,8 @@ def watch(target: str, options: WatchOptions, *, poll: float = POLL) -> Iterator
     """Analyse a target, and again whenever a file that it depends on is saved. The iterator never ends.
 
     Args:
-        target: any target with files of its own: a kernel in a Python file, an assembly file, a code object, a capture.
+        target: any target that consists of files: a kernel in a Python file, an assembly file, a code object, a
+            capture.
         options: how the target is compiled.
         poll: seconds between two checks of the files.
 

@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
 
 Step = tuple[int, float, float, int, int]
-"""Wavefront, first and last cycle, instruction, cause; all but the cycles are indices."""
+"""A wavefront, its first and last cycle, an instruction and a cause. All but the cycles are indices."""
 
 
 @dataclass(frozen=True)
 class Wavefronts:
-    """Simulation of the wavefronts for a few iterations of each loop. All times are modelled, in cycles of the CU.
+    """Result of simulating the wavefronts for a few iterations of each loop.
+
+    All times are modelled, in cycles of the CU.
 
     Attributes:
         kernel: name of the kernel.

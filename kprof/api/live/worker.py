@@ -1,6 +1,6 @@
 """A process of a session: it reads queries and answers them one at a time. It may be killed at any moment.
 
-Standard input and output are redirected before any code of the user runs, so its prints cannot disturb the answers.
+Standard input and output are redirected before any user code runs, so that its prints cannot disturb the answers.
 """
 
 import json
@@ -86,7 +86,8 @@ def serve(source: BinaryIO, answers: BinaryIO) -> None:
         imported = {id(module) for module in loaded_modules()}
         for name, module in list(sys.modules.items()):
             if name not in known and _may_change(module):
-                # Modules loaded by kprof are loaded again when a file changes, with their helper modules.
+                # kprof reloads changed kernel files and their helper modules itself, so a change of these does not
+                # require a new process.
                 again = id(module) in imported
                 found = dependencies_of(module) if again else dependencies(module)
                 complete = complete and found.complete
@@ -108,7 +109,7 @@ def _rests_on_files(question: Mapping[str, Any]) -> bool:
     """Return whether an answer depends only on the target's files; a program that runs may read anything."""
     if question["question"] in _RUN_PROGRAMS:
         target = question["arguments"].get("target")
-        # pathlib raises for a name that is longer than any file's.
+        # pathlib raises an error for a name that is longer than file names may be.
         return isinstance(target, str) and not os.path.isdir(target.partition("::")[0])  # noqa: PTH112
     return bool(question["question"] != "capture")
 

@@ -28,7 +28,7 @@ _CELLS = 48
 """Width of the sparkline over time in characters; with its label it fits into 80 columns."""
 _PRODUCT = "GEMM"
 _BUSY = 0.8
-"""Busy share of the span below which advice on idle time comes before advice on slow kernels."""
+"""If the GPUs are busy for less than this share of the span, advice on idle time precedes advice on slow kernels."""
 _EXPOSED = 0.05
 """Share of a device's span above which exposed communication or copies are reported."""
 
@@ -84,7 +84,7 @@ class TraceBreakdown(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, without the assessment of the recording."""
+        """The document without ``incomplete``, the sentence about missing data."""
         return {"schema": "kprof.trace.breakdown/1", "traces": [_document(one) for one in self.traces]}
 
     @classmethod
@@ -132,7 +132,8 @@ class TraceBreakdown(TraceView):
         path = shlex.quote(self.traces[0].breakdown.path) if len(self.traces) == 1 else "PATH..."
         if busy < _BUSY * span:
             return TraceAdvice(span - busy, f"kprof trace gaps {path}", "why the GPU waits", span)
-        # A category's time is not a possible gain, so point to `trace ops`, which compares operators with the limits.
+        # A category's time is not a possible gain. `trace ops` computes gains, because it compares operators with
+        # limits.
         return TraceAdvice(0.0, f"kprof trace ops {path}", "what each operator could gain")
 
     def _totals(self) -> "Counter[str]":
@@ -220,7 +221,7 @@ def _document(shares: "Shares") -> dict[str, Any]:
 
 
 def _with_largest(shares: "Shares") -> "list[tuple[CategoryTime, str]]":
-    """Return the categories with their largest kernel; a kernel already named refers to its first category instead."""
+    """Return each category with its largest kernel, or with a reference to the category that first named the kernel."""
     named: dict[str, str] = {}
     rows: list[tuple[CategoryTime, str]] = []
     for row in shares.breakdown.categories:

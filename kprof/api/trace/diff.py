@@ -100,7 +100,7 @@ class TraceDiff(TraceView):
         return [("", self)]
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - rows belong to both traces
-        """Return no extra leading columns, because each row belongs to both traces."""
+        """Return no additional first columns for data frames, because each row belongs to both traces."""
         return {}
 
     @property
@@ -119,7 +119,7 @@ class TraceDiff(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, without the assessment of the recording."""
+        """The document without ``incomplete``, the sentence about missing data."""
         result = self.comparison
         return {
             "schema": "kprof.trace.diff/1",
@@ -156,7 +156,7 @@ class TraceDiff(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of this view; for a prediction, operators replace kernels."""
+        """Return the tables of this view; if one side is a prediction, it has operators instead of kernels."""
         from kprof.reporters import trace_diff_text
 
         categories = (
@@ -200,7 +200,7 @@ class TraceDiff(TraceView):
         ]
 
     def to_frame(self, table: str = "") -> Any:
-        """Return a data frame: ``kernels``, the ``tree``, or ``operators``, the default for a prediction.
+        """Return a table as a data frame: ``kernels``, ``tree``, or ``operators`` (the default for a prediction).
 
         Raises:
             KprofError: the table is unknown.
@@ -274,7 +274,7 @@ def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":
     from kprof.inputs.completeness import KERNEL_TIMES, STEPS, cannot_tell
     from kprof_analyzers.profiles.timeline.compare import TraceSide
 
-    # With several files, steps count only if each file marks its steps.
+    # Steps of several files are compared only if every file marks its steps.
     steps = sum(one.steps for one in found) if all(one.steps for one in found) else 0
     # With marked steps, only kernels launched in a step are compared.
     needed = STEPS if steps else KERNEL_TIMES

@@ -37,18 +37,18 @@ _NO_WAITING = (
 _WHOLE_RECORDING = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
 _OUTSIDE = {"(no operator)": "Python outside operators (with_stack=True records the function)"}
 _FUNCTION = re.compile(r"(?P<file>[^(<>]+)\((?P<line>\d+)\): (?P<name>.+)")
-# Path prefixes of Python's own and torch's functions, which are skipped because a user can only change their callers.
+# Path prefixes of functions of Python and torch. They are skipped, because a user can only change their callers.
 _LIBRARIES = ("torch/", "<")
 _INSTALLED = re.compile(r".*/(?:site-packages|dist-packages|lib/python\d\.\d+)/")
 _COMPILED = "OptimizedModule"
 _MOST_OF_IT, _WORTH_A_MODULE = 0.5, 0.2
-"""Minimum shares of the launch-bound time for advice to compile a module: without and with graph launches."""
+"""Minimum share of launch-bound time in a module for advice to compile it: without and with graph launches."""
 _LITTLE = 0.01
-"""Idle share of the span below which other advice comes first."""
+"""If the GPUs are idle for less than this share of the span, other advice comes first."""
 _NAME = 44
 """Maximum length of a name in the verdict."""
 _PLACES = 2
-"""Maximum number of operators that are named as places."""
+"""Maximum number of operators that advice names as locations of gaps."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +69,7 @@ class TraceGaps(TraceView):
     options = GapOptions
     limited = True
     place = 40
-    # Shorter Python calls cannot explain a gap that is long enough to be shown.
+    # Python calls shorter than this cannot explain a gap that is long enough to be shown.
     shortest_frame_us = 20.0
     traces: "Sequence[Idle]"
 
@@ -250,7 +250,7 @@ def _class_in(function: str) -> str:
 
 
 def _caller(part: "Idle", module: str) -> str:
-    """Return the function that calls a module, from the frames of its gaps; "" if the trace has no such frames."""
+    """Return the function that calls a module, found in the Python frames during its gaps; "" if there are none."""
     for gap in part.report.gaps:
         for at, name in enumerate(gap.functions):
             if _class_in(name) == module and (found := _function(gap.functions[:at])):
@@ -259,7 +259,7 @@ def _caller(part: "Idle", module: str) -> str:
 
 
 def _function(names: Sequence[str], *, brief: bool = False) -> str:
-    """Return the innermost function outside Python and torch, or else the innermost function, with its file and line.
+    """Return a stack's innermost function outside Python and torch (else the innermost one), with its file and line.
 
     The format is ``diffusers/hooks/hooks.py:268 (_set_context)``, or ``hooks.py:268 _set_context`` with ``brief``.
     """

@@ -65,7 +65,7 @@ class TraceOps(TraceView):
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, *, with_launches: bool = False, **_further: Any) -> Any:
-        """Compute the operator table of one trace; ``with_launches`` adds its kernels by launch shape."""
+        """Compute the operator table of one trace; ``with_launches`` also returns its kernels by launch shape."""
         from kprof_analyzers.profiles.timeline.launch_shapes import launch_shapes
         from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of, operator_table
 
@@ -85,7 +85,8 @@ class TraceOps(TraceView):
         """Compute the table of each file, and merge in the targets' kernels.
 
         Raises:
-            HardwareError: the product is unknown, or an architecture is named, for which there are no peak rates.
+            HardwareError: the product is unknown, or an architecture is named instead of a product, so the peak rates
+                are unknown.
             TargetError: an option for targets is set without a target, or an option for searches without a search.
             KprofError: a target cannot be compiled or searched.
         """
@@ -115,7 +116,7 @@ class TraceOps(TraceView):
 
             @functools.cache
             def reporter() -> Reporter:
-                """Create the reporter when a search begins, because until then the progress of reading is shown."""
+                """Create the progress reporter when the first search begins; until then, reading shows its progress."""
                 return stack.enter_context(Reporter(quiet=quiet))
 
             targets = list(display.target)
@@ -123,7 +124,7 @@ class TraceOps(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, without the assessment of the recording."""
+        """The document without ``incomplete``, the sentence about missing data."""
         found = {} if self.targets is None else {"targets": self.targets}
         return {"schema": "kprof.trace.ops/1", "traces": self.traces, **found}
 
@@ -154,7 +155,7 @@ class TraceOps(TraceView):
         return [*super().parts, *([] if self.targets is None else [("targets", self.targets)])]
 
     def leading(self, part: Any) -> Mapping[str, Any]:
-        """Return the extra leading columns of a data frame: the ``path``."""
+        """Return the additional first column of a data frame: the ``path``."""
         return super().leading(part) if hasattr(part, "info") else {}
 
     def grids(self, part: Any, display: Any) -> list[Grid]:
@@ -178,7 +179,7 @@ class TraceOps(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """The time lost against the limits and its largest part; with targets, also the gain of a search."""
+        """The time lost against the limits, the largest loss, and with targets the gain of a search, in one line."""
         if self.targets is None:
             return self._lost()
         from kprof.reporters.trace_targets_text import verdict
@@ -319,7 +320,7 @@ def _roofline(one: "OperatorTable") -> str | None:
         return None
     rows = [row for row in one.rows if row.flop and row.bytes and row.tflops]
     units = {row.bound for row in rows if row.bound in limits.peaks}
-    # Draw the roofs that bound an operator, or the highest roof if none does.
+    # Draw the roofs that limit any operator, or only the highest roof if none does.
     if limits.peaks and not units:
         units = {max(limits.peaks, key=lambda name: limits.peaks[name])}
     roofs = [Roof("HBM", bandwidth=limits.hbm / 1e9)]

@@ -64,7 +64,7 @@ class TracePath(TraceView):
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, without the assessment of the recording."""
+        """The document without ``incomplete``, the sentence about missing data."""
         return {"schema": "kprof.trace.path/1", "paths": self.traces}
 
     @property
@@ -78,12 +78,15 @@ class TracePath(TraceView):
         return [(f"{label(one.info.path, 80)}, rank {one.rank}", one) for one in self.traces]
 
     def leading(self, part: Any) -> Mapping[str, Any]:
-        """Return the extra leading columns of a data frame: ``path`` and ``rank``."""
+        """Return the additional first columns of a data frame: ``path`` and ``rank``."""
         return {"path": part.info.path, "rank": part.rank}
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of this view; rows of the first two also have the length of the path."""
+        """Return the tables of this view.
+
+        Rows of the first two tables also contain the path's length, to compute shares.
+        """
         from kprof_analyzers.profiles.timeline.critical_path import PathPart, PathTime
 
         kinds = (

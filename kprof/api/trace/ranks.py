@@ -52,7 +52,7 @@ class TraceRanks(TraceView):
 
     @classmethod
     def answer(cls, paths: Sequence[Any], options: Any, **further: Any) -> "TraceRanks":
-        """Compare the ranks of all files, with at most ``rows`` collectives (0: all)."""
+        """Compare the ranks of all files, and list at most ``rows`` collectives (0: all)."""
         rows = further.pop("rows", 0)
         found = super().answer(paths, options, **further)
         return cls.combined(found.left_out, found.traces, rows) if rows else found
@@ -70,12 +70,12 @@ class TraceRanks(TraceView):
         return [("", self.report)]
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - rows belong to all traces
-        """Return no extra leading columns, because each row belongs to all traces."""
+        """Return no additional first columns for data frames, because each row belongs to all traces."""
         return {}
 
     @property
     def issues(self) -> "list[TraceIssue]":
-        """Issues found while reading, in the order of traces, and missing ranks."""
+        """Issues found while reading, in the order of traces, followed by missing ranks."""
         from kprof.inputs.completeness import missing_ranks
         from kprof.inputs.torch_profiler.issues import TraceIssue
 
@@ -84,12 +84,12 @@ class TraceRanks(TraceView):
         return [*super().issues, *lacking]
 
     def remarks(self) -> Iterable[str]:
-        """Return remarks on reading and comparing the traces."""
+        """Return remarks on problems while reading and comparing the traces."""
         return [*super().remarks(), *(f"remark: {note}" for note in self.report.notes)]
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document, without the assessment of the recording."""
+        """The document without ``incomplete``, the sentence about missing data."""
         report = self.report
         return {
             "schema": "kprof.trace.ranks/1",
@@ -108,7 +108,7 @@ class TraceRanks(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of this view; each row of collectives also says whether ranks are missing."""
+        """Return the tables of this view; each row of collectives also contains whether ranks are missing."""
         from kprof_analyzers.profiles.timeline.collectives import CollectiveBandwidth
         from kprof_analyzers.profiles.timeline.ranks import Collective
 

@@ -57,7 +57,7 @@ class TraceReport(TraceView):
 
     @property
     def issues(self) -> "list[TraceIssue]":
-        """Issues found while reading, in the order of traces, and missing ranks."""
+        """Issues found while reading, in the order of traces, followed by missing ranks."""
         ranks = self.answers.get("ranks")
         known = [issue for one in self.traces for issue in one.issues]
         return [*known, *(issue for issue in (ranks.issues if ranks else ()) if issue.kind == "missing-ranks")]
@@ -96,7 +96,7 @@ class TraceReport(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of the first and the last part; other parts use the tables of their view."""
+        """Return the tables of the parts ``next`` and ``completeness``; other parts use the tables of their view."""
         issues = (
             Column("trace", lambda issue: label(issue.path or "", 40)),
             Column("what", lambda issue: issue.message, wide=True),
@@ -121,7 +121,7 @@ class TraceReport(TraceView):
         return [("", self)]
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - each row names its trace
-        """Return no extra leading columns."""
+        """Return no additional first columns for data frames."""
         return {}
 
     def to_frame(self, table: str = "") -> "pd.DataFrame":

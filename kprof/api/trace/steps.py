@@ -44,7 +44,10 @@ class TraceSteps(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of this view; a row is (step, whether it is slow, whether there are several ranks)."""
+        """Return the tables of this view.
+
+        Rows are tuples: a step, whether it is slow, whether there are several ranks.
+        """
         from kprof_analyzers.profiles.timeline.profiler_steps import ProfilerStep
 
         columns = (

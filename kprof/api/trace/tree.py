@@ -65,7 +65,7 @@ class TraceTree(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of this view; a row is (level, path in the tree, node, total time of the tree)."""
+        """Return the tables of this view. Rows are tuples: level, path in the tree, node, total time of the tree."""
         columns = (
             Column("ms", lambda row: milliseconds(row[2].total_ns)),
             Column("share", lambda row: percent(row[2].total_ns, row[3])),
@@ -87,7 +87,7 @@ class TraceTree(TraceView):
             return "no kernels in these traces"
         root = max((one.root for one in self.traces), key=lambda node: node.total_ns)
         path, node = [], root
-        # Descend while one child takes more than half of the time.
+        # Descend as long as the largest child takes more than half of the total time.
         while node.children and node.children[0].total_ns > 0.5 * root.total_ns:
             node = node.children[0]
             path.append(node.name)
@@ -96,7 +96,7 @@ class TraceTree(TraceView):
 
 
 def _levels(by: str) -> Any:
-    """Return the levels of the tree, by default modules."""
+    """Return what the levels of the tree are for ``--by``: modules (the default), operators or both."""
     if by and by not in LEVELS:
         raise KprofError(f"unknown levels --by {by!r}", hint=f"They are {', '.join(LEVELS)}.")
     return by or "modules"

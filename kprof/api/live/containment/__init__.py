@@ -1,12 +1,13 @@
 """Sandbox this process before it runs untrusted code. Linux only, without root.
 
-The mechanisms are the kernel's, each documented in its manual page: ``seccomp(2)`` allows the system calls of a list
-(:mod:`~kprof.api.live.containment.calls`), ``landlock(7)`` limits the files, ``unshare(2)`` gives a process its own
-namespaces, ``capabilities(7)`` are dropped, ``setrlimit(2)`` limits memory and time, and a guard counts memory with
-files (:mod:`~kprof.api.live.containment.guarding`). Neither the process nor its children can undo them.
+The mechanisms are provided by the Linux kernel, and each has a manual page: ``seccomp(2)`` allows only the system calls
+of a list (:mod:`~kprof.api.live.containment.calls`), ``landlock(7)`` limits the files, ``unshare(2)`` gives a process
+its own namespaces, ``capabilities(7)`` are dropped, ``setrlimit(2)`` limits memory and time, and a guard limits the sum
+of memory and files (:mod:`~kprof.api.live.containment.guarding`). Neither the process nor its children can undo these
+restrictions.
 
-Landlock and seccomp are required. Namespaces are used if the kernel allows them; containers often do not. No
-restriction depends on namespaces alone.
+Landlock and seccomp are required. Namespaces are used if the kernel allows them, which is often not the case in
+containers. No restriction depends on namespaces alone.
 """
 
 import ctypes
@@ -27,10 +28,10 @@ LARGEST_FILE = 64 << 20
 def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: bool = False) -> None:
     """Sandbox this process, which must have a single thread. Its open files stay open.
 
-    This function forks and returns in the child; the calling process becomes the child's guard, and exits as the child
-    does. From then on the child can start no process or program, send signals only to itself, open no socket, share no
-    memory, and write only below ``folder``. It can read files of Python, its packages and the system, but no home
-    folder and no other process.
+    This function forks and returns in the child; the calling process becomes the child's guard, and exits with the
+    child's exit code or signal. From then on the child can start no process or program, send signals only to itself,
+    open no socket, share no memory, and write only below ``folder``. It can read files of Python, its packages and the
+    system, but no home folder and no other process.
 
     Args:
         folder: the only folder to which the process may write.

@@ -37,7 +37,7 @@ _MACHINES = {"x86_64": CallNumbers(0xC000003E, 0), "aarch64": CallNumbers(0xC000
 
 
 def machine_of(name: str) -> CallNumbers | None:
-    """Return the machine with this kernel name (``x86_64``), or None if its system calls are not known."""
+    """Return the machine that Linux calls ``name`` (``x86_64``), or None if its system calls are not known."""
     return _MACHINES.get(name)
 
 
@@ -45,7 +45,7 @@ def install(kernel: LinuxCalls, machine: CallNumbers, process: int, *, network: 
     """Restrict this process to the system calls of the allow-list.
 
     Args:
-        kernel: the kernel.
+        kernel: system calls of this system's Linux kernel.
         machine: the machine that the kernel runs on.
         process: ID of this process, which may send signals to itself.
         network: whether to allow sockets.
@@ -72,9 +72,9 @@ def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes
 
 
 def _conditions(process: int) -> dict[str, list[bytes]]:
-    """Return the instructions for each call that is allowed for some arguments; each sequence ends the filter."""
+    """Return, for each call that depends on its arguments, the instructions that decide whether to allow it."""
     to_itself = _if_first_is(0, (process,))
-    # Both halves of the third argument are 0 if limits are only read.
+    # If prlimit64 only reads limits, its third argument is 0; both halves are compared.
     reads = [_load(_ARGUMENTS + 16), _unless_equal(0, 3), _load(_ARGUMENTS + 20), _unless_equal(0, 1)]
     return {
         "clone": [_load(_ARGUMENTS), _step(0x45, 0, 1, _CLONE_THREAD), _return(_ALLOW), _return(_REFUSE)],
@@ -90,7 +90,7 @@ def _conditions(process: int) -> dict[str, list[bytes]]:
 
 
 def _if_first_is(offset: int, values: "tuple[int, ...]") -> list[bytes]:
-    """Return instructions that allow a call whose argument at this offset has one of the values."""
+    """Return instructions that allow a call if its argument at this offset has one of the values, else refuse it."""
     code = [_load(_ARGUMENTS + offset)]
     for value in values:
         code += [_unless_equal(value, 1), _return(_ALLOW)]

@@ -1,7 +1,7 @@
 """Numbers of the system calls that a sandboxed process may make, from the kernel's tables for x86_64 and aarch64.
 
-A call that is in none of these tables is refused. ``None`` means that the machine does not have the call, because its
-table is newer and omits older calls.
+A call that is in none of the tables below is refused. ``None`` means that aarch64 does not have the call: its table is
+newer and omits old calls.
 """
 
 Numbers = tuple[int, int | None]
@@ -54,7 +54,10 @@ NETWORK: dict[str, Numbers] = {
 PRETENDED: dict[str, Numbers] = {
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53),
 }  # fmt: skip
-"""Calls that appear to succeed but do nothing: a linker sets its output's mode, which Landlock does not restrict."""
+"""Calls that appear to succeed but do nothing.
+
+A linker needs them to set its output's mode; Landlock cannot restrict them.
+"""
 
 CONDITIONAL: dict[str, Numbers] = {
     "clone": (56, 220), "clone3": (435, 435), "kill": (62, 129), "tgkill": (234, 131), "prctl": (157, 167),

@@ -24,7 +24,7 @@ _BLOCK = 512
 
 
 def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
-    """Wait until the child ends, and exit in the same way. Kill the child if it exceeds its memory limit.
+    """Wait until the child ends, and exit with its exit code or signal. Kill the child if it exceeds its memory limit.
 
     Args:
         child: ID of the guarded process.
@@ -35,7 +35,7 @@ def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
     status = 1
     try:
         ended = descriptor_of(child)
-        # The reader of the answer waits until all processes have closed the pipe, so close it here.
+        # Whoever reads the child's answer waits until all processes have closed the pipe, so the guard closes it.
         low, high = sorted((ended, processes))
         os.closerange(0, low)
         os.closerange(low + 1, high)
@@ -100,7 +100,7 @@ def _files(folder: Path) -> int:
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
-            # A missing file was removed, or moved to a folder that this walk visits later.
+            # The child may have removed a file, or moved it to a folder that this walk visits later.
             with suppress(OSError):
                 total += Path(path, name).lstat().st_blocks * _BLOCK
     return total

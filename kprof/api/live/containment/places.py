@@ -26,9 +26,9 @@ _READ = 0b1101
 _WRITE_DEVICE = 0b110 | 1 << 15
 """Rights to write and read a file, and to control a device."""
 _ON_FILES = 0b1100000000000111
-"""The rights that apply to files; a rule for a file must not contain others."""
+"""The rights that apply to files; a rule for a file must not contain other rights."""
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
-"""Number of rights that each version of Landlock knows; later versions know 16."""
+"""Number of access rights by Landlock version; later versions have 16."""
 _NETWORK_VERSION, _SCOPES_VERSION = 4, 6
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
@@ -56,7 +56,7 @@ def require(kernel: LinuxCalls) -> None:
 
 
 def limit(kernel: LinuxCalls, folder: Path, *, network: bool) -> None:
-    """Restrict this process to reading the files of Python and the system, and to writing below the folder.
+    """Allow this process only to read the files of Python and the system, and to write below the folder.
 
     Raises:
         UncontainedError: the kernel refuses.
@@ -102,8 +102,8 @@ def _is_too_wide(folder: Path) -> bool:
 def enter(kernel: LinuxCalls, *, network: bool) -> bool:
     """Move this process into new namespaces and return whether that succeeded.
 
-    A user namespace is tried first, because it lets an unprivileged process create the others. A system that refuses
-    it may still allow root to create the others. The next fork is process 1 of the new process namespace.
+    A user namespace is tried first, because an unprivileged process needs it to create the other namespaces. A system
+    that refuses it may still allow root to create the others. The next fork is process 1 of the new process namespace.
 
     Args:
         kernel: the kernel.

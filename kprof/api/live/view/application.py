@@ -47,8 +47,8 @@ from kprof.version import __version__
 class SaidOfKernel(TypedDict):
     """The texts for one kernel: its verdict, better knobs from a search, and its causes of lost time.
 
-    Each cause has the positions of its findings (the one that names the cause first), severity, message, cost, place,
-    and what to do, by kind.
+    Each cause has the positions of its findings (beginning with the one that names the cause), its severity, message,
+    cost, place, and what to do, as ``try`` and ``fix``.
     """
 
     verdict: str
@@ -94,7 +94,7 @@ async def follow(questions: OpenQuestions, hub: Hub, poll: float = POLL) -> None
             if stale(files):
                 await asyncio.to_thread(settle, files)
                 if questions.files.get(target) is files:
-                    # No newer report has replaced the list of files in the meantime.
+                    # Update the time stamps only if no newer report has replaced the list of files in the meantime.
                     questions.files[target] = stamps(files)
                 questions.saves[target] += 1
                 hub.tell("changed", {"target": target, "saves": questions.saves[target]})
@@ -140,7 +140,7 @@ class ViewServer:
         self._questions, self._served = OpenQuestions(tritons, self.hub), served
 
     def application(self) -> Starlette:
-        """Return the ASGI application, without its guard."""
+        """Return the ASGI application; the caller has to wrap it in a guard against foreign requests."""
         pages = [Route(path, partial(_file, *_content(name), kind)) for path, (name, kind) in FILES.items()]
         questions = [
             Route("/api/report", partial(_question, Asked, self._report), methods=["POST"]),
@@ -156,7 +156,7 @@ class ViewServer:
         own = [
             Route("/api/session", self._about),
             Route("/api/stream", self._stream),
-            # Browsers request an icon.
+            # Browsers always request an icon, so answer without content.
             Route("/favicon.ico", _nothing),
         ]
         return Starlette(routes=[*pages, *questions, *own], lifespan=self._lifespan)
@@ -172,7 +172,7 @@ class ViewServer:
                 await following
 
     async def _about(self, _: Request) -> Response:
-        """Return the server's targets and options, and the results so far."""
+        """Return the server's targets and options, and the results that exist already."""
         options = {name: value for name, value in self._served.options.items() if value}
         return JSONResponse({
             "kprof": __version__,

@@ -10,7 +10,7 @@ from kprof.errors import KprofError
 from kprof.options.groups import SearchOptions
 
 MOST_BYTES = 64 * 1024
-"""Maximum size of a request in bytes; requests of the page have some hundred."""
+"""Maximum size of a request in bytes; the page's requests have a few hundred."""
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Value = int | float | bool | Annotated[str, msgspec.Meta(max_length=200)] | None
@@ -152,7 +152,7 @@ def kernel_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, An
 
 
 def landing_arguments(asked: AskedLanding, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Return :func:`kernel_arguments` with a finding. Its file is never opened, only compared with instructions' files.
+    """Return :func:`kernel_arguments` with a finding. Its file is compared with the instructions' files, never opened.
 
     Raises:
         KprofError: the target does not exist.
@@ -173,7 +173,7 @@ def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping
 
 
 def two_targets() -> KprofError:
-    """Return the error that configurations of two different targets cannot be compared."""
+    """Create the error for a comparison of configurations of two different targets."""
     return KprofError("two targets cannot be compared here", hint="kprof diff compares reports of any two.")
 
 

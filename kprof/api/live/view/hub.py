@@ -17,7 +17,7 @@ _QUIET = 15.0
 
 
 class Hub:
-    """Sends events to all connected pages; to be used from the event loop."""
+    """Sends events to all connected pages. It must be used only from the event loop."""
 
     def __init__(self) -> None:
         self._listeners: set[asyncio.Queue[str | None]] = set()

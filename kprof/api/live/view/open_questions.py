@@ -63,7 +63,8 @@ class OpenQuestions:
         try:
             done = asyncio.wrap_future(asked)
             await asyncio.wait([done])
-            # The caller gets the exception from the result; here it is only marked as retrieved.
+            # The caller gets the exception from the result. Reading it marks it as retrieved, so that asyncio prints no
+            # warning.
             _ = done.cancelled() or done.exception()
         except asyncio.CancelledError:
             asked.cancel()
@@ -93,7 +94,7 @@ class OpenQuestions:
         kernels = [asdict(kernel_answer(one)) for one in document["kernels"]]
         for one, entry in zip(kernels, document["kernels"], strict=True):
             one["roofline"] = (entry.get("model") or {}).get("roofline")
-            # The document contains the texts of the causes.
+            # Pages read the texts of the causes from the document.
             del one["causes"]
             one["findings"] = [f"{each['rule']} {each['name']}" for each in entry["findings"]]
         self._hub.tell("result", {**news, "kernels": kernels})

@@ -1,7 +1,7 @@
 """Serve the page on a loopback socket, protected by a secret token, until Ctrl-C.
 
-A foreign web page can send requests to the loopback address through a host name that its DNS resolves to 127.0.0.1
-(DNS rebinding). Such requests carry that name as their Host, the foreign Origin, and never the token.
+A foreign web page can send requests to the loopback address, under a host name that resolves to 127.0.0.1 (DNS
+rebinding). Such requests carry that name as their Host, the foreign Origin, and never the token.
 """
 
 import hmac
@@ -28,7 +28,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""Content security policy: only the page's own files, no markup from text, no other origins, and no framing."""
+"""Content security policy: allow only the page's own files; forbid markup from text, other origins and framing."""
 HEADERS: Mapping[str, str] = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -116,7 +116,7 @@ def _base(options: ViewOptions) -> dict[str, Any]:
     given.pop("jobs", None)
     found = joining(options, options.arch)
     measured = found.measurement.name if found is not None else None
-    # Queries must be JSON values. The page's own sizes and GPU override these arguments.
+    # Arguments of queries must be JSON values. Sizes and a GPU that are chosen on the page override them.
     own = {"arch": ",".join(options.arch) or measured or "", "shape": options.sizes}
     given |= {name: value for name, value in own.items() if value}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
