@@ -126,8 +126,8 @@ def own_streams(log: int | None = None) -> "tuple[FileIO, FileIO]":
 def popen(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
     """Start a process that ends with this one; otherwise like :class:`subprocess.Popen`.
 
-    Call this only from the main thread: the Linux kernel ends the child together with the thread that started it. A
-    child of another thread has to call :func:`end_with_parent` instead.
+    A child that is started by another thread than the main one survives this process, because the Linux kernel would
+    end it together with that thread. Such a child has to call :func:`end_with_parent`.
 
     Raises:
         OSError: the program does not exist or cannot be run.

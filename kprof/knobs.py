@@ -28,7 +28,7 @@ def spellings(role: str) -> tuple[str, ...]:
 
 
 def is_tile_name(name: str) -> bool:
-    """Return whether a knob is a tile's size: ``BLOCK_M``, ``TILE_K``, and the short ``BM``, ``B_N``, ``BQ``, ``BKV``."""
+    """Return whether a knob is a tile's size: ``BLOCK_M``, ``TILE_K`` or, shorter, ``BM``, ``B_N``, ``BQ``, ``BKV``."""
     upper = name.upper()
     return "BLOCK" in upper or "TILE" in upper or _SHORT.fullmatch(upper) is not None
 

@@ -1,1 +1,1 @@
-"""The command line. Each public module here, except ``app``, is one command."""
+"""The command line. Each public module of this package, except ``app``, is one command."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-# Names of command parameters that name a target; the cases to complete depend on the target.
+# Names of command parameters that contain a target, whose cases are completed.
 _TARGETS = ("targets", "target", "kernel", "kernels")
 
 
@@ -25,7 +25,7 @@ def architectures(incomplete: str) -> list[tuple[str, str]]:
 
 
 def cases(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete case names of the bundled kernels on the command line."""
+    """Complete case names of the bundled kernels that are on the command line."""
     from kprof.api import completion
 
     return [case for target in _typed(ctx) for case in completion.cases(target) if case.startswith(incomplete)]
@@ -39,7 +39,8 @@ def rules(incomplete: str) -> list[tuple[str, str]]:
 
 
 def _typed(ctx: typer.Context) -> Iterable[str]:
-    # While an option still lacks its value, click does not assign arguments to parameters and leaves them in ctx.args.
+    # While the value of an option is being completed, click leaves the arguments in ctx.args instead of assigning them
+    # to parameters.
     yield from ctx.args
     for name in _TARGETS:
         given: Any = ctx.params.get(name)

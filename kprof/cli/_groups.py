@@ -1,4 +1,4 @@
-"""Groups of commands: suggestions for mistyped commands, and folders whose modules are the commands."""
+"""Groups of commands: they suggest corrections of mistyped commands, and load commands from the modules of a folder."""
 
 from importlib import import_module
 from typing import Any
@@ -14,7 +14,7 @@ from kprof.plug_ins import installed, load
 
 
 class SuggestingGroup(TyperGroup):
-    """A group that suggests a similar command, or its only command if the user left it out."""
+    """A group that suggests a similar command for a mistyped one, or its only command if the user typed none."""
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
         """Resolve a command; for an unknown command, fail with similar names."""
@@ -27,7 +27,7 @@ class SuggestingGroup(TyperGroup):
 
 
 class SingleCommand(TyperCommand):
-    """A command that rejects extra arguments and programs after ``--`` with a one-sentence message."""
+    """A command that rejects surplus arguments and programs after ``--`` with a one-sentence message."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Parse the arguments; if some are left over, fail with a clear message."""
@@ -52,7 +52,7 @@ class Folder(SuggestingGroup):
     Attributes:
         package: dotted name of the package; a subclass sets it.
         plugged_in: entry point group with commands of other packages; "" for none.
-        left_out: public modules that are not commands.
+        left_out: names of public modules that are not commands.
     """
 
     package: str
@@ -60,7 +60,7 @@ class Folder(SuggestingGroup):
     left_out: frozenset[str] = frozenset()
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - the base class's
-        """Return the sorted names of the modules, with hyphens, and of commands from installed packages."""
+        """Return the sorted names of all commands: modules (hyphens for underscores) and entry points of packages."""
         return sorted({*self._own_commands(), *(installed(self.plugged_in) if self.plugged_in else ())})
 
     def _own_commands(self) -> set[str]:
@@ -79,7 +79,7 @@ class Folder(SuggestingGroup):
 
 
 def group(folder: type[TyperGroup] = SuggestingGroup) -> typer.Typer:
-    """Return a Typer for sub-commands with kprof's settings."""
+    """Create an empty Typer with kprof's settings, to which sub-commands can be added."""
     return typer.Typer(cls=folder, add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -92,7 +92,7 @@ def folder(package: str, kind: type[Folder] = Folder, **attributes: Any) -> type
         attributes: further attributes of that class.
     """
     made = group(type("Commands", (kind,), {"package": package, **attributes}))
-    # Typer only creates a group if there is a callback.
+    # Without a callback, Typer would not create a group.
     made.callback()(lambda: None)
     return made
 

@@ -7,13 +7,16 @@ import sys
 from collections.abc import Iterator
 
 EXIT_BROKEN_PIPE = 141
-"""Exit code when the reader of the output left, as a shell reports SIGPIPE; so ``set -o pipefail`` sees a failure."""
+"""Exit code if the reader of a pipe left. Shells report SIGPIPE like this, so ``set -o pipefail`` sees a failure."""
 EXIT_OWN_ERROR = 70
 """Exit code of an internal error, as EX_SOFTWARE in sysexits.h."""
 
 
 class Reader(BaseException):
-    """The reader of standard output left. Not an OSError, because click would exit with 1, which means a regression."""
+    """Raised if the reader of a pipe left.
+
+    Not an OSError, for which click would exit with 1, which means a regression.
+    """
 
 
 def open_streams() -> None:
@@ -25,7 +28,7 @@ def open_streams() -> None:
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             _to_null(number)
-            # The file stays open until the program ends.
+            # The null device stays open until the program ends.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -44,7 +47,7 @@ def _to_null(number: int) -> None:
 
 @contextlib.contextmanager
 def told_apart() -> Iterator[None]:
-    """Convert errors of a pipe whose reader left, raised in this context, to :class:`Reader`."""
+    """Replace errors of a pipe whose reader left, raised inside this context, by :class:`Reader`."""
     try:
         yield
     except BrokenPipeError:
@@ -54,7 +57,7 @@ def told_apart() -> Iterator[None]:
             raise Reader from None
         raise
     except Exception as group:
-        # Servers run tasks in parallel, so their errors arrive as an ExceptionGroup, which Python 3.10 does not have.
+        # Servers run tasks in parallel, so their errors arrive as an ExceptionGroup, a class that Python 3.10 lacks.
         leaves = list(_leaves(group))
         if leaves and all(isinstance(one, OSError) and one.errno == errno.EPIPE for one in leaves):
             raise Reader from None
@@ -62,14 +65,14 @@ def told_apart() -> Iterator[None]:
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors in an exception group and its nested groups; nothing for any other error."""
+    """Yield the errors in an exception group and its nested groups; yield nothing for any other error."""
     for one in getattr(error, "exceptions", ()):
         inner = list(_leaves(one))
         yield from inner or [one]
 
 
 def flush() -> None:
-    """Flush standard output while a failure can still be reported.
+    """Flush standard output now, because a failure at exit could no longer be reported.
 
     Raises:
         OSError: the output cannot be written.
@@ -120,7 +123,7 @@ def _written(error: BaseException) -> str:
 
 
 def _about() -> list[str]:
-    """Return lines with the command line, the system, and the versions of kprof, Python and used packages."""
+    """Return lines with the command line, the system, and the versions of kprof, Python and the packages in use."""
     import platform
     import shlex
     from importlib.metadata import PackageNotFoundError, version

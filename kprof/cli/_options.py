@@ -1,4 +1,4 @@
-"""Create a command's options from the groups that declare them and the formats that support its document."""
+"""Create a command's options from the option groups that it uses and the output formats that support its document."""
 
 import functools
 import inspect
@@ -21,10 +21,11 @@ _FORMAT = "shown_format"
 
 
 def takes_options(kind: str = "", *, compiles: bool = False) -> Callable[[Command], Command]:
-    """Return a decorator that replaces a command's group parameters by the options they declare.
+    """Return a decorator that replaces a command's parameters for option groups by the options that the groups declare.
 
-    A parameter whose type is a group of options is shown as those options, and receives the group. ``outputs`` is shown
-    as the options of every format that supports the command's document, ``--quiet``, ``--verbose`` and ``--no-color``.
+    A parameter whose type is a group of options becomes these options on the command line, and receives the group's
+    object. The parameter ``outputs`` becomes the options of every format that supports the command's document, with
+    ``--quiet``, ``--verbose`` and ``--no-color``.
 
     Args:
         kind: kind of the document, see :attr:`kprof.reporters.interface.Format.documents`; "" for no document.
@@ -62,9 +63,9 @@ def takes_options(kind: str = "", *, compiles: bool = False) -> Callable[[Comman
 
 
 def _group(group: type[Options], given: dict[str, Any]) -> Options:
-    """Create the group from the command line's values, and remove them from ``given``."""
+    """Create a group of options from the command line's values, and remove these values from ``given``."""
     values = {each.name: given.pop(each.name) for each in declared(group)}
-    # For an option with its own kind of value, None and [] mean that it was not given.
+    # If an option has a custom kind of value, None and [] mean that it was not given.
     unwritten = {each.name for each in declared(group) if each.option.kind is not None}
     return group(**{name: value for name, value in values.items() if name not in unwritten or value not in (None, [])})
 

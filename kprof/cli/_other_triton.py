@@ -13,7 +13,7 @@ from kprof.options.groups import TritonOptions
 _RECOMPILES = ("advise", "tune")
 """Commands that compile captures again."""
 _RUNS_PROGRAMS = "capture"
-"""The command whose arguments are a program, with or without ``--`` before it."""
+"""Command whose arguments are a program, with or without ``--`` before the program."""
 
 
 def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
@@ -48,7 +48,7 @@ def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
 
 
 def _halves(words: list[str]) -> tuple[list[str], list[str] | None]:
-    """Return the words before and after ``--``; the second is ``None`` without ``--``."""
+    """Return the words before and after ``--``; the second list is ``None`` if there is no ``--``."""
     end = words.index("--") if "--" in words else len(words)
     return words[:end], words[end + 1 :] if end < len(words) else None
 
@@ -65,7 +65,7 @@ def _without_triton(words: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run the command in the process that imports the named Triton."""
+    """Entry point of the process that imports the named Triton: run the command."""
     from kprof.api.other_triton import begin
 
     sys.argv = ["kprof", *begin()]

@@ -1,4 +1,4 @@
-"""Report plug-ins that cannot be loaded, for commands whose own output does not name them."""
+"""Report plug-ins that cannot be loaded, for commands whose normal output does not mention them."""
 
 from kprof.output.writing import log
 

@@ -6,25 +6,25 @@ from kprof.errors import TargetError
 
 
 def program_of(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """Split arguments into the targets and the program's arguments after ``--``, which are ``None`` without ``--``."""
+    """Split arguments into targets and the program's arguments after ``--`` (``None`` if no target precedes ``--``)."""
     if "--" not in sys.argv:
         return arguments, None
     count = len(sys.argv) - sys.argv.index("--") - 1
     if count >= len(arguments):
-        # Only options precede ``--``, so it just ends the options, as for any command.
+        # Only options precede ``--``, so it just marks the end of the options, as for any command.
         return arguments, None
     return arguments[: len(arguments) - count], arguments[len(arguments) - count :]
 
 
 def one_target(arguments: list[str]) -> tuple[str | None, list[str] | None]:
-    """Return the only target and the program's arguments, or None and a program's command.
+    """Return the only target, and the program's arguments or None; or None and the whole command of a program.
 
     Raises:
         TargetError: several targets are named, or neither a target nor a program.
     """
     named, program = program_of(arguments)
     if "--" in sys.argv and program is None and len(named) > 1:
-        # Only options precede ``--``, so the words are a program's command.
+        # Only options precede ``--``, so the words after it are a program's command.
         named, program = [], named
     if len(named) > 1 or (program is None and not named):
         raise TargetError("name exactly one kernel, capture or program")

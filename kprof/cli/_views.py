@@ -17,7 +17,7 @@ from kprof.reporters.outputs import Outputs
 
 
 class ViewFolder(Folder):
-    """A group whose commands are the modules of a package and the views of a folder.
+    """A group whose commands are the modules of a package and the views in a folder of ``kprof/api``.
 
     Attributes:
         views: name of the folder in ``kprof/api``.
@@ -30,7 +30,7 @@ class ViewFolder(Folder):
         return sorted({*super().list_commands(ctx), *names_in(self.views)})
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-        """Import a command; return ``None`` if there is no command of that name."""
+        """Import a command or view; return ``None`` if there is none of that name."""
         if cmd_name not in names_in(self.views):
             return super().get_command(ctx, cmd_name)
         view = load_view(self.views, cmd_name)
@@ -38,7 +38,7 @@ class ViewFolder(Folder):
 
 
 def command_of(view: type[View]) -> Callable[..., None]:
-    """Return the command function of a view, with the signature that typer reads."""
+    """Create the command function of a view, with a signature from which typer derives arguments and options."""
 
     def command(options: Any, display: Any, outputs: Outputs, **given: Any) -> None:
         paths = [given[name] for name in view.given] or given["paths"]

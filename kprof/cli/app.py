@@ -40,7 +40,7 @@ EXIT_INTERRUPTED = 130
 
 
 class _Interrupted(BaseException):
-    """Replaces KeyboardInterrupt, which each typer version would handle with another exit code and message."""
+    """Raised instead of KeyboardInterrupt, whose exit code and message depend on the version of typer."""
 
 
 SECTIONS = {
@@ -50,9 +50,9 @@ SECTIONS = {
     "Measurements": ("trace", "counters", "ingest", "bench"),
     "Reference": ("doctor", "explain", "list", "serve"),
 }
-"""Headings of the list of commands, with their commands, in the order in which a new user needs them."""
+"""Headings of the list of commands, each with its commands in the order in which a new user needs them."""
 RARE = ("cache", "draw", "oracle", "schema", "validate")
-"""Commands that the list of commands names in one line; ``demo`` is named in the text above the list."""
+"""Rarely used commands, which the list of commands names in one line; the text above the list names ``demo``."""
 MOVED = {
     "arch": "list gpus",
     "cfg": "draw flow",
@@ -75,7 +75,7 @@ class CommandFolder(Folder):
     left_out = frozenset({"app"})
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
-        """Resolve a command; for a former name, fail with the current command."""
+        """Resolve a command; for a former name, fail with a message that names the current command."""
         if args and (now := MOVED.get(args[0])):
             ctx.fail(f"{args[0]} is now: kprof {now}")
         return super().resolve_command(ctx, args)
@@ -93,7 +93,7 @@ class CommandFolder(Folder):
         formatter.write(f"\nRarely needed: {', '.join(name for name in RARE if name in there)}.\n")
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """Run the command; Ctrl-C and broken pipes are passed on to :func:`main`."""
+        """Run the command; pass Ctrl-C and broken pipes on to :func:`main`."""
         try:
             with told_apart():
                 return super().invoke(ctx)
@@ -116,7 +116,7 @@ def _help_line(name: str) -> str:
 
 
 def _plugged_in_file(name: str) -> str:
-    """Return the file of another package's command; only its parent packages are imported."""
+    """Return the file of a command in another package; only its parent packages are imported."""
     from importlib.util import find_spec
 
     from kprof.plug_ins import entries
@@ -159,20 +159,20 @@ def _root(
 
 @contextlib.contextmanager
 def _shown() -> Iterator[None]:
-    """Show the progress of compiles and long steps on a terminal, and until the first output a line for the command."""
+    """Show the progress of compiles and long steps on a terminal; before the first output, show the command's name."""
     if not sys.stderr.isatty():
         yield
         return
     from kprof.output.progress import until_output, watching
     from kprof.output.waiting import Waiting
 
-    # The wait began at the program's start; the imports until now took most of its processor time.
+    # The user has waited since the program's start, which was about as long ago as the processor time used so far.
     with watching(Waiting(begun=time.monotonic() - time.process_time())), until_output(" ".join(["kprof", *_named()])):
         yield
 
 
 def _named() -> list[str]:
-    """Return the command's name as typed: one word, or two words for a group."""
+    """Return the command's name as the user typed it: one word, or two words for a command of a group."""
     words = list(itertools.takewhile(lambda word: not word.startswith("-"), sys.argv[1:3]))
     return words if words[:1] and words[0] in {"trace", "counters", "ingest", "list", "draw"} else words[:1]
 
@@ -184,7 +184,7 @@ def main() -> None:
         with clean_streams():
             sys.exit(_ran())
     except OSError as error:
-        # Even the error message could not be written.
+        # Writing the error message failed as well.
         drop_output()
         sys.exit(EXIT_BROKEN_PIPE if isinstance(error, BrokenPipeError) else EXIT_CANNOT_TELL)
 
@@ -274,7 +274,7 @@ class _PlainFirst:
 
 
 def _is_checked(info: Any) -> bool:
-    """Return whether typer must check the file itself."""
+    """Return whether a path's declaration requests checks that only typer performs."""
     usual = getattr(info, "file_okay", True) and getattr(info, "dir_okay", True)
     return not usual or any(getattr(info, name, None) for name in _CHECKS)
 
@@ -285,7 +285,7 @@ def _is_refused(path: str) -> bool:
 
 
 def _plain(kind: Any, value: Any, *, several: bool, info: Any) -> Any:
-    """Return the converted plain value, or ``_UNKNOWN`` if typer's own conversion is needed."""
+    """Convert a plain value; return ``_UNKNOWN`` if typer's own conversion is needed."""
     if value is None:
         return () if several else None
     if kind in {list[str], list[int], list[float], list[Path]} and isinstance(value, tuple | list):

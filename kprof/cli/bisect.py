@@ -48,7 +48,7 @@ def command(
 
     named, program = program_of(targets or [])
     if program is None and "--" in sys.argv:
-        # Only options precede ``--``, so the words are a program's command.
+        # Only options precede ``--``, so the words after it are a program's command.
         named, program = [], named
     if program is None and len(named) != 1:
         raise KprofError(f"one target is required, got {len(named)}", hint="kprof bisect KERNEL --good 3.6.0")

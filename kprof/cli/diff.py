@@ -64,7 +64,7 @@ def command(
 
     named, program = program_of(targets or [])
     if program is None and "--" in sys.argv:
-        # Only options precede ``--``, so the words are a program's command.
+        # Only options precede ``--``, so the words after it are a program's command.
         named, program = [], named
     if list_tests and not options.since:
         raise KprofError("--list-tests can only be used with --since", hint="kprof diff --since main --list-tests")
@@ -90,7 +90,7 @@ def command(
 
 
 def waiting(status: StatusLine) -> Callable[[str], None]:
-    """Return the function that reports downloads and waits: the status line on a terminal, else the log."""
+    """Return a function that reports downloads and waits, in the status line on a terminal, else in the log."""
     return status.draw if status.terminal else log
 
 

@@ -15,7 +15,7 @@ class Seen(NamedTuple):
         status: severity of the result.
         found: description of the current state.
         fix: commands that change the state.
-        why: why it matters, if that differs from the check's own reason.
+        why: why the state matters; empty: the check's own reason applies.
     """
 
     status: Status
@@ -25,7 +25,7 @@ class Seen(NamedTuple):
 
 
 def ok(found: str) -> Seen:
-    """Return the result "everything is fine"."""
+    """Return the result that everything is fine."""
     return Seen("ok", found)
 
 
@@ -49,10 +49,10 @@ class DoctorCheck:
     """A check of one property of the machine.
 
     Attributes:
-        name: name in the document, in kebab-case.
+        name: name of the check in the document, in kebab-case.
         section: section in which it is shown.
         why: why the property matters, one sentence.
-        source: origin of the advice.
+        source: publication or guide that the advice comes from.
         needs_gpu: True if it is only relevant on a machine with an AMD GPU.
         needs_cuda_gpu: True if it is only relevant on a machine with an NVIDIA GPU.
         needs_report: True if it needs the output of rocminfo or amd-smi.

@@ -47,9 +47,9 @@ class ServerCommand:
 
     Attributes:
         programs: launchers and the server, in order: ``("torchrun", "vllm")``.
-        environment: variables that the line sets.
-        arguments: value by the option's long name; "" for an option without a value.
-        owners: program that an option belongs to, by option.
+        environment: environment variables that the command line sets.
+        arguments: values by the option's long name; "" for an option without a value.
+        owners: by option, the program that it belongs to.
     """
 
     programs: tuple[str, ...]
@@ -59,7 +59,7 @@ class ServerCommand:
 
     @property
     def workload(self) -> Workload:
-        """Workload of the command line: that of its last known program."""
+        """Workload of the last known program on the command line."""
         return next(workload for name, workload in _PROGRAMS.values() if name == self.programs[-1])
 
 
@@ -82,12 +82,12 @@ def read_command(words: Sequence[str]) -> ServerCommand:
         word = words[at]
         at += 1
         program = _program(word)
-        # Options of a launcher, and variables, come before the launched program.
+        # Variables and the options of mpirun come only before the launched program.
         launching = launching and (not programs or programs == ["mpirun"])
         if program is not None and program not in programs:
             programs.append(program)
         elif word in _SHELL:
-            # The rest is another shell command.
+            # The remaining words are another shell command.
             if programs:
                 break
         elif launching and (assigned := _ASSIGNMENT.fullmatch(word.removeprefix("--env="))) is not None:
@@ -110,7 +110,7 @@ def read_command(words: Sequence[str]) -> ServerCommand:
 
 
 def _program(word: str) -> str | None:
-    """Return the known program that a word names, by its path, its script or its module."""
+    """Return the known program that a word names with a path, a script or a module; ``None`` for any other word."""
     name = word.rpartition("/")[2]
     found = _PROGRAMS.get(name)
     if found is None and name.startswith("vllm.entrypoints."):

@@ -1,4 +1,4 @@
-"""Document of the examination of a machine: schema ``kprof.doctor/1``."""
+"""Document of ``kprof doctor``: schema ``kprof.doctor/1``."""
 
 from typing import Literal
 
@@ -19,8 +19,8 @@ class CheckOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
             determined, which is not ``ok``.
         found: the current state, in a few words.
         why: why it matters; absent if the check passed.
-        fix: commands in order, or other actions.
-        source: origin of the advice, if it is not kprof's own.
+        fix: commands that change the state, in order, or other actions.
+        source: guide or document that the advice comes from, if it is not kprof's own advice.
     """
 
     check: str
@@ -33,7 +33,7 @@ class CheckOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SettingOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
-    """State of one setting from the guides.
+    """State of one setting that AMD's guides mention.
 
     Attributes:
         name: name of the variable, parameter, file or library.
@@ -42,7 +42,7 @@ class SettingOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
         found: its value, or ``not set``.
         wanted: recommended value for this workload and GPU; absent if there is none.
         why: effect of the setting, one sentence.
-        fix: commands in order.
+        fix: commands that change the setting, in order.
         source: origin of the advice.
     """
 
@@ -75,16 +75,17 @@ class Diagnosis(msgspec.Struct, frozen=True):
         kprof: version of kprof.
         gpus: AMD GPUs that the driver lists: product, if known, and architecture.
         checks: results by section.
-        left_out: checks that are irrelevant without a GPU, on a machine that has none.
-        works: whether an activity is possible on this machine as it is, by activity.
+        left_out: checks that were skipped because the machine has no GPU.
+        works: by activity, whether it is possible on this machine as it is.
         verdict: the result as a whole.
         workload: workload that the settings were checked for; absent if none was named.
         settings: results for settings without a check of their own.
-        unseen: recommended program arguments of the workload if no command line was passed; ``unknown``, and not part
-            of the verdict.
+        unseen: arguments that the guides recommend for the workload, if no command line was passed. Their status is
+            ``unknown``, and the verdict ignores them.
         reported: GPUs in the passed output of rocminfo or amd-smi.
-        arguments: results for a command line's arguments, and for arguments worth trying (``unknown``).
-        unjudged: arguments about which the guides say nothing.
+        arguments: results for the arguments on a command line, and for missing arguments worth trying (with status
+            ``unknown``).
+        unjudged: arguments on the command line that the guides do not mention.
         schema: always ``kprof.doctor/1``.
     """
 

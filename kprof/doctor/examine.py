@@ -48,8 +48,8 @@ def checks() -> tuple[DoctorCheck, ...]:
 def examine(machine: Host, workload: Workload | None = None, command: ServerCommand | None = None) -> Diagnosis:
     """Run every check that is relevant on this machine, and compare its settings with those of a workload.
 
-    Variables that a command line sets are treated like environment variables, and its arguments are rated. Without a
-    GPU nothing is measured, so nothing can make measurements wrong: failures become warnings.
+    Variables that a command line sets are treated like environment variables, and its arguments are rated. On a machine
+    without a GPU, failures become warnings, because no measurement can be wrong.
     """
     if command is not None:
         workload = workload or command.workload
@@ -94,7 +94,10 @@ def _named(gpu: HostGpu) -> str:
 
 
 def _works(machine: Host, found: dict[str, CheckOutcome]) -> dict[str, bool]:
-    """Return which activities are possible. Running needs Triton, a usable GPU and a matching torch."""
+    """Return whether each activity is possible.
+
+    To run kernels, Triton, a usable GPU and a matching torch are needed.
+    """
 
     def good(name: str) -> bool:
         return name in found and found[name].status != "fail"
@@ -183,7 +186,7 @@ def _judged(setting: HostSetting, rule: WantedValue, given: str | None) -> Setti
 
 
 def _counts(machine: Host, command: ServerCommand) -> Iterator[SettingOutcome]:
-    """Compare the numbers of processes and GPUs on a command line, which must agree."""
+    """Compare the number of processes on a command line with the number of GPUs, which must agree."""
     given = command.arguments
     parallel = _number(given.get("--tensor-parallel-size"))
     visible = _visible(machine.environment)
@@ -214,7 +217,7 @@ def _count(name: str, status: Status, found: str, wanted: str, why: str = "") ->
 
 
 def _visible(environment: Mapping[str, str]) -> tuple[str, int] | None:
-    """Return the variable that selects GPUs and its number of entries; ``None`` if there is no such list."""
+    """Return the environment variable that lists GPUs, and its number of entries; ``None`` if none is set."""
     for name in _VISIBLE:
         value = environment.get(name, "").strip().strip("\"'")
         if re.fullmatch(r"\d+(?:,\d+)*", value):

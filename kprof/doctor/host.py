@@ -1,4 +1,4 @@
-"""Access to a machine for checks: files below a root, environment, programs. Nothing is written or executed."""
+"""Access to a machine for checks: its files, environment and programs. Nothing is written or executed."""
 
 import os
 import shutil
@@ -70,7 +70,7 @@ class Host:
     reported: Sequence[ReportedGpu] = ()
 
     def at(self, path: str) -> Path:
-        """Return an absolute path of the machine, below the root."""
+        """Return the location of a machine's absolute path below :attr:`root`."""
         return self.root / path.lstrip("/")
 
     def text(self, path: str | Path) -> str | None:
@@ -82,7 +82,7 @@ class Host:
         """Return the first 64 KiB of a file; ``None`` when it cannot be read or is not a regular file."""
         full = self.at(path) if isinstance(path, str) else path
         try:
-            # Reading from anything but a regular file could block.
+            # Reading a pipe or a device could block.
             if not stat.S_ISREG(full.stat().st_mode):
                 return None
             with full.open("rb") as file:
@@ -91,12 +91,12 @@ class Host:
             return None
 
     def number(self, path: str | Path) -> int | None:
-        """Return a file's text as an integer; ``None`` when it is not one."""
+        """Return a file's text as an integer; ``None`` if it is not an integer."""
         text = self.text(path)
         return int(text) if text is not None and len(text) < 20 and text.removeprefix("-").isdecimal() else None
 
     def entries(self, folder: str | Path, start: str = "") -> list[Path]:
-        """Return a folder's entries with a prefix, in natural order; empty when the folder cannot be read."""
+        """Return a folder's entries whose names begin with ``start``, in natural order; empty if it cannot be read."""
         full = self.at(folder) if isinstance(folder, str) else folder
         try:
             with os.scandir(full) as found:
@@ -108,7 +108,7 @@ class Host:
 
     @cached_property
     def gpus(self) -> tuple[HostGpu, ...]:
-        """GPUs that the compute driver lists, by node."""
+        """GPUs that the compute driver lists, sorted by node."""
         found = []
         for node in self.entries("/sys/class/kfd/kfd/topology/nodes"):
             properties = dict(
@@ -132,7 +132,7 @@ class Host:
         return self._displays(_AMD)
 
     def _displays(self, vendor: str) -> int:
-        """Return the number of a vendor's GPUs on the bus."""
+        """Return the number of a vendor's GPUs on the PCI bus."""
         devices = self.entries("/sys/bus/pci/devices")
         return sum(
             self.text(device / "vendor") == vendor and (self.text(device / "class") or "").startswith(_GPU_CLASSES)
@@ -141,7 +141,7 @@ class Host:
 
     @cached_property
     def cuda_gpus(self) -> tuple[str, ...]:
-        """Names of the NVIDIA GPUs from the driver, or ``NVIDIA GPU`` if only ``/dev`` or the bus shows them."""
+        """Names of the NVIDIA GPUs from the driver, or ``NVIDIA GPU`` if only ``/dev`` or the PCI bus shows them."""
         models = []
         for folder in self.entries("/proc/driver/nvidia/gpus"):
             text = self.text(folder / "information") or ""
@@ -152,7 +152,7 @@ class Host:
 
     @property
     def has_gpu(self) -> bool:
-        """Whether there is an AMD GPU, usable or not yet usable."""
+        """Whether there is an AMD GPU, even if it is not usable yet."""
         return bool(self.gpus) or self.on_the_bus > 0
 
     @property

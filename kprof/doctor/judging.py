@@ -22,9 +22,9 @@ class Probed:
     """Current state of a setting.
 
     Attributes:
-        value: value in the form used by rules; ``None`` when it is not known.
-        words: description of the state.
-        devices: PCI addresses with a wrong setting, for the fix.
+        value: value in the form in which ``settings.toml`` writes it; ``None`` if it is not known.
+        words: description of the state for people.
+        devices: PCI addresses of the devices with a wrong setting, which the fix names.
     """
 
     value: str | None
@@ -43,7 +43,7 @@ def acs(machine: Host) -> Probed:
     for device in devices:
         data = machine.data(device / "config") or b""
         if len(data) <= _FIRST:
-            # A conventional PCI device has exactly this size, so all of it was read.
+            # The configuration space of a conventional PCI device has exactly this size, so it was read completely.
             hidden += len(data) < _FIRST
             continue
         control = _acs_control(data)
@@ -69,7 +69,7 @@ def _acs_control(data: bytes) -> int | None:
 
 
 def gpus(machine: Host) -> Probed:
-    """Return the number of GPUs for collectives; partitions of one GPU count once."""
+    """Return the number of GPUs that can run collectives; partitions of one GPU count as one."""
     count = len(machine.reported) or len(machine.devices)
     return Probed(str(count), f"{count}") if count else Probed(None, "the driver lists none")
 
@@ -90,8 +90,8 @@ _MOST_DEVICES = 64
 def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
     """Return the results for every setting that is relevant on this machine and has no check of its own.
 
-    Linux kernel parameters and files of sysfs are only relevant on machines with an AMD GPU. Without a GPU and a
-    workload, only settings that are set but should not be are reported.
+    Linux kernel parameters and files of sysfs are only relevant on machines with an AMD GPU. Without a GPU and without
+    a workload, only settings that are set but should not be set are reported.
     """
     looked_at = [setting for setting in settings().values() if not setting.check and setting.kind != "argument"]
     found = [_outcome(setting, machine, workload) for setting in looked_at]
@@ -99,7 +99,7 @@ def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
 
 
 def unseen(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
-    """Return the program arguments that a workload recommends, for use without a command line."""
+    """Return results for the program arguments recommended for a workload, if no command line was passed."""
     found = []
     for setting in settings().values():
         rule = setting.rule(workload, archs_of(machine), machine.environment)
@@ -231,7 +231,7 @@ def _library(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingO
 
 
 def _other_version(setting: HostSetting, machine: Host) -> str:
-    """Return the installed package version that does not read the variable; empty if it reads it or is not known."""
+    """Return the installed package's version if it does not read the variable; empty if it does or is not known."""
     for bound, too_old in ((setting.since, True), (setting.until, False)):
         package, _, limit = bound.partition(" ")
         version = _installed(package, machine) if package else ""

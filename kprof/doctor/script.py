@@ -3,7 +3,8 @@
 from kprof.doctor.document import CheckOutcome, Diagnosis, SettingOutcome
 from kprof.output.sink import one_line
 
-# Commands whose effect is limited to this boot or shell and can be undone. Other commands are written as comments.
+# Commands that can be undone and whose effect ends with the shell or at the next boot. Other commands are written as
+# comments.
 _SAFE = ("export ", "unset ", "sudo sysctl ", "sudo cpupower ", "sudo setpci ", "sudo modprobe ")
 _HEAD = """\
 # What kprof doctor would change{about}. Read it first.

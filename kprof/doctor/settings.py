@@ -1,4 +1,4 @@
-"""Recommended settings of a machine, from ``settings.toml``, the only place for these values and their reasons."""
+"""Recommended settings of a machine. ``settings.toml`` is the only file with these values and their reasons."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,15 +26,14 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         value: the value; "" means unset; ``*`` means any.
-        workloads: workloads to which it applies; empty for all, and if no workload is named.
+        workloads: workloads to which it applies; if empty, it applies to all of them and if no workload is named.
         gpus: prefixes of the architectures to which it applies; empty for all.
         also: acceptable alternatives, as shell patterns.
-        when: condition of the rule, a variable as ``NAME=VALUE``; for an argument also another argument, whose value is
-            a pattern.
+        when: condition of the rule: a variable as ``NAME=VALUE``; for an argument, also another argument, with a
+            pattern as its value.
         least: minimum of a numeric value; ``None`` if the value is not a number.
         most: maximum of a numeric value, if there is one.
-        default: default of an argument, if it depends on the workload or GPU of the rule; ``None``: the setting's
-            default.
+        default: default of an argument that depends on the rule's workload or GPU; ``None``: the setting's default.
     """
 
     value: str
@@ -56,7 +55,7 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def accepts(self, value: str) -> bool:
-        """Return whether a value is equivalent to the recommended one."""
+        """Return whether a value is the recommended one, an alternative, or within the limits."""
         if self.least is not None:
             number = float(value) if _NUMBER.fullmatch(value.strip()) else None
             return number is not None and self.least <= number <= (number if self.most is None else self.most)
@@ -85,7 +84,7 @@ class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def bad(self) -> Literal["fail", "warn"]:
-        """Status of a value that no rule accepts."""
+        """Status of the setting if no rule accepts its value."""
         return "fail" if self.fails else "warn"
 
     def rule(
@@ -106,7 +105,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def settings() -> Mapping[str, HostSetting]:
-    """Return settings by name, in the order of the file, with ``source`` in full.
+    """Return settings by name, in the file's order; ``source`` is replaced by the full citation.
 
     Raises:
         KprofError: the file is not TOML.
@@ -121,12 +120,12 @@ def settings() -> Mapping[str, HostSetting]:
 
 
 def wanted_by(check: str) -> HostSetting:
-    """Return the first setting that a check uses."""
+    """Return the first setting in the file that belongs to a check."""
     return next(setting for setting in settings().values() if setting.check == check)
 
 
 def archs_of(machine: Host) -> tuple[str, ...]:
-    """Return the architectures of the machine's GPUs; without a GPU that of the MI300X, the subject of the guides."""
+    """Return the architectures of the machine's GPUs; without a GPU, that of the MI300X, which the guides are about."""
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import load_gpu
 

@@ -26,12 +26,12 @@ class Copy:
 
     @property
     def version(self) -> str:
-        """The version such as ``3.9.0``, or ``unknown``."""
+        """The version, for example ``3.9.0``, or ``unknown``."""
         return self.values.get("__version__", "unknown")
 
 
 def copies(machine: Host, package: str, file: str, distributions: tuple[str, ...]) -> list[Copy]:
-    """Return every copy on Python's path; the one that would be imported comes first."""
+    """Return every copy of a package on Python's path; the copy that would be imported comes first."""
     found: dict[Path, Copy] = {}
     for folder in machine.packages:
         text = machine.text(folder / package / file)

@@ -1,4 +1,4 @@
-"""Frozen records about compiling and issuing code of an architecture; see also :mod:`kprof.hardware.model`."""
+"""Frozen records of an architecture's facts about compiling and issuing code; see also :mod:`kprof.hardware.model`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LlvmFacts:
-    """LLVM's view of the architecture.
+    """What LLVM and its tools define for the architecture.
 
     Attributes:
         elf_machine: ``EF_AMDGPU_MACH`` value in the low byte of ``e_flags``.
-        sgpr_extra: scalar registers that ``.sgpr_count`` counts beyond ``.amdhsa_next_free_sgpr`` in a kernel that uses
-            neither VCC nor scratch: flat scratch or the XNACK mask.
-        sramecc, xnack: whether the name that the driver reports contains these features: ``gfx942:sramecc+:xnack-``;
-            ``None``: not known.
+        sgpr_extra: number of scalar registers by which ``.sgpr_count`` exceeds ``.amdhsa_next_free_sgpr`` in a kernel
+            that uses neither VCC nor scratch; they hold flat scratch or the XNACK mask.
+        sramecc, xnack: whether the name that the driver reports contains this feature, as ``gfx942:sramecc+:xnack-``
+            does; ``None``: not known.
         oldest_objdump: major version of the oldest llvm-objdump that disassembles the architecture correctly; ``None``:
             any that supports it.
     """
@@ -30,9 +30,9 @@ class IssueRules:
     """Issue rates of a SIMD.
 
     Attributes:
-        cycles: cycles between two instructions of one wavefront.
-        valu_lanes: lanes of an ordinary vector instruction that a SIMD processes per cycle.
-        matrix_unit: True if matrix instructions have a unit of their own beside the vector unit.
+        cycles: minimum cycles between two instructions of one wavefront.
+        valu_lanes: number of lanes of an ordinary vector instruction that a SIMD processes per cycle.
+        matrix_unit: True if matrix instructions run on a separate unit instead of the vector unit.
     """
 
     cycles: int
@@ -49,11 +49,11 @@ class TritonFacts:
     """Effects of Triton's options and switches on the architecture. ``None``: not known.
 
     Attributes:
-        kpack: values that Triton uses unchanged; empty if the option changes no instruction.
-        matrix_instr_nonkdim: values with different effects; empty if the option changes no instruction.
+        kpack: values of the option that Triton uses unchanged; empty if the option changes no instruction.
+        matrix_instr_nonkdim: values of the option with different effects; empty if the option changes no instruction.
         max_num_ctas: maximum number of workgroups in a cluster; 1 without clusters.
-        switches: for environment switches that change code here, the release since which the switch is on by default;
-            empty if it never is.
+        switches: for each environment switch that changes the architecture's code, the release since which it is on by
+            default; empty if it never is.
     """
 
     kpack: tuple[int, ...] | None = None

@@ -7,7 +7,7 @@ from typing import Any
 
 from kprof.hardware.model import Architecture
 
-# The first matching pattern applies. Words such as names and scopes have no unit.
+# Units by pattern of a figure's path; the first matching pattern applies. Texts such as names and scopes have no unit.
 _UNITS = (
     ("wavefront_size*", "lanes"),
     ("occupancy.max_waves_per_simd", "wavefronts"),
@@ -74,14 +74,14 @@ _NOT_FIGURES = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of an architecture.
+    """One hardware figure of an architecture.
 
     Attributes:
         key: path in the TOML file.
         value: value as in the file.
         unit: unit of the value; ``None`` for yes-or-no facts.
         sources: identifiers of its sources.
-        firm: whether a verdict may be based on it.
+        firm: whether its sources are reliable enough for a verdict.
     """
 
     key: str
@@ -99,7 +99,7 @@ def figures(arch: Architecture) -> Iterator[Figure]:
 
 
 def unit_of(key: str) -> str | None:
-    """Return the unit of a figure by its path; ``None`` when the key is not known."""
+    """Return the unit of the figure with this path; ``None`` if the path is not known or the figure has no unit."""
     return next((unit for pattern, unit in _UNITS if fnmatchcase(key, pattern)), None)
 
 

@@ -49,14 +49,14 @@ _FOLDER = Path(__file__).parent
 
 @cache
 def architectures() -> tuple[str, ...]:
-    """Return the names of all architectures, older before newer: ``("gfx908", "gfx90a", ...)``."""
+    """Return the names of all architectures, from the oldest to the newest: ``("gfx908", "gfx90a", ...)``."""
     names = (p.stem for p in _FOLDER.glob("gfx*.toml"))
     return tuple(sorted(names, key=lambda n: (len(n), n)))
 
 
 @cache
 def products() -> dict[str, str]:
-    """Return product names mapped to architecture names.
+    """Map each product's name to its architecture's name.
 
     Only the headings of the files are read, so that looking up one product does not parse every architecture.
 
@@ -80,7 +80,7 @@ def products() -> dict[str, str]:
 
 @cache
 def elf_machines() -> dict[int, str]:
-    """Return ``EF_AMDGPU_MACH`` values mapped to architecture names. Reads only that line of each file."""
+    """Map ``EF_AMDGPU_MACH`` values to architecture names; only the line with the value is read from each file."""
     found = {}
     for arch in architectures():
         for line in (_FOLDER / f"{arch}.toml").read_text(encoding="utf-8").splitlines():
@@ -124,19 +124,19 @@ def find_product(name: str) -> Product | None:
 
 
 def product_in(text: str) -> str | None:
-    """Return the product in a device's name, or ``None``.
+    """Return the product that a device's name contains, or ``None``.
 
     >>> product_in("AMD Instinct MI300X VF"), product_in("MI300X_A1"), product_in("AMD Radeon RX 7900 XTX")
     ('MI300X', 'MI300X', 'RX7900XTX')
     """
     words = re.split(r"[^A-Za-z0-9]+", text)
-    # The longest match first: an RX 7600 XT is not an RX 7600.
+    # Try the longest names first, because an RX 7600 XT is not an RX 7600.
     candidates = ["".join(words[i : i + count]) for count in (3, 2, 1) for i in range(len(words) - count + 1)]
     return next((word for word in candidates if word and find_product(word) is not None), None)
 
 
 def usual_model() -> dict[str, float]:
-    """Return the performance model's default parameters for architectures without own ones; units: model.toml."""
+    """Return the performance model's default parameters, for architectures that set none; model.toml has the units."""
     from kprof.hardware.reader import common_model
 
     return common_model(_FOLDER / "model.toml")

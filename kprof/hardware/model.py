@@ -1,4 +1,4 @@
-"""kprof's facts about a GPU architecture: frozen records; each field's description contains its unit.
+"""Frozen records of kprof's facts about a GPU architecture. Each field's description contains its unit.
 
 A figure that is not known is ``None`` or absent, never zero. Zero means that the hardware does not have the feature.
 """
@@ -33,18 +33,18 @@ class FigureSource:
 
     @property
     def is_firm(self) -> bool:
-        """Whether a verdict may be based on a figure of this source."""
+        """Whether this source is reliable enough for a verdict."""
         return self.kind not in {"fitted", "weak", "none"}
 
 
 @dataclass(frozen=True)
 class VgprFile:
-    """Vector registers of one SIMD, for wavefronts of one size.
+    """Vector register file of one SIMD, as wavefronts of one size see it.
 
     Attributes:
         total: registers that the wavefronts of a SIMD share, per lane.
         granule: allocation granularity of the hardware, in registers per lane.
-        encoding_granule: granularity of the count in the kernel descriptor, in registers per lane.
+        encoding_granule: granularity of the register count in the kernel descriptor, in registers per lane.
     """
 
     total: int
@@ -57,7 +57,7 @@ class OccupancyRules:
     """Rules and limits that decide how many wavefronts a SIMD holds.
 
     Attributes:
-        max_waves_per_simd: wave slots of a SIMD.
+        max_waves_per_simd: maximum number of wavefronts of a SIMD (wave slots).
         simds_per_cu: SIMDs of a compute unit.
         simds_per_wgp: SIMDs of a workgroup processor (two CUs), ``None`` if the architecture has none.
         default_mode: ``wgp`` or ``cu``: mode in which Triton launches.
@@ -65,14 +65,15 @@ class OccupancyRules:
         unified_vgprs: True if VGPRs and AGPRs share one file (gfx90a and later CDNA).
         max_vgprs: architected VGPRs that a wavefront can address, per lane.
         max_agprs: accumulation VGPRs that a wavefront can address, per lane; 0 without AGPRs.
-        accum_granule: AGPRs in a unified file start at a multiple of this number of registers; 1 elsewhere.
+        accum_granule: in a unified file, AGPRs start at a multiple of this number of registers; 1 without a unified
+            file.
         sgprs_total: scalar registers of a SIMD; ``None`` if they never limit occupancy (gfx10 and later).
         sgpr_granule: allocation granularity of scalar registers; 1 if they never limit occupancy.
         sgpr_trap_handler: scalar registers that the trap handler adds to each wavefront.
         max_sgprs: scalar registers that a program can address.
         max_workgroup_size: maximum number of work-items in a workgroup.
-        max_workgroups_per_cu: maximum number of workgroups with several wavefronts on a CU, each of which needs a
-            barrier. A workgroup of one wavefront needs no barrier.
+        max_workgroups_per_cu: maximum number of workgroups on a CU that have several wavefronts and therefore need a
+            barrier. Workgroups of one wavefront are not limited by it.
         max_workgroups_per_wgp: the same for a workgroup processor, ``None`` if the architecture has none.
         scratch_waves_per_cu: maximum number of wavefronts per CU for which the runtime provides scratch memory;
             ``None``: not known.
@@ -107,7 +108,7 @@ class OccupancyRules:
         return ("cu",) if self.simds_per_wgp is None else ("wgp", "cu")
 
     def simds(self, mode: str | None = None) -> int:
-        """Return the number of SIMDs that a workgroup's wavefronts are distributed over in ``cu`` or ``wgp`` mode.
+        """Return the number of SIMDs to which a workgroup's wavefronts are distributed in ``cu`` or ``wgp`` mode.
 
         Args:
             mode: ``cu``, ``wgp``, or ``None`` for the default mode.
@@ -123,7 +124,7 @@ class OccupancyRules:
         return self.max_workgroups_per_cu
 
     def max_waves_per_workgroup(self, wavefront_size: int) -> int:
-        """Return the number of wavefronts of the largest workgroup."""
+        """Return the number of wavefronts in the largest possible workgroup."""
         return self.max_workgroup_size // wavefront_size
 
 
@@ -139,11 +140,11 @@ class LdsRules:
         granule_llvm: allocation granularity in LLVM's occupancy computation, in bytes.
         banks: number of banks; each serves one access per cycle.
         bank_bytes: width of a bank in bytes.
-        phases: groups of lanes that are served together, by access (``read_b32``, ``read_b64``, ``read_b128``,
-            ``write_b128``). Lanes conflict only inside their group. Accesses that are not known are absent.
-        read64_cycles: cycles in which one wavefront performs 64 reads without conflicts, by access width in bits.
-        direct_load_bytes: maximum bytes per lane of a load directly to LDS, without registers; 0 if there is no such
-            load. ``None``: not known.
+        phases: groups of lanes that are served in the same cycle, by access (``read_b32``, ``read_b64``, ``read_b128``,
+            ``write_b128``). Bank conflicts occur only inside a group. Accesses that are not known are absent.
+        read64_cycles: cycles that 64 conflict-free reads of one wavefront take, by access width in bits.
+        direct_load_bytes: maximum bytes per lane of a load from memory directly to LDS; 0 if there is no such load;
+            ``None``: not known.
     """
 
     bytes_per_cu: int
@@ -158,7 +159,7 @@ class LdsRules:
     direct_load_bytes: int | None = None
 
     def bytes_available(self, mode: str) -> int:
-        """Return the LDS bytes that the workgroups of a CU, or of a WGP in WGP mode, share."""
+        """Return the number of LDS bytes that the workgroups on a CU share, or on a WGP in WGP mode."""
         return self.bytes_per_wgp if mode == "wgp" and self.bytes_per_wgp is not None else self.bytes_per_cu
 
 
@@ -213,7 +214,7 @@ class MatrixInstruction:
 
 @dataclass(frozen=True)
 class MemoryLevel:
-    """One level of the memory hierarchy between registers and memory.
+    """One level of the memory hierarchy.
 
     Attributes:
         name: ``l1`` (vector cache; ``l0`` on RDNA), ``l2``, ``mall`` (Infinity Cache), ``hbm`` (GDDR on Radeon),
@@ -225,11 +226,11 @@ class MemoryLevel:
         channel_bytes_per_cycle: bytes that a channel reads per cycle.
         bytes_per_cycle: bytes per cycle and compute unit.
         interleave_bytes: number of bytes after which the next channel is used.
-        tag_period_bytes: rows at this distance in bytes map to the same channel of the tag RAM.
+        tag_period_bytes: addresses at this distance in bytes map to the same channel of the tag RAM.
         bandwidth_gbs: peak bandwidth of the device in 1e9 bytes per second.
         sustained_gbs: bandwidth reached by a benchmark, in 1e9 bytes per second.
-        latency_cycles: latency of a dependent load that hits here, in cycles of ``latency_clock_mhz``.
-        latency_ns: latency of a dependent load that hits here, in nanoseconds.
+        latency_cycles: latency of a dependent load that hits in this level, in cycles of ``latency_clock_mhz``.
+        latency_ns: latency of a dependent load that hits in this level, in nanoseconds.
         latency_clock_mhz: clock at which ``latency_cycles`` was measured.
     """
 
@@ -260,7 +261,7 @@ class Product:
         xcds: number of accelerator dies (XCDs); 1 if the GPU is a single die.
         clock_mhz: peak engine clock in MHz.
         peaks: published peak in 1e12 operations per second, dense, by type (``matrix_fp16``, ``valu_fp32``).
-        memory: the architecture's memory levels with this product's figures.
+        memory: memory levels by name: those of the architecture, with this product's figures.
         launch_overhead_ns: time of an empty kernel in a stream, in nanoseconds.
         least_workgroups: minimum number of workgroups in a launch that AMD's guide recommends.
         pci_device: PCI device id, ``0x74a1``; ``None`` if not known.
@@ -298,25 +299,25 @@ class Architecture:
         rates: per cycle and compute unit: operations (``valu_fp32``, ``matrix_fp16``, ...) and bytes
             (``lds_read_bytes``, ``l1_bytes``, ...). 0: the hardware has no such unit. Absent: not known.
         matrix_instructions: properties of the matrix instructions by mnemonic.
-        memory: properties of the memory levels by name, as far as they are the same for all products.
+        memory: properties of the memory levels by name; only those that are the same for all products.
         latencies: ``(minimum, maximum)`` cycles by operation (``lds_permute``, ``dpp``).
         hazards: wait states that are required between a matrix instruction and a dependent one, in addition to its
             passes.
-        model: parameters of the performance model beyond data sheets; those that an architecture's file does not set
-            come from ``model.toml``. Cycles: ``branch`` (taken), ``lds_latency``, ``lds_access`` (minimum, of one
-            instruction). Shares: ``matrix_sustained`` of the matrix units' peak and, of that, ``matrix_large`` for 32 x
-            32 and ``matrix_fp16`` for fp16; ``vector_memory_share`` of L2's sustained bandwidth and, of that,
+        model: parameters of the performance model that no data sheet contains; parameters that an architecture's file
+            does not set come from ``model.toml``. Cycles: ``branch`` (taken), ``lds_latency``, ``lds_access`` (minimum,
+            of one instruction). Shares: ``matrix_sustained`` of the matrix units' peak and, of that, ``matrix_large``
+            for 32 x 32 and ``matrix_fp16`` for fp16; ``vector_memory_share`` of L2's sustained bandwidth and, of that,
             ``streaming``. ``loaded_latency``: latency under load divided by that of an idle memory. Nanoseconds:
             ``dispatch_ns`` (start and end of a launch), ``graph_launch_ns`` (of a launch in a replayed graph),
             ``events_ns`` (added by two events around a launch), ``write_back_ns`` (of an XCD's L2 for one write-back).
             Absent: not known.
         issue: issue rates of a SIMD, ``None``: not known.
-        packed_conversions: for the conversion of one value, the conversion of two values with the same rounding;
-            ``None``: not known.
-        types: whether the hardware has a type (``fp8_fnuz``, ``fp8_ocp``); absent: not known.
+        packed_conversions: by instruction that converts one value, the instruction that converts two values with the
+            same rounding; ``None``: not known.
+        types: whether the hardware supports a type (``fp8_fnuz``, ``fp8_ocp``), by type; absent: not known.
         triton: effects of Triton's options and switches.
         products: products by name.
-        llvm: LLVM's view of the architecture.
+        llvm: what LLVM and its tools define for the architecture.
         sources: all citations by id.
         data: the whole TOML file, for :meth:`source_of`.
     """
@@ -346,7 +347,7 @@ class Architecture:
     data: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        """Return the name only, ``<Architecture gfx942>``, because the fields are pages long."""
+        """Return only the name, ``<Architecture gfx942>``, because the fields would fill pages."""
         return f"<Architecture {self.name}>"
 
     @property
@@ -357,8 +358,8 @@ class Architecture:
     def source_of(self, key: str) -> tuple[str, ...]:
         """Return the identifiers of a figure's sources; empty when it has none.
 
-        A table names its sources in ``source``; ``sources`` lists single keys with other sources. Tables inside a table
-        inherit its sources unless they have a ``source`` of their own.
+        A table names its sources in ``source``; ``sources`` lists keys of the table that have other sources. A table
+        inside another table inherits its sources unless it contains ``source`` itself.
 
         Args:
             key: path in the TOML file, such as ``occupancy.max_waves_per_simd``, ``products.MI300X.clock_mhz``,
@@ -398,7 +399,7 @@ class Architecture:
             operands: format of the wider operand for ``f8f6f4`` instructions: ``fp8``, ``fp6`` or ``fp4``; ``None`` for
                 the slowest format.
         """
-        # A quick check first: this is called for every instruction, and most are not matrix instructions.
+        # Check the prefix first, because this is called for every instruction, and few are matrix instructions.
         if not mnemonic.startswith(_MATRIX):
             return None
         name = mnemonic

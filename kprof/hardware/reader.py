@@ -31,7 +31,7 @@ def read(path: Path, sources: Path, common: Path | None = None) -> Architecture:
     Args:
         path: the architecture's file.
         sources: the file with the citations.
-        common: the file with default model parameters, for those that the architecture's file does not set.
+        common: the file with default model parameters, which apply where the architecture's file sets none.
 
     Raises:
         KprofError: a file is missing or is not TOML, or a figure is missing or has a wrong type.
@@ -81,7 +81,7 @@ def common_model(path: Path) -> dict[str, float]:
 
 
 def _over(common: Table, own: Table) -> dict[str, Any]:
-    """Return the common figures overridden by an architecture's own; each figure keeps its source."""
+    """Merge common figures with those of an architecture, which take precedence; each figure keeps its source."""
     cited = dict.fromkeys(_figures(common), common["source"]) | common.get("sources", {})
     source = own.get("source", common["source"])
     cited |= dict.fromkeys(_figures(own), source) | own.get("sources", {})

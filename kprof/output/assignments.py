@@ -5,5 +5,5 @@ from typing import Any
 
 
 def assigned(values: Mapping[str, Any], separator: str = " ") -> str:
-    """Return a mapping as ``BLOCK_M=64 num_warps=4``, in its order."""
+    """Return a mapping's items as text, in the mapping's order: ``BLOCK_M=64 num_warps=4``."""
     return separator.join(f"{name}={value}" for name, value in values.items())

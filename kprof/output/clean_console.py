@@ -11,7 +11,7 @@ from kprof.output.sink import clean
 
 
 class CleanConsole(Console):
-    """A rich console in which escape sequences in the text are shown as text; only rich's styles become sequences."""
+    """A rich console that shows escape sequences in text as visible characters. Only rich's styles become sequences."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield rendered segments, with control characters in their texts escaped."""
@@ -19,7 +19,7 @@ class CleanConsole(Console):
             yield segment if segment.control else segment._replace(text=clean(segment.text))
 
     def on_broken_pipe(self) -> None:
-        """Raise an error that kprof handles itself, because rich would exit with 1, which means a regression.
+        """Raise an error that kprof handles. rich itself would exit with 1, which means a regression.
 
         Raises:
             BrokenPipeError: always.

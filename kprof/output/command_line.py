@@ -1,4 +1,4 @@
-"""The current command line with an added option, for hints."""
+"""Add an option to the current command line, for hints that can be pasted."""
 
 import shlex
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def with_option(option: str) -> str:
-    """Return the current command line with a further option, placed before a program after ``--``.
+    """Return the current command line with another option, which is inserted before ``--`` if a program follows.
 
     >>> with_option("--verify")  # doctest: +SKIP
     'kprof tune gemm --arch MI300X --verify'

@@ -7,7 +7,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def guarded(value: Any) -> Any:
-    """Return a value as a cell; a text that looks like a formula gets an apostrophe prefix.
+    """Return a value as a CSV cell; text that looks like a formula is prefixed with an apostrophe.
 
     Numbers, and texts that are numbers, stay unchanged.
 
@@ -18,7 +18,7 @@ def guarded(value: Any) -> Any:
 
 
 def guarded_row(values: Iterable[Any]) -> list[Any]:
-    """Return each value of a row as a cell."""
+    """Return each value of a row as a CSV cell; see :func:`guarded`."""
     return [guarded(value) for value in values]
 
 

@@ -1,4 +1,4 @@
-"""Print verdicts: first on a terminal, where reading begins, and last in a pipe, where logs end."""
+"""Print verdicts: before other output on a terminal, where users start reading, and after it in a pipe or a log."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ def on_screen() -> bool:
 
 
 def screen_width() -> int | None:
-    """Return the number of columns of the terminal, or ``None`` in a pipe."""
+    """Return the number of columns of the terminal, or ``None`` if the output is a pipe."""
     return shutil.get_terminal_size().columns if on_screen() else None
 
 
@@ -31,7 +31,7 @@ def tell_first(verdict: str, paste: str = "") -> None:
 
 
 def tell_last(verdict: str, paste: str = "", *, alone: bool = False) -> None:
-    """In a pipe, print the code to ``paste`` and a verdict after the other output; with ``alone``, only the verdict."""
+    """In a pipe, print the code to ``paste`` and a verdict after the other output; if ``alone``, only the verdict."""
     if paste and not (alone or on_screen()):
         print(f"\n{_WHERE}\n{paste}")
     if alone or not on_screen():
@@ -50,7 +50,7 @@ def wrapped(text: str, further: str = "  ") -> str:
 
 
 def folded(text: str, width: int | None, further: str = "  ") -> list[str]:
-    """Wrap a line at word boundaries to at most ``width`` columns; return it unchanged without a width."""
+    """Wrap a line at word boundaries to at most ``width`` columns; return it unchanged if ``width`` is None."""
     if width is None or len(text) <= width:
         return [text]
     start = text[: len(text) - len(text.lstrip())]

@@ -14,7 +14,7 @@ EVERY = 0.25
 
 @dataclass(frozen=True)
 class Underway:
-    """Progress of the compiles of a pool.
+    """Progress of the compiles that a pool of workers runs.
 
     Attributes:
         done: number of finished compiles.
@@ -79,7 +79,7 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
         with _ticking() if outermost else contextlib.nullcontext():
             yield made
     finally:
-        # An abandoned generator may end after its enclosing step, so remove all inner steps.
+        # A step inside an abandoned generator may end after its enclosing step, so remove all inner steps.
         if made in _steps:
             del _steps[_steps.index(made) :]
         if not _steps:
@@ -88,7 +88,7 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
 
 @contextlib.contextmanager
 def until_output(what: str) -> Iterator[None]:
-    """Show a step until the program's first output, to cover imports and short work without own steps.
+    """Show a step until the program's first output, to cover imports and short work that reports no steps.
 
     Args:
         what: the command, such as ``kprof select``.
@@ -118,7 +118,7 @@ def until_output(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ticking() -> Iterator[None]:
-    """Report the steps regularly from a thread, because reading a file may block for long."""
+    """Report the steps regularly from a separate thread, because the main thread may be blocked by a long read."""
     ended = threading.Event()
 
     def look() -> None:

@@ -6,7 +6,7 @@ _UNITS = ("kB", "MB", "GB", "TB")
 _BINARY = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 _TIMES = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
 _SPREAD = 1000
-"""Ratio of the longest to the shortest time of a column above which the smaller unit is used for all."""
+"""If the longest time of a column is more than this many times the shortest, all times use the smaller unit."""
 
 
 def three_digits(value: float) -> str:
@@ -22,7 +22,7 @@ def three_digits(value: float) -> str:
 
 
 def time_unit(us: float) -> tuple[str, float]:
-    """Return the suitable unit of a time in microseconds, and the unit's size in microseconds."""
+    """Return the most readable unit for a time in microseconds, and the unit's size in microseconds."""
     # A value that would round to 1,000 uses the next unit.
     return next(((unit, size) for unit, size in _TIMES if us < 999.5 * size), _TIMES[-1])
 
@@ -54,7 +54,7 @@ def interval(low_us: float, high_us: float) -> str:
 def column_unit(times_us: Iterable[float]) -> tuple[str, float]:
     """Return the unit for a column of times in microseconds, and its size in microseconds.
 
-    The unit suits the longest time, unless the shortest time would be invisible in it.
+    The unit is that of the longest time, unless the shortest time would round to 0 in it.
 
     >>> column_unit([3820.0, 657.0]), column_unit([3820.0, 2.0]), column_unit([])
     (('ms', 1000.0), ('µs', 1.0), ('µs', 1.0))
@@ -82,7 +82,7 @@ def signed_milliseconds(ns: float) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """Return a share in percent, or ``-`` if the whole is 0."""
+    """Return ``part / whole`` in percent, or ``-`` if ``whole`` is 0."""
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 

@@ -6,27 +6,29 @@ from collections.abc import Sequence
 MARK = "<redacted>"
 
 _WORDS = r"(?:token|passw(?:or)?d|passphrase|secret|(?:api|access|private)[-_]?key|credentials?|auth)"
-# The name of an option or a variable that holds a secret: --hf-token, --api_key, WANDB_API_KEY, AWS_SECRET_ACCESS_KEY.
+# Matches the name of an option or a variable that holds a secret: --hf-token, --api_key, WANDB_API_KEY,
+# AWS_SECRET_ACCESS_KEY.
 _OPTION = re.compile(rf"-{{1,2}}(?:[\w.]+[-_.])*{_WORDS}(?:[-_.]\w+)*", re.IGNORECASE)
 _VARIABLE = re.compile(rf"(?:\w+_)?(?:{_WORDS}|key|pat)", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"([-+]{0,2}[\w.-]+)=(.+)", re.DOTALL)
-# The part between the scheme and the host: user:password@ or token@.
+# Matches a URL's part between the scheme and the host: user:password@ or token@.
 _URL = re.compile(r"(\b[a-z][a-z0-9+.-]{0,40}://)[^/\s@]+@", re.IGNORECASE)
 _PARAMETER = re.compile(rf"([?&][\w.-]*{_WORDS}[\w.-]*=)[^&\s]+", re.IGNORECASE)
-# Authorization: Bearer x, X-Api-Key: x, PRIVATE-TOKEN: x, "Cookie": "x"; and Bearer x without a name.
+# Matches HTTP headers with secrets: Authorization: Bearer x, X-Api-Key: x, PRIVATE-TOKEN: x, "Cookie": "x", and Bearer
+# x without a header name.
 _HEADER = re.compile(
     r"""((?:\b(?:authorization|cookie|\w+-(?:token|key|secret))['"]?\s*:\s*['"]?|\b(?=bearer\s))(?:(?:bearer|basic)\s+)?)"""
     r"""(?!(?:bearer|basic)\b)[^\s'",;]+""",
     re.IGNORECASE,
 )
-# Words of a command line as Python writes them: '--token=x' and '--token', 'x'.
+# Match words of a command line that was printed as a Python list: '--token=x', and '--token', 'x'.
 _QUOTED = re.compile(r"""(['"])([-+]{0,2}[\w.-]+)=((?:(?!\1)[^\n])+)""")
 _QUOTED_PAIR = re.compile(r"""((['"])(-{1,2}[\w.-]+)\2,\s*(['"]))((?:(?!\4)[^\n])+)""")
-# Prefixes of tokens of well-known services, which are recognised without a name.
+# Matches tokens of well-known services by their prefix, so that no option name is needed.
 _KNOWN = re.compile(
     r"\b(?:hf_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|sk-|xox[abpr]-|AKIA)[A-Za-z0-9_-]{8,}",
 )
-# Options whose names look like those of secrets, but whose values are numbers or paths.
+# Matches options that sound like secrets, but whose values are numbers or paths.
 _HARMLESS = re.compile(
     r"(?:.*[-_])?(?:max|min|num|n|pad|eos|bos|unk|sep|mask|new|stop|special|image|prompt|batch)[-_](?:\w+[-_])*tokens?"
     r"(?:[-_]\w+)*",
@@ -56,7 +58,7 @@ def redacted(command: Sequence[str]) -> list[str]:
 
 
 def redacted_text(text: str) -> str:
-    """Return a text, such as an error message, with the secrets of command lines in it replaced; whitespace is kept."""
+    """Replace secrets in the command lines that a text, such as an error message, contains; whitespace is kept."""
     text = _QUOTED.sub(lambda found: f"{found[1]}{_one(f'{found[2]}={found[3]}')}", text)
     text = _QUOTED_PAIR.sub(lambda found: f"{found[1]}{redacted([found[3], found[5]])[1]}", text)
     parts = re.split(r"(\s+)", text)

@@ -19,11 +19,11 @@ _UNSAFE = (
     "\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
-# The same for ASCII text, which is most text; compiling the full pattern takes 2 ms.
+# Faster pattern for ASCII text, which is the usual case; compiling the full pattern takes 2 ms.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-# "::error::" (GitHub), "##[error]" and "##vso[...]" (Azure), "##teamcity[...]".
+# Matches commands to CI services: "::error::" (GitHub), "##[error]" and "##vso[...]" (Azure), "##teamcity[...]".
 _COMMAND = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*):(?=:)|(?<=#)#(?=\w*\[)", re.MULTILINE)
-# ASCII replacements of the other characters that kprof itself prints.
+# ASCII replacements of the non-ASCII characters that kprof prints.
 _PLAIN = str.maketrans(
     {
         "→": "->",
@@ -49,7 +49,7 @@ _PLAIN = str.maketrans(
         "■": "#",
         "✓": "ok",
         "✗": "x",
-        # Box drawing: corners and crossings, then the horizontal and the vertical lines.
+        # Box drawing characters: first all become +, for corners and crossings, then lines get their own replacement.
         **dict.fromkeys(map(chr, range(0x2500, 0x2580)), "+"),
         **dict.fromkeys("─━═╌╍┄┅┈┉╴╶╸╺╼╾", "-"),
         **dict.fromkeys("│┃║╎╏┆┇┊┋╵╷╹╻╽╿", "|"),
@@ -69,12 +69,12 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Escape a text for use within a line: like :func:`clean`, but newlines and tabs are escaped too."""
+    """Escape a text that must stay on one line: like :func:`clean`, but newlines and tabs are escaped too."""
     return clean(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def document(text: str) -> str:
-    """Escape a document for standard output: like :func:`clean`, but with JSON's escapes, so JSON stays equivalent."""
+    """Escape a document for standard output: like :func:`clean`, but with JSON's escapes, so JSON keeps its meaning."""
     return _CONTROL.sub(_json_escape, text) if text.isascii() else re.sub(_UNSAFE, _json_escape, text)
 
 
@@ -84,9 +84,9 @@ def no_commands(text: str) -> str:
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """Replace characters that an encoding lacks: arrows and boxes by ASCII, others by escapes.
+    """Replace characters that an encoding lacks: arrows and boxes by ASCII characters, others by escapes.
 
-    Without an encoding, as for a stream in memory, the text is returned unchanged.
+    If ``encoding`` is None, as for a stream in memory, return the text unchanged.
     """
     if encoding is None or text.isascii() or encoding.lower().replace("-", "") in {"utf8", "utf8sig"}:
         return text
@@ -112,7 +112,7 @@ before_output: list[Callable[[], None]] = []
 
 
 def output_begins() -> None:
-    """Call the functions in :data:`before_output`; also needed before a user's program gets the terminal."""
+    """Call the functions in :data:`before_output`; must also be called before a user's program uses the terminal."""
     while before_output:
         before_output.pop()()
 
@@ -121,7 +121,7 @@ class _Stream:
     """A text stream that wraps another: written text is escaped, and every other call is passed on.
 
     Args:
-        stream: the wrapped stream; if it is a wrapper itself, its wrapped stream is used.
+        stream: the stream to wrap; if it is a wrapper itself, the stream behind it is wrapped.
     """
 
     is_output = True
@@ -132,7 +132,7 @@ class _Stream:
 
     def __getattr__(self, name: str) -> Any:
         if name == "buffer":
-            # Bytes are written to the wrapped stream directly.
+            # The caller writes bytes directly to the wrapped stream, so the output begins now.
             output_begins()
         return getattr(self.behind, name)
 
@@ -160,7 +160,7 @@ class CleanStream(_Stream):
 
 
 class StyledStream(_Stream):
-    """A stream for text with kprof's own escape sequences; callers have cleaned names before colouring them."""
+    """A stream for text with kprof's own escape sequences; callers must clean names before they add colours."""
 
     def _fit(self, text: str) -> str:
         return no_commands(text)

@@ -19,7 +19,7 @@ class StatusLine:
 
     Args:
         stream: stream to draw on; standard error by default.
-        takes_over: whether its first text replaces the progress line of the program's start.
+        takes_over: whether its first text replaces the progress line that is shown while the program starts.
 
     Attributes:
         stream: stream to draw on.

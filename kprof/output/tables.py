@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "csv", "json")
 # Minimum useful width of a column in characters.
 _ROOM = 20
-# Minimum width in characters for showing two parts of a text.
+# Minimum width in characters at which two parts of a truncated text are shown.
 _TOO_NARROW = 12
-# Maximum number of common characters repeated before the difference, so that it starts at a word's beginning.
+# Maximum number of common characters shown before the first difference, so that the second part begins with a word.
 _WORD = 5
 _UNFINISHED = re.compile(r"(?:[0-9]*|[A-Za-z]*)$")
 
@@ -105,7 +105,7 @@ def reasons_table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, wid
     indent = max(map(len, facts)) + 2
     room = (width or table_width()) - indent
     if room < _ROOM:
-        # There is too little room, so start each sentence on the line below its row.
+        # If too little room remains beside the other columns, put each sentence on the line below its row.
         indent, room = 4, max((width or table_width()) - 4, _ROOM)
     found = []
     for line, sentence in zip(facts, [headings[-1], *(row[-1] for row in content)], strict=True):
@@ -116,7 +116,7 @@ def reasons_table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, wid
 
 
 def cut_apart(cells: Sequence[str], size: int) -> list[str]:
-    """Cut each text to at most ``size`` characters; texts with the same beginning also show where they differ.
+    """Cut each text to at most ``size`` characters; texts that would be cut to the same also show where they differ.
 
     >>> cut_apart(["gemm_bf16_f32_MT16x16_ISA942", "gemm_bf16_f32_MT32x16_ISA942", "copy"], 14)
     ['gemm_b…MT16x1…', 'gemm_b…MT32x1…', 'copy']
@@ -143,7 +143,7 @@ def cut_apart(cells: Sequence[str], size: int) -> list[str]:
 
 
 def _shrink(sizes: list[int], flexible: list[int], excess: int, least: int) -> int:
-    """Cut the widest flexible columns repeatedly, and return the number of characters that are still too many."""
+    """Narrow the widest flexible columns repeatedly; return how many characters too long the line still is."""
     while excess > 0 and flexible:
         place = max(flexible, key=lambda one: sizes[one])
         if sizes[place] <= least:
@@ -171,7 +171,7 @@ def table_width() -> int:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a cell belongs to a column of numbers."""
+    """Return whether a cell's text may occur in a column of numbers."""
     digits = (
         text.replace(",", "").replace(".", "").replace("%", "").strip().lstrip("+").replace("-", "").removesuffix("x")
     )

@@ -1,4 +1,4 @@
-"""The rich console for tables."""
+"""Create rich consoles for tables."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 
 
 def terminal(*, no_color: bool = False, stderr: bool = False) -> "Console":
-    """Return a rich console with colours only on a terminal, and 110 instead of rich's 80 columns in a pipe."""
+    """Create a rich console that uses colours only on a terminal, and 110 instead of rich's 80 columns in a pipe."""
     from kprof.output.clean_console import CleanConsole
     from kprof.output.sink import StyledStream
 
     stream = sys.stderr if stderr else sys.stdout
-    # rich itself handles NO_COLOR and TERM=dumb.
+    # NO_COLOR and TERM=dumb need no code, because rich handles them.
     return CleanConsole(
         file=StyledStream(stream),  # type: ignore[arg-type]  # it has what a stream has
         no_color=no_color or None,

@@ -11,11 +11,11 @@ from kprof.output.status_line import StatusLine
 AFTER = 1.0
 """Seconds without output before the line is shown."""
 _ENOUGH = 0.02
-"""Minimum finished share of a step before the remaining time is estimated."""
+"""Minimum share of a step that must be finished for an estimate of the remaining time."""
 
 
 class Waiting:
-    """A watcher that draws the progress line.
+    """A watcher of :mod:`kprof.output.progress` that draws the progress line.
 
     Args:
         stream: stream to draw on; standard error by default.
@@ -28,7 +28,7 @@ class Waiting:
         self._begun = time.monotonic() if begun is None else begun
         self._since: float | None = None
         self._compiles_drawn = float("-inf")
-        # Steps are reported from another thread.
+        # Steps are reported from another thread than compiles.
         self._lock = threading.Lock()
 
     def __call__(self, underway: Underway | tuple[Step, ...] | None) -> None:
@@ -42,7 +42,8 @@ class Waiting:
             self._line.clear()
             self._compiles_drawn = float("-inf")
         elif isinstance(underway, tuple):
-            # Draw early enough, because the next report comes too late. A recent line about compiles takes precedence.
+            # Draw a little before the limit, because the next report would come after it. A recent line about compiles
+            # has priority.
             if now - self._begun > AFTER - 2 * EVERY and now - self._compiles_drawn > AFTER:
                 self._line.draw(steps_line(underway, now))
         else:
@@ -56,8 +57,8 @@ class Waiting:
 def steps_line(steps: tuple[Step, ...], now: float) -> str:
     """Return a line such as ``3 of 12 traces · reading rank3.json: 34 % of 1.2 GB · 12 s, 23 s left``.
 
-    For nested steps the line has all counts, the description and remaining time of the innermost step, and the elapsed
-    time of the outermost. The remaining time assumes a constant speed.
+    For nested steps the line contains the counts of all steps, the description and remaining time of the innermost
+    step, and the elapsed time of the outermost step. The remaining time assumes a constant speed.
     """
     *around, last = steps
     parts = [f"{step.done:,} of {step.total:,} {step.unit}" for step in around if step.total is not None]
@@ -77,7 +78,10 @@ def _amount(step: Step) -> str:
 
 
 def line(underway: Underway) -> str:
-    """Return ``3 of 12 compiled · 14 s, making llir: attn_fwd gfx942 BLOCK_M=128``; a narrow terminal cuts its end."""
+    """Return a line such as ``3 of 12 compiled · 14 s, making llir: attn_fwd gfx942 BLOCK_M=128``.
+
+    A narrow terminal cuts the end.
+    """
     so_far = f"{underway.done:,} compiled"
     if underway.total is not None:
         so_far = f"{underway.done:,} of {underway.total:,} compiled"

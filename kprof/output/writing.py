@@ -17,7 +17,7 @@ _DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 def write_output(path: str, content: str | bytes) -> None:
     """Write a result to a file, or to standard output for ``-``.
 
-    Files are written atomically; a pipe or a device, such as ``/dev/stdout``, is written to and never replaced. On
+    Files are replaced atomically; a pipe or a device, such as ``/dev/stdout``, is written to and not replaced. On
     standard output, characters that control a terminal are written as JSON escapes.
 
     Raises:
@@ -29,7 +29,7 @@ def write_output(path: str, content: str | bytes) -> None:
         sys.stdout.flush()
         with contextlib.suppress(UnicodeDecodeError):
             data = document(data.decode()).encode()
-        # Documents are always UTF-8, regardless of the terminal's encoding.
+        # Write bytes, because documents are always UTF-8, whatever the terminal's encoding is.
         sys.stdout.buffer.write(data if data.endswith(b"\n") else data + b"\n")
         sys.stdout.buffer.flush()
         return
@@ -71,7 +71,7 @@ def log(message: str) -> None:
 
 
 def told_by_hand(who: str, page: str) -> None:
-    """If a person started a service, so that its standard input is a terminal, print what it waits for."""
+    """If a person started a service (its standard input is a terminal), print what the service waits for."""
     if sys.stdin is not None and sys.stdin.isatty():
         log(f"waiting for {who} on standard input, which normally starts this command (see {page}); Ctrl-C ends it")
 

@@ -8,7 +8,7 @@ SCHEMA = "kprof.capture.summary/1"
 
 
 def summary(capture: Capture, status: int = 0) -> dict[str, Any]:
-    """Return the summary: kernels with their launches, autotuners, reads of unknown values, notes.
+    """Return a capture's summary: kernels with their launches, autotuners, reads of unknown values, and notes.
 
     Args:
         capture: the capture.

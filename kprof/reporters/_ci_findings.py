@@ -16,7 +16,7 @@ from kprof.reporters._plain_words import said
 from kprof.reporters.answer import CauseText, cause_text, costing, proposals, sentences, steps
 
 MARK = "gate"
-"""Key in a finding's evidence for the gate's decision: ``fails`` and others."""
+"""Key in a finding's evidence under which the gate stores its decision, for example that the finding fails."""
 
 _LABEL = 100
 
@@ -39,20 +39,21 @@ class RuleHelp:
 
     @property
     def summary(self) -> str:
-        """First paragraph of the help, on one line."""
+        """First paragraph of the help text, on one line."""
         return " ".join(self.help.strip().split("\n\n", 1)[0].split())
 
 
 @dataclass(frozen=True)
 class GateFinding:
-    """A finding with its kernel.
+    """A finding with its kernel, as the formats for continuous integration show it.
 
     Attributes:
         kernel: the kernel.
         finding: the finding.
         fingerprint: identifies the finding by rule, kernel, specialisation and architecture, independent of the line.
         suppressed: reason why the finding is silenced, or ``None``.
-        cause: the cause that the finding names, in words; ``None`` if the finding follows from another cause.
+        cause: the cause of lost time that the finding names, in words; ``None`` if the finding follows from another
+            cause.
     """
 
     kernel: KernelReport
@@ -63,7 +64,7 @@ class GateFinding:
 
     @property
     def advice(self) -> str:
-        """Actions to take: a compiled fix, or else knobs to try; then the change in the code."""
+        """Actions to take: a compiled fix, or else knobs to try; then the change to make in the code."""
         if self.cause is not None and not ("try" in self.cause.todo and verified(self.finding)):
             return self.cause.advice
         return sentences(steps(self.finding, verified(self.finding)))
@@ -120,7 +121,7 @@ def unknown(finding: Finding) -> bool:
 
 
 def identity(kernel: KernelReport) -> str:
-    """Return eight hexadecimal digits of a hash over everything that was compiled."""
+    """Return the first eight hexadecimal digits of a hash of everything that was compiled for a kernel."""
     if kernel.specialization is UNSET:
         return ""
     text = json.dumps(msgspec.to_builtins(kernel.specialization, enc_hook=str), sort_keys=True, default=str)
@@ -138,7 +139,7 @@ def label(kernel: KernelReport) -> str:
 
 
 def verified(finding: Finding) -> str:
-    """Return the changes of knobs and their compiled effect; empty if they were not compiled."""
+    """Return a finding's changes of knobs with their effect on the compiled code; empty if they were not compiled."""
     first = next(iter(finding.advice), None)
     if first is None or first.verified is UNSET or not first.verified:
         return ""

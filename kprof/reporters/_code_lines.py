@@ -1,4 +1,4 @@
-"""Source lines beside findings; shown only on a terminal, because reports and comments may have other readers."""
+"""Source lines to show with findings; only on a terminal, because readers of reports may not be allowed to see code."""
 
 from functools import lru_cache
 from pathlib import Path

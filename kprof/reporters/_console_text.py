@@ -29,17 +29,17 @@ def waves(value: float) -> str:
 
 
 def limiter(name: str, waves_per_simd: float = 1) -> str:
-    """Return the name of an occupancy limiter; launch bounds that allow no wavefront mean a too large workgroup."""
+    """Return the name of an occupancy limiter. If launch bounds allow no wavefront, the workgroup is too large."""
     return "workgroup size" if name == "launch_bounds" and not waves_per_simd else LIMITERS.get(name, name)
 
 
 def needs(step: NextStep, lds_bytes: int | UnsetType | None = None, option: str = "") -> str:
-    """Describe what a step requires: ``3 waves need 88 fewer VGPRs and LDS ≤ 21 KiB and waves_per_eu=3``.
+    """Describe what the next occupancy requires: ``3 waves need 88 fewer VGPRs and LDS ≤ 21 KiB and waves_per_eu=3``.
 
     Args:
-        step: the step.
+        step: the next higher occupancy, and the reductions that it needs.
         lds_bytes: current LDS of a workgroup; without it, the LDS reduction is shown in bytes.
-        option: an option that must change too, from :func:`option_in_the_way`.
+        option: an option that must change too, as returned by :func:`option_in_the_way`.
     """
     changes = {step.resource: step.reduce_by, **step.also}
     words = [_need(name, amount, lds_bytes) for name, amount in changes.items()]
@@ -60,10 +60,10 @@ def _need(resource: str, amount: int, lds_bytes: int | UnsetType | None) -> str:
 
 
 def option_in_the_way(kernel: KernelReport, wavefronts: float) -> str:
-    """Return the option that must be raised to allow a number of wavefronts per SIMD, else "": ``waves_per_eu=3``.
+    """Return the option that must be raised to allow a number of wavefronts per SIMD (``waves_per_eu=3``), or "".
 
-    Up to Triton 3.5 the option is a minimum. From 3.6 on, LLVM also uses it as the maximum, and pads registers to keep
-    it.
+    Up to Triton 3.5 the option is a minimum. From 3.6 on, LLVM also uses it as the maximum, and pads registers so that
+    no more wavefronts fit.
 
     Args:
         kernel: the kernel, with its compile options.
@@ -79,7 +79,7 @@ def option_in_the_way(kernel: KernelReport, wavefronts: float) -> str:
 
 
 def bar(share: float) -> str:
-    """Return a bar of eight cells with at least one filled cell for any share above zero."""
+    """Return a text bar of eight cells; any share above zero fills at least one cell."""
     full = max(round(share * _BAR_CELLS), 1 if share > 0 else 0)
     return "█" * full + "░" * (_BAR_CELLS - full)
 

@@ -25,13 +25,13 @@ FIGURES = {
 """Figures in the table of trials, with their headings."""
 
 SHOWN_NOTES = 3
-# Small differences of these metrics are not shown, so a step without a change does not mean equal values.
+# Metrics whose small differences are not reported. If a step has no change of them, the values may still differ.
 _ROUNDED = ("instructions", "loop_instructions", "width")
 _LABEL = 60
 
 
 def stage_line(diff: Diff, found: Explanation) -> str:
-    """Describe the result of compiling the old side's LLVM IR with the new side's LLVM; empty if it is unknown."""
+    """Describe what compiling the old side's LLVM IR with the new side's LLVM showed; empty if it was not done."""
     if found.by_stage is UNSET:
         return ""
     old, new = (diff.sides[index].label.removesuffix(" (installed)") for index in (found.old, found.new))
@@ -57,7 +57,7 @@ def figure(metric: str, value: float | None) -> str:
 
 
 def values(kernel: KernelDiff, step: DiffStep, change: Change, sides: int) -> str:
-    """Return the values of a change on each side if known, ``0 → 0 → 129``, else on the two sides of its step."""
+    """Return a changed figure's values on all sides, ``0 → 0 → 129``; for two sides, before and after the change."""
     figures = kernel.figures.get(change.metric)
     if sides > 2 and figures is not None and not change.where:
         return " → ".join("-" if value is None else figure(change.metric, value) for value in figures)
@@ -68,7 +68,10 @@ def values(kernel: KernelDiff, step: DiffStep, change: Change, sides: int) -> st
 
 
 def _along(kernel: KernelDiff, change: Change) -> dict[int, float | None]:
-    """Return the metric's values by side from all steps; for most metrics, a step without it keeps the value."""
+    """Return a metric's values by side.
+
+    They come from all steps; most metrics are equal on both sides of other steps.
+    """
     found: dict[int, float | None] = {}
     for step in kernel.steps:
         same = next((c for c in step.changes if (c.metric, c.hot) == (change.metric, change.hot)), None)
@@ -84,22 +87,22 @@ def _along(kernel: KernelDiff, change: Change) -> dict[int, float | None]:
 
 
 def kind(change: Change) -> str:
-    """Return the kind of a change: its severity if it is for the worse, else its effect."""
+    """Return how a change is labelled: with its severity if it is for the worse, else with its effect."""
     return change.severity.value if change.effect == "worse" else change.effect
 
 
 def what(change: Change, verbose: int = 0) -> str:
     """Return the text of a change, with its note if ``verbose``.
 
-    A note ``for ...`` is always shown. It names the amount of work that a figure refers to; without it, *better* for 1
-    → 1 would make no sense.
+    A note that begins with ``for`` is always shown. It names the amount of work that a figure refers to; without it, a
+    change 1 → 1 that is rated *better* would make no sense.
     """
     noted = change.note and (verbose or change.note.startswith("for "))
     return f"{change.text} ({change.note})" if noted else change.text
 
 
 def shown(step: DiffStep, verbose: int) -> tuple[list[Change], int]:
-    """Return the changes to show, and the number of changes that are left out."""
+    """Return the changes of a step to show, and the number of changes that are left out."""
     if verbose:
         return step.changes, 0
     metrics = {change.metric for change in step.changes}
@@ -183,7 +186,7 @@ def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0, *, code: bool 
 
 
 def _undone(kernel: KernelDiff, step: DiffStep, *, code: bool) -> list[str]:
-    """Return the gain from reverting a source change, if it is one range of lines and the new code is slower."""
+    """Return the gain from reverting a source change, if the new code is slower and one range of lines differs."""
     if step.source is UNSET:
         return []
     times = kernel.figures.get("model_us") or []
@@ -222,7 +225,7 @@ def knobs(kernel: KernelDiff) -> str:
 
 def differs(step: DiffStep) -> str:
     """Return the differing knobs of a pair of specialisations: ``num_warps 4 → 8``."""
-    # Hints such as a pointer's range depend on the Triton release, not on the user's choices.
+    # Skip hints such as a pointer's range, because they depend on the Triton release, not on the user's choices.
     found = [(name, pair) for name, pair in step.differs.items() if not name.startswith("attributes of ")]
     shown = [f"{name} {_plain(old)} → {_plain(new)}" for name, (old, new) in found[:4]]
     more = len(found) - len(shown)
@@ -257,7 +260,10 @@ def since(diff: Diff, kernel: KernelDiff) -> str:
 
 
 def trial_rows(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[tuple[str, list[float | None], str]]:
-    """Return the rows of the trials' table: both sides, then causes and cures; each with name, figures and price."""
+    """Return the rows of the table of trials: both sides, then causes and cures.
+
+    Each row has a name, figures, and what is worse with the change.
+    """
     old, new = (diff.sides[index].label for index in (found.old, found.new))
     rows: list[tuple[str, list[float | None], str]] = [
         (label, [kernel.figures[name][index] for name in FIGURES], "")

@@ -23,7 +23,7 @@ GOES_TO = {
     "scratch": "on scratch accesses",
     "launch": "launching the kernel",
 }
-"""Causes mapped to phrases that say where the time goes."""
+"""Phrases that say where the time goes, by cause."""
 
 
 def verdict(kernel: KernelReport) -> str:
@@ -37,7 +37,7 @@ def verdict(kernel: KernelReport) -> str:
 
 
 def _assumed(kernel: KernelReport) -> str:
-    """Return the GPU whose clock and bandwidth the time assumes, if only an architecture was named."""
+    """Return the GPU whose clock and bandwidth the predicted time assumes, if only an architecture was named, or ""."""
     known = [] if kernel.model is UNSET else kernel.model.assumptions
     found = next(filter(None, map(ASSUMED_PRODUCT.match, known)), None)
     return f" ({found[1]} assumed)" if found else ""
@@ -90,7 +90,7 @@ def better(known: KnownAdvice) -> str:
 
 
 def coverage_line(kernel: KernelReport) -> str:
-    """Return which rules were checked, and why others were not; "" if no rules ran.
+    """Return how many rules were checked, and which were not and why; "" if no rules ran.
 
     For example ``33 of 38 rules checked; not checked: KP404, KP405 (the launch's grid is not known)``. Rules that do
     not apply are listed with their reason as well.

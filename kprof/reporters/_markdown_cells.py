@@ -13,8 +13,8 @@ STATUS_ICON = {"ok": "✅", "regression": "❌", "cannot_tell": "❔"}
 
 
 def code(text: str) -> str:
-    """Format text as code; empty text stays empty."""
-    # Backslashes before a bar are doubled so that the bar stays escaped; an unescaped bar would end the cell.
+    """Format text as inline code; empty text stays empty."""
+    # An unescaped bar would end the table cell. Backslashes before it are doubled, or they would escape its backslash.
     clean = re.sub(r"(\\*)\|", r"\1\1\\|", flat(text).replace("`", "'"))
     return f"`{clean}`" if clean else ""
 

@@ -10,7 +10,7 @@ _WORDS = {"lds": "LDS", "vgprs": "VGPRs"}
 
 
 def heading(loaded: Chosen) -> list[str]:
-    """Return one line per GPU, and one per run when there are several."""
+    """Return one line per GPU and, if there are several runs, one line per run."""
     lines = [_gpu_line(loaded.gpu_at(index)) for index in sorted({one.gpu for one in loaded.kernels})]
     if len(loaded.used) > 1:
         lines += [f"run {run + 1}  {loaded.runs.labels[run]}" for run in loaded.used]
@@ -18,7 +18,7 @@ def heading(loaded: Chosen) -> list[str]:
 
 
 def remark(loaded: Chosen, kernel: KernelCounters, *, run: bool = True) -> str:
-    """Return what distinguishes kernels of one name, ``(grid 4096, run 2)``; empty when the name is unique."""
+    """Return what distinguishes a kernel from others of its name: ``(grid 4096, run 2)``; empty if it is unique."""
     same = [one for one in loaded.kernels if one.name == kernel.name and (run or one.run == kernel.run)]
     mine = kernel.identities[0]
     words = []

@@ -1,4 +1,4 @@
-"""Terminal text for the performance model's results: the time, where it goes, and the gain from higher occupancy."""
+"""Terminal text for the performance model's results: the time, its causes, and the gain from higher occupancy."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def _percent(share: float) -> str:
 
 
 def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True) -> list[tuple[str, "Text"]]:
-    """Return label and text of each line about the model.
+    """Return the label and the text of each line about the performance model's result.
 
     Args:
         kernel: the kernel; without a prediction there are no lines.
@@ -60,7 +60,7 @@ def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True
         causes.append(f"{_named(cause, prediction)}   ", style=_NEEDED.get(cause, "cyan"))
     causes.append(left, style="dim")
     rows.append(("  Time", causes))
-    # The occupancy gain refers to the code before the cure, so it would contradict the cure.
+    # The gain from occupancy refers to the unchanged code, so it would contradict the gain of a compiled cure.
     cured = any(cause.cure is not UNSET for cause in kernel.causes)
     if not cured and (worth := _worth(prediction)) is not None:
         rows.append(("", worth))
@@ -94,7 +94,7 @@ def _unknown_time(prediction: Prediction, kernel: KernelReport) -> "Text":
 
 
 def iteration(loop: LoopPrediction, name: str) -> str:
-    """Describe a loop whose number of iterations is not known."""
+    """Describe the time of one iteration of a loop whose number of iterations is not known."""
     words = f"{loop.cycles_per_iteration:,.0f} cycles an iteration of {name}"
     each = loop.cycles_per_element
     return words if each is None else f"{words}, {each:,.3g} for each element of {axis(loop)}"
@@ -106,7 +106,7 @@ def axis(loop: LoopPrediction) -> str:
 
 
 def supplied(prediction: Prediction) -> str | None:
-    """Return the options that supply the missing values; ``None`` if no name of a value is known."""
+    """Return the command-line options that supply the missing values; ``None`` if their names are not known."""
     names = dict.fromkeys(name for loop in prediction.loops for name in loop.missing)
     given = (f"--value {n.removeprefix(_VALUES)}={'FILE.json' if n.startswith(_VALUES) else 'N'}" for n in names)
     return " ".join(given) + " supplies it" if names else None
@@ -147,7 +147,7 @@ def _named(cause: str, prediction: Prediction | None = None) -> str:
 def bandwidth_is_reached(prediction: Prediction) -> bool:
     """Return whether any memory level is near its peak while memory limits the kernel; True if a peak is not known.
 
-    Narrow and scattered accesses keep the memory pipeline busy at a small part of any level's rate.
+    It is not if narrow or scattered accesses keep the memory pipeline busy at a small part of the levels' rates.
     """
     share = prediction.shares.get(_BANDWIDTH)
     if prediction.roofline is UNSET or not prediction.time_us or not share:
@@ -173,7 +173,7 @@ def _worth(prediction: Prediction) -> "Text | None":
 
 
 def loop_lines(loop: LoopPrediction) -> list[str]:
-    """Return the detailed lines for a loop: cycles per iteration, by cause, then the most expensive lines."""
+    """Return detailed text lines for a loop: cycles per iteration by cause, then its most expensive source lines."""
     whole = sum(loop.causes.values()) or 1.0
     causes = ", ".join(
         f"{_percent(value / whole)} {_named(name)}" for name, value in list(loop.causes.items())[:_SHOWN]

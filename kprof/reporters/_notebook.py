@@ -28,13 +28,13 @@ _CELL = "padding:.15em .8em .15em 0;text-align:left;vertical-align:top;font-vari
 
 
 def fragment(summary: str, *tables: str, notes: Sequence[str] = ()) -> str:
-    """Return the whole output: the verdict first, then tables, then notes."""
+    """Return the HTML of a result: the summary, then tables, then notes."""
     said = [f'<div style="opacity:.7">{escape(note)}</div>' for note in notes[:ROWS]]
     return f"<div><div><b>{escape(summary)}</b></div>{''.join(tables)}{''.join(said)}</div>"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table, or "" without rows. ``None`` is shown as a question mark: not known."""
+    """Return a table, or "" if there are no rows. ``None`` (not known) is shown as a question mark."""
     if not rows:
         return ""
     head = "".join(f'<th style="{_CELL}">{escape(heading)}</th>' for heading in headings)
@@ -72,7 +72,7 @@ def report(document: Report) -> str:
 
 
 def _cause(text: CauseText, kernel: KernelReport) -> tuple[str, ...]:
-    """Return a cause's row, with its compiled fix or else what to try, and the change in the code."""
+    """Return the table row of a cause, with its compiled fix or else what to try, and the change of the code."""
     what = f"{text.message}; same cause: {text.followers}" if text.followers else text.message
     todo = [f"{kind}: {words}" for kind, words in text.todo.items()]
     rule = f"{text.finding.rule} {text.finding.name}"
@@ -141,7 +141,7 @@ def tuning(summary: str, document: "TuneReport") -> str:
 
 
 def framed(summary: str, frame: "pd.DataFrame", notes: Sequence[str] = ()) -> str:
-    """Return a result with a single table for a notebook: the summary, and the first rows."""
+    """Return a result with a single table for a notebook: the summary, and the first rows of the table."""
     known = frame.head(ROWS).astype(object)
     rows = known.where(known.notna(), None).to_numpy().tolist()
     more = [f"and {len(frame) - ROWS:,} more"] if len(frame) > ROWS else []

@@ -34,7 +34,7 @@ _WORDS = (
 )
 _MESSAGES = [(re.compile(pattern), words) for pattern, words in _WORDS]
 _GLUE = "\ue000"
-"""Placeholder for a blank where a line must not break: a character that no text contains and no terminal breaks at."""
+"""Placeholder for a blank at which a line must not break. It occurs in no text, and no terminal breaks at it."""
 
 _UNITS = "%|B|[KMG]iB|[nµm]?s|VGPRs?|AGPRs?|SGPRs?|waves?"
 _TOGETHER = re.compile(rf"(?<=\d) (?=(?:{_UNITS})(?!\w))|(?<=[→≤]) (?=\S)|(?<=\S) (?=[→≤])")
@@ -59,19 +59,19 @@ def said(message: str, kernel: "KernelReport") -> str:
 
 
 def together(text: "Text") -> "Text":
-    """Prevent line breaks between a number and its unit, and inside short parts of a list; return the text."""
+    """Prevent line breaks between numbers and units, and inside short items of a list; :func:`apart` undoes this."""
     whole = _PARTS.sub(lambda found: found[0].replace(" ", _GLUE), text.plain)
     text.plain = _TOGETHER.sub(_GLUE, whole)
     return text
 
 
 def apart(printed: str) -> str:
-    """Replace the placeholders in printed text with blanks."""
+    """Replace the placeholders that :func:`together` inserted by blanks, in printed text."""
     return printed.replace(_GLUE, " ")
 
 
 def limit_words(bound: str) -> str:
-    """Return the name of an operator's limit for people.
+    """Return a readable name of an operator's limit.
 
     >>> [limit_words(bound) for bound in ("matrix_bf16", "HBM", "launch", "memory latency")]
     ['the bf16 matrix peak', 'HBM bandwidth', 'the fixed cost of a call', 'memory latency']
@@ -94,7 +94,7 @@ def lines_of(loop: LoopFacts | LoopPrediction, kernel: KernelReport) -> str:
 
 
 def called(header: str, kernel: KernelReport) -> str:
-    """Return the name of a loop for people: ``the loop at lines 44-77``, ``the loop`` or ``loop 2 of 3``."""
+    """Return a readable name of a loop: ``the loop at lines 44-77``, ``the loop`` or ``loop 2 of 3``."""
     headers = [loop.header for loop in kernel.loops]
     if header not in headers:
         return f"loop {header}"

@@ -1,4 +1,4 @@
-"""Wording of changes since a git revision, for the terminal and for Markdown."""
+"""Words for kernels that changed since a git revision, for the terminal and for Markdown."""
 
 from collections.abc import Sequence
 
@@ -48,12 +48,12 @@ def head(since: Since) -> list[str]:
 
 
 def changed(since: Since) -> list[KernelSince]:
-    """Return the kernels that changed or may have changed, including those that were compiled to the same code."""
+    """Return the kernels that changed or may have changed, moved, or were compiled to the same code as before."""
     return [each for each in since.kernels if each.status != "unchanged" or each.by == "code" or each.moved_from]
 
 
 def kernel(each: KernelSince, *, verbose: bool) -> list[str]:
-    """Return a kernel's lines: its place, what differs, and what launches it."""
+    """Return the text lines for a kernel: its location, what differs, and what launches it."""
     what = _STATUS.get(each.status, "unchanged, bit for bit")
     lines = [f"{each.file}:{each.line}: {each.name}: {what}"]
     if each.moved_from:

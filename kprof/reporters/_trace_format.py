@@ -22,11 +22,11 @@ def label(path: str, length: int = 40) -> str:
 
 
 def kernel_labels(names: Sequence[str], among: Iterable[str] = ()) -> list[str]:
-    """Return short kernel names; kernels whose short names would be equal get longer ones.
+    """Return a short name for each kernel; kernels that would get the same short name get longer ones.
 
     Args:
         names: kernels to name.
-        among: further kernels whose names must differ.
+        among: further kernels, from whose short names the returned names must differ.
 
     >>> kernel_labels(["f<1>()", "g<1>()", "g<1>()"], ["f<2>()"])
     ['f<1>()', 'g', 'g']
@@ -51,6 +51,6 @@ def kernel_label(name: str, length: int = 0) -> str:
     text = (demangled(name) or name).removeprefix("void ")
     for common in ("(anonymous namespace)::", "at::native::"):
         text = text.replace(common, "")
-    # Tensile's names share a long prefix up to the macro tile.
+    # Names of Tensile's kernels share a long prefix up to the macro tile, so shorten it.
     text = one_line(_TENSILE.sub(r"\1…\2", text))
     return text if not length or len(text) <= length else f"{text[: length - 1]}…"

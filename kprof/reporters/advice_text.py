@@ -39,7 +39,7 @@ _HEADINGS = (
     "issue",
 )
 _TIMES = ("predicted", "likely")
-# Columns to drop in a narrow terminal, first one first, and the width reserved for the names of the knobs.
+# Columns to drop in a narrow terminal, in this order, and the width reserved for the column of changed knobs.
 _SPARE = ("issue", "instr", "full waits", "LDS KiB", "loads")
 _CHANGE = 26
 _OF_THE_HOT_LOOP = {
@@ -61,7 +61,7 @@ def show(trials: "Trials", console: "Console") -> None:
 
 
 def _to_paste(trials: "Trials") -> str:
-    """Return the best configuration as code; empty if the verdict is to keep the current one."""
+    """Return the best configuration as code; empty if the verdict recommends the current one."""
     chosen = trials.best and (trials.told_apart or trials.ranked_by == "resources")
     return switches_and_code(trials.best[0].config) if chosen else ""
 
@@ -137,7 +137,7 @@ def verdict(trials: "Trials") -> str:
 
 
 def _gain(trials: "Trials") -> str:
-    """Return the predicted cost before and after the first proposal."""
+    """Return the predicted cost without and with the first proposal."""
     from kprof.output.quantities import duration
 
     start, best = trials.start, trials.best[0]

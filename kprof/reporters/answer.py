@@ -1,4 +1,4 @@
-"""The answer about one kernel in words: cause, cost, place and fix. All formats for people use these words."""
+"""The answer about one kernel in words: cause, cost, place and fix. All formats for people use these texts."""
 
 import shlex
 from collections import Counter
@@ -21,7 +21,7 @@ NEAR_LIMIT = 75
 """Minimum percentage of the GPU's limit for a kernel to count as near its limit."""
 
 _SAME_TIME = 1.12
-"""Maximum ratio of times under two Triton releases that count as equal."""
+"""Times under two Triton releases count as equal up to this ratio."""
 
 _FIGURES = {"vgpr_spills": "spilled VGPRs", "waves_per_simd": "waves per SIMD"}
 _WIDTH_NAMES = {16: "dwordx4", 12: "dwordx3", 8: "dwordx2", 4: "dword", 2: "short", 1: "byte"}
@@ -39,10 +39,10 @@ class CauseText:
 
     Attributes:
         finding: the finding that names the cause.
-        severity: the worst severity of its findings.
+        severity: the worst severity of the cause's findings.
         message: description of the cause.
-        cost: its cost, or "" if not known.
-        place: ``file.py:12``, or "".
+        cost: cost of the cause, or "" if not known.
+        place: source location such as ``file.py:12``, or "".
         todo: what to do and its gain, by kind: ``try`` lists knobs that were not compiled, ``fix`` a compiled change of
             knobs, a change of the code, or both.
         followers: the other findings of the cause, or "".
@@ -73,7 +73,7 @@ def costing(message: str, cost: str) -> str:
 
 
 def sentences(todo: Mapping[str, str]) -> str:
-    """Return the actions as sentences, each beginning with its kind."""
+    """Return actions by kind as sentences that each begin with the kind."""
     return " ".join(f"{kind.capitalize()}: {words}." for kind, words in todo.items())
 
 
@@ -85,7 +85,7 @@ def causes_of(kernel: KernelReport) -> list[Cause]:
 def is_negligible(cause: Cause, kernel: KernelReport) -> bool:
     """Return whether repairing a cause gains nothing that can be measured.
 
-    A note of unknown cost also counts as negligible if the next step is to compare configurations.
+    A finding of severity ``note`` with unknown cost is also negligible if the next step is to compare configurations.
     """
     severity = kernel.findings[cause.findings[0]].severity
     if cause.cure is not UNSET or severity is Severity.ERROR:
@@ -120,7 +120,7 @@ def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) ->
 
 
 def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str]:
-    """Return the actions by kind; if nothing was compiled, the last one ends with an estimate of its gain."""
+    """Return actions by kind; if no fix was compiled, the last action ends with an estimate of its gain."""
     if cause.cure is not UNSET and cause.cure.divisible:
         code = "" if finding.fix is UNSET else finding.fix
         return {"fix": f"{code}{'; together ' if '; ' in code else ': '}{cure_words(cause.cure)}"}
@@ -133,7 +133,7 @@ def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str
 
 
 def steps(finding: Finding, compiled: str) -> dict[str, str]:
-    """Return the actions by kind: compiled knobs, or else the rule's proposals; and the change of the code."""
+    """Return actions by kind: the compiled knobs, or else knobs that the rule proposes; and the change of the code."""
     code = "" if finding.fix is UNSET else finding.fix
     fixes = f"{compiled}; in the code: {code}" if compiled and code else compiled or code
     found = {"try": "" if compiled else proposals(finding), "fix": fixes}
@@ -189,7 +189,7 @@ def _value(value: object) -> str:
 
 
 def proposals(finding: Finding) -> str:
-    """Return the rule's proposals that were not compiled, ``BLOCK_M 128 → 64, num_warps 4 → 8``."""
+    """Return a finding's proposed, not compiled changes of knobs: ``BLOCK_M 128 → 64, num_warps 4 → 8``."""
     unique = {(advice.knob, str(advice.to)): advice for advice in finding.advice}
     return ", ".join(f"{advice.knob} {advice.from_} → {advice.to}" for advice in unique.values())
 
@@ -211,7 +211,7 @@ def job_line(job: JobSummary, kernels: Sequence[KernelReport]) -> str:
 
 
 def by_cost(kernels: Sequence[KernelReport]) -> list[KernelReport]:
-    """Return launches of a call, slowest first; those without a predicted time come first."""
+    """Sort the launches of a call: those without a predicted time first, then the slowest first."""
     return sorted(kernels, key=lambda kernel: -(time_of(kernel) or float("inf")))
 
 
@@ -261,7 +261,7 @@ def releases_line(kernel: KernelReport) -> str:
 
 
 def _difference(kernel: KernelReport, other: OtherRelease) -> str:
-    """Return how another release's result differs; empty if it does not."""
+    """Return how the result under another Triton release differs; empty if it does not differ."""
     if other.error is not UNSET:
         return f" it does not compile: {other.error}"
     words = []
@@ -280,7 +280,7 @@ def _same_time(kernel: KernelReport, other: OtherRelease) -> bool:
 
 
 _RATED = {"l2": "L2", "mall": "Infinity Cache", "hbm": "HBM"}
-"""Memory levels whose rate may be shown."""
+"""Names of the memory levels whose rate may be shown."""
 
 
 def performance(kernel: KernelReport) -> str:
@@ -306,7 +306,7 @@ def performance(kernel: KernelReport) -> str:
 
 
 def _rated_level(levels: Sequence[RooflineLevel]) -> RooflineLevel | None:
-    """Return the last level that is used, unless an earlier one is more than twice as close to its peak."""
+    """Return the last used memory level, unless an earlier one reaches more than twice its share of the peak."""
     reached = [level for level in levels if level.name in _RATED and level.bytes]
     if not reached:
         return None
@@ -323,7 +323,7 @@ def _memory_of(arch: str) -> str:
 
 
 def next_step(kernel: KernelReport) -> tuple[str, str]:
-    """Return why to compare configurations, and the command for it; two empty texts if a finding should be fixed first.
+    """Return why to compare configurations, and the command for it; two empty texts if a fix should come first.
 
     For example ``("no finding is worth 5 %: compare configurations (gain not known, at most 342 µs)", "kprof tune
     ...")``.
@@ -352,7 +352,7 @@ def shape_option(problem: Mapping[str, object]) -> str:
 
 
 def _to_gain(kernel: KernelReport) -> str:
-    """Return the time above the GPU's limit, ``at most 10.6 µs``; empty if not known."""
+    """Return by how much the time exceeds the GPU's limit, ``at most 10.6 µs``; empty if not known."""
     time = time_of(kernel)
     if time is None or kernel.model is UNSET or not kernel.model.speed_of_light_us:
         return ""
@@ -376,7 +376,7 @@ def _rate(value: float) -> str:
 
 
 def access_line(kernel: KernelReport) -> str:
-    """Return the widths of memory accesses and the waits for all loads, for the hot loop or for code without loops.
+    """Return the widths of memory accesses and the waits for all loads: of the hot loop, or of code without loops.
 
     For example ``loads 16 x dwordx4 (16 B)   LDS reads 128 x 8 B   84 waits for all loads``.
     """

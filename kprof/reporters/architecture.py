@@ -18,7 +18,7 @@ _TITLES = {
     "llvm": "LLVM",
 }
 _MARK = " ?"
-# Columns of the list to drop in a narrow terminal, first one first.
+# Columns of the list to drop in a narrow terminal, in this order.
 _SPARE = ("FP16 FLOP/clk/CU", "VGPRs/SIMD", "lanes", "waves/SIMD")
 
 
@@ -79,7 +79,7 @@ def sheet(arch: Architecture, product: str | None = None, verbose: int = 0) -> l
 
 
 def document(arch: Architecture) -> dict[str, Any]:
-    """Return the facts as data: figures by path with unit, sources and whether a verdict may be based on them."""
+    """Return the facts as data: each figure by its path, with its unit, its sources and whether they are reliable."""
     return {
         "name": arch.name,
         "family": arch.family,
@@ -94,7 +94,10 @@ def document(arch: Architecture) -> dict[str, Any]:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: set[int], gap: int = 3) -> list[str]:
-    """Align rows in columns as wide as their widest cell: those in ``left`` to the left, others to the right."""
+    """Align rows in columns as wide as their widest cell.
+
+    Columns in ``left`` are left-aligned, others right-aligned.
+    """
     count = max(len(row) for row in rows)
     full = [[*row, *([""] * (count - len(row)))] for row in rows]
     widths = [max(len(row[i]) for row in full) for i in range(count)]
@@ -193,5 +196,5 @@ def _fastest(arch: Architecture) -> list[MatrixInstruction]:
 
 
 def _rank(instruction: MatrixInstruction) -> tuple[float, int]:
-    """Return a key that prefers higher rates, then fewer blocks, as compilers do."""
+    """Return a sort key for matrix instructions: higher rates first, then fewer blocks, as compilers choose them."""
     return (instruction.flops_per_cycle, -instruction.blocks)

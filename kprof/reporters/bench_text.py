@@ -42,7 +42,7 @@ def show(report: BenchReport, *, no_color: bool) -> None:
 
 
 def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return the indices of non-empty columns; the percentiles are dropped if there is no room."""
+    """Return the indices of the columns to show: non-empty ones, without the percentiles if there is no room."""
     columns = list(zip(_HEADINGS, *rows, strict=True))
     kept = [place for place, (_, *cells) in enumerate(columns) if not rows or any(cell != "-" for cell in cells)]
     needed = sum(max(map(len, columns[place])) + 2 for place in kept)

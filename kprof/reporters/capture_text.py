@@ -19,9 +19,9 @@ class Row:
         name: name of the function.
         launches: number of launches.
         specialisations: number of specialisations.
-        configs: number of these that are configurations of autotuners.
-        failed: specialisations that were not compiled.
-        unlaunchable: specialisations that compile but need more resources than the hardware has.
+        configs: number of specialisations that are configurations of autotuners.
+        failed: number of specialisations that were not compiled.
+        unlaunchable: number of specialisations that compile but need more resources than the hardware has.
         seconds: total compile time.
     """
 
@@ -55,7 +55,7 @@ class CaptureTextReporter:
 
     Args:
         width: columns of the terminal.
-        verbose: 1 lists everything that is otherwise truncated.
+        verbose: 1 shows all lists completely; 0 truncates them.
         verdict_first: whether the verdict is the first line, as on a terminal; in a log it is the last.
     """
 
@@ -122,8 +122,8 @@ class CaptureTextReporter:
         if not found:
             return []
         shown = found if self._verbose else found[:_ROWS]
-        # The numbers take 58 columns and the name the rest. If that is too little, the name gets its own line:
-        # generated names that begin alike differ at their ends.
+        # The numbers take 58 columns, and the name gets the rest. A longer name gets its own line instead of being cut,
+        # because generated names often differ only at their ends.
         width = max(20, min(max(len(row.name) for row in shown), self._width - 60))
         lines = ["", f"  {'kernel':<{width}}  launches  specialised  autotuned  failed   compile"]
         lines += [
@@ -162,7 +162,7 @@ class CaptureTextReporter:
         return lines
 
     def _unknown(self, capture: Capture) -> list[str]:
-        """Describe what a recording without execution cannot know."""
+        """Describe what is not known because the kernels did not run."""
         if capture.executed:
             return []
         lines = []
@@ -223,7 +223,7 @@ def _where(kernel: CapturedKernel) -> str:
 
 
 def _hopeless(capture: Capture, failed: set[str]) -> str:
-    """Return how many choices have no configuration that compiles, as the end of a sentence."""
+    """Return for how many choices of autotuners no configuration compiles, as the end of a sentence."""
     none = sum(
         all(kernel is None or kernel in failed for kernel in tuning.candidates.values())
         for tuning in capture.tunings

@@ -13,7 +13,7 @@ from kprof.reporters._plain_words import plain, without_labels
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _SILENCED = {"": "by ignores", "baseline": "by the baseline", "allowance": "by allowances"}
-"""Sources of silenced findings by the gate's mark, in words; an ignore comment leaves no mark."""
+"""What silenced a finding, in words, by the mark that the gate stores in the finding; ignore comments leave no mark."""
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
 
 
@@ -52,12 +52,12 @@ class CheckTextReporter:
         verdict = self._folded(clean(self._summary(report)))
         verdict = [self._paint(line, _VERDICT[report.verdict.status]) for line in verdict]
         lines = [*lines, *verdict] if self._width is None else [*verdict, *([""] if lines else []), *lines]
-        # Each finding stays on one line, whatever its names contain: GitHub interprets lines that begin with two
-        # colons.
+        # Keep each finding on one line, even if names contain newlines, because GitHub executes lines that begin with
+        # two colons.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
     def _summary(self, report: Report) -> str:
-        """Return the verdict, which describes findings in the same words as the lines below it."""
+        """Return the verdict, in which messages are worded like those in the lines of findings."""
         summary = report.verdict.summary
         for kernel in report.kernels:
             for finding in kernel.findings:

@@ -1,4 +1,4 @@
-"""One line per finding in the format of compilers, for editors and for readers who know the rules."""
+"""One line per finding in the format of compiler messages, for editors and for readers who know the rules."""
 
 from kprof.document import Report
 from kprof.output.sink import one_line

@@ -49,11 +49,11 @@ _CAUSES_SHOWN = 4
 _SCREEN = (100, 24)
 """Columns and lines of the screen that the answer about one kernel has to fit on."""
 _LESS = ((_CAUSES_SHOWN, False), (3, False), (2, False), (2, True), (1, True))
-"""Levels of detail, decreasing: number of causes, and whether to be brief."""
+"""Levels of detail from most to least: the number of causes, and whether to be brief."""
 _DEEPER = 6
 _HEAD = 8
 _STEP = re.compile(r"(?<=;) (?![^()]*\))")
-"""Matches the gaps between the steps of a fix, which get a line each; semicolons in brackets do not count."""
+"""Matches the gaps between the steps of a fix, so that each step gets a line; ignores semicolons in brackets."""
 
 _INDENT = " " * 10
 _FACTS = " " * 14
@@ -81,8 +81,8 @@ class ConsoleReporter:
     def show(self, report: Report) -> None:
         """Print every kernel, then the verdict as the last line.
 
-        The answer about one kernel fits on a screen of 24 lines and 100 columns; content that does not fit is counted.
-        Wider and narrower terminals show the same content.
+        The answer about one kernel fits on a screen of 24 lines and 100 columns; items that do not fit are only
+        counted. The content does not depend on the terminal's size.
         """
         if not self._verbose and len(report.kernels) == 1:
             self._causes_shown, self._brief = _fitting(report)
@@ -107,13 +107,14 @@ class ConsoleReporter:
             elif id(job) not in done:
                 done.add(id(job))
                 self._job(job, report.kernels)
-        # On a terminal, the number of findings of one kernel is already visible. Scripts and logs need the last line.
+        # On a terminal, the findings of a single kernel are visible already. Scripts and logs need their number in the
+        # last line.
         counts_only = len(report.kernels) == 1 and bool(report.kernels[0].findings) and report.verdict.status == "ok"
         if not (self._console.is_terminal and counts_only):
             self.verdict(report)
 
     def _job(self, job: JobSummary, kernels: Sequence[KernelReport]) -> None:
-        """Print a call that makes several launches: its total, then the launches, the slowest first."""
+        """Print a call that makes several launches: its total time, then the launches, slowest first."""
         from rich.text import Text
 
         self._console.print(together(Text(job_line(job, kernels), style="bold")))
@@ -213,7 +214,7 @@ class ConsoleReporter:
             self._hanging(f"      {held}", style="dim")
 
     def _causes(self, kernel: KernelReport) -> None:
-        """Print the causes, each with its cost, place and fix; negligible ones only if verbose."""
+        """Print the causes of lost time, each with its cost, place and fix; negligible causes only if verbose."""
         shown = [cause for cause in causes_of(kernel) if self._verbose or not is_negligible(cause, kernel)]
         for cause in shown if self._verbose else shown[: self._causes_shown]:
             self._cause(kernel, cause)

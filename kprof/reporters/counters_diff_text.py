@@ -81,7 +81,7 @@ def _kernel(pair: Pair, chosen: Chosen) -> list[str]:
     for title, kept in groups.items():
         rows += [[title if not place else "", *cells] for place, cells in enumerate(kept)]
     headings = ["", "metric", "before", "+-", "after", "+-", "change", "unit"]
-    # Columns of spreads without any value are dropped.
+    # Drop columns of spreads that have no value.
     places = [place for place, name in enumerate(headings) if name != "+-" or any(row[place] for row in rows)]
     table = grouped_table([headings[place] for place in places], [[row[place] for place in places] for row in rows])
     return [*shown, table, *remarks]
@@ -109,7 +109,7 @@ def _called(chosen: Chosen, kernel: KernelCounters) -> str:
 
 
 def _label(kernel: KernelCounters, chosen: Chosen) -> str:
-    """Return the kernel's name, distinct from the others of its run."""
+    """Return a kernel's name, with what distinguishes it from other kernels of the same name in its run."""
     return kernel_labels([kernel.name], [one.name for one in chosen.kernels])[0]
 
 

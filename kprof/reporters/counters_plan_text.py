@@ -16,7 +16,7 @@ _PROGRAM = "your_program"
 
 
 def verdict(plan: "CollectionPlan", product: str) -> str:
-    """Return the number of passes, counters and questions, and what cannot be counted."""
+    """Return the number of passes, counters and questions, and the counters that cannot be collected."""
     counters = {counter for each in plan.passes for counter in each.counters}
     asked = plural(len(plan.questions), "question")
     uncounted = sorted({number for each in plan.questions for number in each.uncounted})

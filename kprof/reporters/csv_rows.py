@@ -28,7 +28,7 @@ _LISTED = {
     "kernels": ("name", "summary", "cases", "parts", "path", "unsupported"),
     "architectures": ("name", "family", "products"),
 }
-# Keys are names of lists in the documents; values are the columns, which are keys of an entry.
+# Columns of other documents, by the name of the list in the document; the columns are keys of the list's entries.
 
 
 def counter_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -83,7 +83,7 @@ def _taken(kernel: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Join lists of names with blanks; ``?`` stands for a value that cannot be known."""
+    """Return a cell: lists of names are joined with blanks, and a value that cannot be known is written as ``?``."""
     return "?" if value is None else " ".join(value) if isinstance(value, list | dict) else value
 
 

@@ -13,7 +13,7 @@ def render(diff: Diff, limit: int = COMMENT_LIMIT) -> str:
 
     Args:
         diff: the document.
-        limit: maximum number of characters; rows that do not fit are counted instead.
+        limit: maximum number of characters; rows that do not fit are only counted.
     """
     lines = [f"### {STATUS_ICON[diff.verdict.status]} kprof: {cell(diff.verdict.summary)}", ""]
     harmed = words.with_status(diff.kernels, {"worse", "mixed", "unknown"})

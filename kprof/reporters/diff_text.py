@@ -1,4 +1,4 @@
-"""Text of a comparison: regressions first, with their explanations below, and the verdict."""
+"""Text of a comparison: regressions first, each with its explanation, and the verdict."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ class DiffTextReporter:
 
     Args:
         console: the console.
-        verbose: 1 also shows every change and kernels without harm, 2 also unchanged kernels.
+        verbose: 1 also shows every change and the kernels that did not get worse, 2 also unchanged kernels.
     """
 
     def __init__(self, console: "Console", verbose: int = 0) -> None:
@@ -97,8 +97,8 @@ class DiffTextReporter:
             self._print("")
 
     def _print(self, text: str, style: str | None = None) -> None:
-        # Lines are not wrapped in a log. On a terminal they are, because it would break them inside words. Newlines
-        # inside names are removed, because they would start a new line.
+        # Wrap lines on a terminal, which would break them inside words, but not in a log. Escape newlines inside names,
+        # because each would start a new line.
         whole = one_line(text.rstrip("\n")) + "\n" * text.endswith("\n")
         self._console.print(whole, style=style, markup=False, soft_wrap=not self._console.is_terminal)
 
@@ -178,7 +178,7 @@ class DiffTextReporter:
                 table.add_row(*blank, "", Text(text, style="dim"), "", "")
 
     def _tail(self, diff: Diff, kernel: KernelDiff, *, with_knobs: bool) -> list[str]:
-        """Return the lines below a kernel's changes."""
+        """Return the text lines below the table of a kernel's changes."""
         step = words.step_of(kernel)
         if step is None:
             return []

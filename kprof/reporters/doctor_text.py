@@ -16,7 +16,7 @@ class DoctorTextReporter:
     Args:
         width: columns of the terminal.
         colour: whether to colour the statuses.
-        verbose: whether to show the reasons of passed and undetermined checks, too.
+        verbose: whether to show also the reasons of passed and undetermined checks.
     """
 
     def __init__(self, width: int = 100, *, colour: bool = False, verbose: int = 0) -> None:
@@ -62,7 +62,7 @@ class DoctorTextReporter:
         return lines
 
     def _arguments(self, found: Diagnosis) -> list[str]:
-        """Return lines for the command-line arguments that the guides mention, and the names of all other arguments."""
+        """Return text lines for the arguments of a command line that the guides mention, and the names of others."""
         if not found.arguments and not found.unjudged:
             return []
         lines = ["", f"  arguments of the command line, for {found.workload}:"]
@@ -73,7 +73,7 @@ class DoctorTextReporter:
         return lines
 
     def _setting(self, outcome: SettingOutcome, *, always: bool = False) -> list[str]:
-        """Return the lines for a setting; the reason of a correct setting only if requested."""
+        """Return the text lines for a setting, with the reason if the setting is wrong or if ``always`` is set."""
         indent = " " * _INDENT
         head = f"  {self._painted(outcome.status, f'{outcome.status:7}')}  "
         words = f"{outcome.name}: {outcome.found}" if not always else f"{outcome.name} {outcome.found}"
@@ -101,7 +101,7 @@ class DoctorTextReporter:
         if outcome.why and (bad or self._verbose):
             source = f" ({outcome.source})" if outcome.source and self._verbose else ""
             lines += self._wrapped(" " * plain, f"{outcome.why}{source}", " " * plain)
-        # The command stays on one line, because users copy it.
+        # Do not wrap the commands, because users copy them.
         return lines + [self._fix(fix, " " * plain) for fix in outcome.fix]
 
     @staticmethod
@@ -109,7 +109,7 @@ class DoctorTextReporter:
         return f"{indent}{'$ ' if _is_command(fix) else ''}{one_line(fix)}"
 
     def _wrapped(self, first: str, text: str, rest: str, skip: int | None = None) -> list[str]:
-        """Wrap text behind a prefix, which occupies ``skip`` columns whatever its colour."""
+        """Wrap text after a prefix that is ``skip`` columns wide; colour codes in the prefix take no columns."""
         room = self._width - (len(first) if skip is None else skip)
         parts = textwrap.wrap(one_line(text), max(20, room), break_on_hyphens=False) or [""]
         return [first + parts[0], *(rest + part for part in parts[1:])]

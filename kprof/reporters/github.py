@@ -15,13 +15,13 @@ LIMIT = 10
 """Maximum number of errors, of warnings and of notices that GitHub shows per step; it drops others silently."""
 
 _SUMMARY_CHARACTERS = 250_000
-"""Maximum number of characters: a quarter of GitHub's limit of 1 MB per step, since a character may have four bytes."""
+"""Maximum number of characters of a summary: GitHub's limit is 1 MB per step, and a character may have four bytes."""
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 class GitHubReporter:
-    """The worst findings of each severity; if some do not fit, the last annotation contains their number."""
+    """Reporter that writes the worst findings of each severity; the last annotation counts omitted findings."""
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""

@@ -12,7 +12,10 @@ _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: 
 
 
 class GitLabReporter:
-    """Every finding with a file, each with its own fingerprint, because GitLab drops duplicates."""
+    """Reporter that writes every finding with a file.
+
+    Each gets a unique fingerprint, because GitLab drops duplicates.
+    """
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""

@@ -16,7 +16,7 @@ class Column:
 
     Attributes:
         heading: text of the column's heading.
-        cell: function from a row to the text of its cell.
+        cell: function that takes a row and returns the text of its cell.
         wide: True if the column may be truncated when a line does not fit.
         spare: True if the column may be dropped when truncation is not enough.
     """
@@ -32,7 +32,7 @@ class ViewTable:
     """A table of a command's result, with rows for each recording.
 
     Attributes:
-        name: ``--show NAME`` and ``to_frame("NAME")``.
+        name: name of the table in ``--show NAME`` and ``to_frame("NAME")``.
         columns: columns shown on the terminal and on pages.
         rows: function that returns the table's rows for the result of one recording. A row is a structure (an instance
             of a class with fields), or a tuple whose first element is a structure.
@@ -40,7 +40,7 @@ class ViewTable:
             data frame.
         record: function that returns a row's values by field; by default the row's attributes.
         title: heading above the table.
-        remarks: function from the result for a recording to sentences below the table.
+        remarks: function that takes the result for a recording and returns the sentences below the table.
         optional: True if the table is only shown when it is requested by name.
     """
 
@@ -94,7 +94,7 @@ class Grid:
         title: heading above the table; empty for none.
         columns: columns of the cells.
         rows: cell texts.
-        left: number of rows that are not included.
+        left: number of rows that were left out.
         remarks: sentences below the table.
         links: pages that cells link to, by cell text.
     """
@@ -117,11 +117,11 @@ class Grid:
         ]
 
     def first(self, most: int) -> "Grid":
-        """Return the grid with at most this number of rows."""
+        """Return the grid with at most ``most`` rows."""
         return replace(self, rows=self.rows[:most], left=self.left + max(0, len(self.rows) - most))
 
     def lines(self, *, titled: bool = True) -> list[str]:
-        """Return the table as lines of text, optionally under its title; empty without rows and remarks."""
+        """Return the table as text lines, with its title if ``titled``; empty if it has neither rows nor remarks."""
         from kprof.output.tables import rows_table
 
         shown: list[str] = []

@@ -1,4 +1,4 @@
-"""The interface of output formats. Each file in this folder that defines ``FORMAT`` is a format; there is no list."""
+"""The interface of output formats. Each file in this folder that defines ``FORMAT`` is a format; no list names them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ DOCUMENTS = {
     "rule": "kprof explain",
     "cache": "kprof cache",
 }
-"""Kinds of documents, with the commands that produce them."""
+"""The command that produces each kind of document, by kind."""
 
 
 def _no_details() -> "Mapping[int, Details]":
@@ -50,8 +50,9 @@ class ReportRequest:
 
     Attributes:
         kind: kind of the document, one of :attr:`Format.documents`.
-        flags: those of :attr:`Format.flags` that are set.
-        details: function that returns details of kernels beyond the document, by position; called only if needed.
+        flags: names of the :attr:`Format.flags` that are set.
+        details: function that returns, by position, the details of kernels that are not in the document; called only if
+            needed.
     """
 
     kind: str
@@ -71,10 +72,11 @@ class Format(ABC):
         documents: kinds of documents that the format can render, keys of :data:`DOCUMENTS`.
         option: how the format is requested: ``path`` for ``--name PATH``, ``flag`` for ``--name``, which prints the
             document before the text, ``none`` for ``--format name`` only.
-        flags: the format's own flags, ``--name-flag``, with their help.
-        commands: True if the format's lines are commands to a CI service; other output is then escaped, so that it
-            cannot be a command.
-        from_root: True if the format's readers know only the repository, so that paths are relative to its root.
+        flags: flags that only this format has (``--NAME-FLAG``), with their help texts.
+        commands: True if the format's lines are commands to a CI service. Other output is then escaped, so that the
+            service does not execute it.
+        from_root: True if paths must be relative to the repository's root, because the format's readers know only the
+            repository.
     """
 
     name: ClassVar[str]

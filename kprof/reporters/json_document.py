@@ -12,8 +12,8 @@ from kprof.reporters.interface import DOCUMENTS, Format, ReportRequest
 def encoded(document: Any) -> str:
     """Return a document as JSON, indented by two spaces, with keys in the document's order.
 
-    Constexprs may be any Python object: values that JSON cannot represent are written as text, and bytes of a file name
-    that are not UTF-8 as escapes.
+    Constexprs may be any Python object, so values that JSON cannot represent are written as text. Bytes of a file name
+    that are not UTF-8 are written as escapes.
     """
     try:
         data = msgspec.json.encode(document, enc_hook=str)
@@ -40,7 +40,7 @@ def schema(title: str = SCHEMA, kind: Any = Report) -> dict[str, Any]:
 
 
 def clean(node: Any) -> Any:
-    """Remove the indentation of descriptions: Python 3.13 strips docstrings, older versions do not."""
+    """Remove the indentation of descriptions, because only Python 3.13 and later remove it from docstrings."""
     if isinstance(node, dict):
         return {
             key: cleandoc(value) if key == "description" and isinstance(value, str) else clean(value)
@@ -56,7 +56,10 @@ class _Json(Format):
     documents = tuple(DOCUMENTS)
 
     def starts_at_root(self, document: Any) -> bool:
-        """Return True for reports on kernels; tables of measurements are large, and contain no lines of the program."""
+        """Return True for reports on kernels.
+
+        Tables of measurements are large and name no source lines, so they are skipped.
+        """
         return isinstance(document, Report)
 
     def render(self, document: Any, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike

@@ -35,7 +35,7 @@ class JUnitReporter:
 
 
 def _suite(suite: "Element", kernels: list[KernelReport], found: list[GateFinding]) -> list[int]:
-    """Add a test case for each kernel, and return the numbers of tests, failures and errors."""
+    """Add a test case for each kernel to a suite, and return the numbers of tests, failures and errors."""
     from xml.etree import ElementTree as ET
 
     counts = [len(kernels), 0, 0]

@@ -7,7 +7,7 @@ from kprof.output.assignments import assigned
 from kprof.output.quantities import plural
 from kprof.output.terminal import terminal
 
-# Minimum terminal width for a column of unsupported architectures; below it, summaries would be too narrow.
+# Minimum terminal width for a column of unsupported architectures, which would otherwise leave no room for summaries.
 _ROOM_FOR_UNSUPPORTED = 100
 
 
@@ -76,7 +76,7 @@ def show_kernel(facts: Mapping[str, Any], *, no_color: bool) -> None:
 
 
 def _grouped(rows: dict[str, str]) -> dict[str, str]:
-    """Merge rows with the same text."""
+    """Merge rows that have the same text."""
     names: dict[str, list[str]] = {}
     for name, text in rows.items():
         names.setdefault(text, []).append(name)

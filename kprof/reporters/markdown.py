@@ -22,7 +22,7 @@ class MarkdownReporter:
     """Reporter that writes the verdict, failing kernels and undetermined checks; other findings are collapsed.
 
     Args:
-        limit: maximum number of characters; rows that do not fit are counted instead.
+        limit: maximum number of characters; rows that do not fit are only counted.
     """
 
     def __init__(self, limit: int = COMMENT_LIMIT) -> None:
@@ -39,11 +39,11 @@ class MarkdownReporter:
         if len(summary) > self._limit // 4:
             summary = f"{summary[: self._limit // 4]}… ({len(summary):,} characters)"
         lines = [f"### {STATUS_ICON[report.verdict.status]} kprof: {summary}", ""]
-        # The reserve is for the lines that count what does not fit.
+        # Reserve 600 characters for the lines with the numbers of omitted rows.
         room = self._limit - 600 - _length(lines)
         kernels = _section("Kernels that fail", _KERNELS, _kernel_rows(failing), room)
         room -= _length(kernels)
-        # Half of the remaining room is reserved for the other findings.
+        # Suggested fixes may use half of the room; the other half is for the other findings.
         cures = _cures(failing, room // 2)
         room -= _length(cures)
         lines += [*kernels, *cures]
@@ -60,7 +60,7 @@ class MarkdownReporter:
 
 
 def _fitting(notes: Sequence[str], room: int) -> list[str]:
-    """Return the notes that fit, and a line with the number of further notes."""
+    """Return the notes that fit, followed by a line with the number of omitted notes."""
     shown: list[str] = []
     for note in notes:
         room -= len(note) + 1
@@ -80,7 +80,7 @@ def _length(lines: Sequence[str]) -> int:
 
 
 def _section(title: str, columns: Sequence[str], found: Sequence[str], room: int, *, folded: bool = False) -> list[str]:
-    """Return a table with its title and number of rows, and as many rows as fit."""
+    """Return a table with its title, the total number of rows, and as many rows as fit."""
     if not found:
         return []
     head = [f"<details><summary>{title}: {len(found)}</summary>", ""] if folded else [f"**{title}: {len(found)}**", ""]
@@ -116,7 +116,7 @@ def _kernel_row(failing: Sequence[GateFinding]) -> str:
     others = [f"{i.finding.rule} {i.finding.name}: {i.text}" for i in failing if not step_of(i.finding)]
     if len(others) > _OTHERS:
         others[_OTHERS:] = [f"{len(others) - _OTHERS} more do not fit here."]
-    # Compiled advice states its gain, so it comes first.
+    # Put compiled advice first, because its gain is known.
     by_certainty = sorted(failing, key=lambda item: not verified(item.finding))
     cells = (
         code(label(kernel)),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kprof.measured import Fact, Judgement, LineComparison, LoopComparison, Match, Measured, ModelComparison
 
 _ROOM_FOR_WORDS = 100
-"""Minimum terminal width in columns for words beside the numbers."""
+"""Minimum terminal width in columns for explanations next to the numbers."""
 
 _STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim", "cannot tell": "dim"}
 
@@ -27,7 +27,7 @@ def show(report: "KernelReport", measured: "Measured", console: "Console") -> No
 
 
 def compared(measured: "Measured", console: "Console") -> None:
-    """Print the matched kernels, and the quantities that are both measured and modelled."""
+    """Print the matched kernels, and the quantities that were both measured and modelled."""
     _matched(measured, console)
     _modelled(measured, console)
 
@@ -141,7 +141,7 @@ def loop_place(loop: "LoopComparison") -> str:
 
 
 def loop_rows(loop: "LoopComparison") -> list[list[str]]:
-    """Return rows of place, measured, stalled and modelled cycles per iteration, and ratio; the whole loop first."""
+    """Return rows for a loop and its lines: place, measured, stalled and modelled cycles per iteration, ratio."""
 
     def row(place: str, one: "LoopComparison | LineComparison") -> list[str]:
         cycles = ["" if value is None else f"{value:,.0f}" for value in (one.measured, one.stalled, one.modelled)]
@@ -184,10 +184,10 @@ def _value(fact: "Fact") -> str:
 
 
 def fact_words(fact: "Fact") -> str:
-    """Return value, unit and remark."""
+    """Return the value, unit and remark of a measured fact as text."""
     return f"{_value(fact)}: {fact.remark}" if fact.remark else _value(fact)
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return a number with its unit, for people."""
+    """Format a number with its unit."""
     return f"{number(value)} {'µs' if unit == 'us' else unit}"

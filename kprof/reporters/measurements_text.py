@@ -1,4 +1,4 @@
-"""Text of ``kprof ingest counters``: what profilers' files contain, and which parts cannot be trusted."""
+"""Text of ``kprof ingest counters``: the content of profilers' files, and which values cannot be trusted."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ def show(data: Data, top: int, *, no_color: bool) -> None:
 
 
 def _show_kernels(data: Data, top: int) -> None:
-    """Print the time by kernel; each of several runs has its own rows, with shares of its own total."""
+    """Print the time by kernel; if there are several runs, each has its own rows, with shares of the run's total."""
     kernels = _timed(data)
     if not len(kernels):
         return
@@ -62,7 +62,10 @@ def _show_kernels(data: Data, top: int) -> None:
 
 
 def _timed(data: Data) -> "pd.DataFrame":
-    """Return the time by kernel name and run (each path is a run), without counter runs if there are traces."""
+    """Return the time by kernel name and run (each path is a run).
+
+    If there are traces, runs with counters are left out.
+    """
     table = data.kernels
     traces = [index for index, source in enumerate(data.sources) if source.role == "trace"]
     if traces and table["source"].isin(traces).any():
@@ -102,7 +105,8 @@ def _counter_names(names: list[str]) -> str:
         return ", ".join(names)
     blocks: dict[str, int] = {}
     for name in names:
-        # SQ_WAVES and TCC_HIT_sum belong to a block; MfmaUtil and FETCH_SIZE are formulas of the profiler.
+        # Counters such as SQ_WAVES and TCC_HIT_sum belong to a block; MfmaUtil and FETCH_SIZE are formulas of the
+        # profiler.
         block = name.split("_", 1)[0]
         block = block if block in _BLOCKS else "derived"
         blocks[block] = blocks.get(block, 0) + 1
@@ -137,7 +141,7 @@ def _tail(path: str) -> str:
 
 
 def verdict(data: Data) -> str:
-    """Return how much was read, and how many issues there are."""
+    """Return the amount of data that was read, and the number of issues."""
     issues = data.issues
     counts = {level: sum(issue.severity == level for issue in issues) for level in ("error", "warning", "note")}
     words = [f"{count} {level}{'s' if count > 1 else ''}" for level, count in counts.items() if count]
@@ -146,7 +150,10 @@ def verdict(data: Data) -> str:
 
 
 def _dispatches(data: Data) -> str:
-    """Return the number of dispatches; traced and counted dispatches separately, since they may be the same."""
+    """Return the number of dispatches.
+
+    Traced dispatches and those with counters may be the same, so they are separate.
+    """
     table = data.kernels
     if not len(table):
         return "0 dispatches"

@@ -15,7 +15,7 @@ from kprof_analyzers.profiles.counters.planning import passes
 
 
 def verdict(loaded: Chosen, derived: Sequence[Derived]) -> str:
-    """Return the numbers of kernels and metrics, and how many metrics are impossible."""
+    """Return the number of kernels and of metrics, and the number of metrics with impossible values."""
     shown = [metric for _, found in derived for metric in found.values() if metric.value is not None]
     flags, known = sum(1 for metric in shown if metric.flag), len(shown)
     impossible = f", {flags} of them impossible" if flags else ""
@@ -24,7 +24,7 @@ def verdict(loaded: Chosen, derived: Sequence[Derived]) -> str:
 
 
 def page(loaded: Chosen, derived: Sequence[Derived], missing: Sequence[str], top: int) -> list[str]:
-    """Return the lines for GPUs, runs, the first kernels with their metrics, and the commands for missing counters."""
+    """Return text lines: GPUs, runs, the first kernels with their metrics, and commands for missing counters."""
     shown = heading(loaded)
     sets = side_by_side(derived)
     for members in sets[:top]:
@@ -44,7 +44,7 @@ def collecting(missing: Sequence[str]) -> list[str]:
 
 
 def lines(members: Sequence[Derived], loaded: Chosen) -> list[str]:
-    """Return the lines for one kernel: launches, and metrics with a column per run and ratios to the first run."""
+    """Return text lines for one kernel: launches, and metrics with a column per run and ratios to the first run."""
     first = members[0][0]
     title = described(first.identities, loaded.fields)
     (label,) = kernel_labels([first.name], [one.name for one in loaded.kernels])
@@ -104,7 +104,10 @@ def metrics_table(rows: list[list[Any]], runs: list[str]) -> str:
 
 
 def grouped_table(headings: list[str], rows: list[list[Any]]) -> str:
-    """Return a table whose first column is a group; groups get their own lines if names would be truncated."""
+    """Return a table whose first column is a group.
+
+    If names would be truncated, groups become headings on their own lines.
+    """
     from kprof.output.tables import rows_table, table_width
 
     wide = [max([len(headings[place]), *(len(row[place]) for row in rows)]) + 2 for place in range(len(headings))]

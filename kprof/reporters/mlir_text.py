@@ -38,7 +38,7 @@ def show(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> None:
 
 
 def verdict(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> str:
-    """Return the number of modules, and the resources of a single one."""
+    """Return the number of modules, or the resources if there is a single module."""
     passes = sum(one.pass_count for one in modules)
     if len(modules) == 1:
         one = modules[0]
@@ -77,7 +77,7 @@ def _one(one: "DumpedModule", walk: "LdsWalk") -> None:
 
 
 def _lds(walk: "LdsWalk") -> None:
-    """Print one line per value that goes through LDS, and the values that do so more than once."""
+    """Print one line per value that passes through LDS, and mark the values that do so more than once."""
     if walk.passes:
         print("  values through LDS, with lines of the text:")
         rows = [_pass(one) for one in walk.passes[:_MOST_PASSES]]

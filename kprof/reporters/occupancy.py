@@ -1,4 +1,4 @@
-"""Text of occupancy results; plain text, so that no heavy library is loaded for a few lines."""
+"""Text of occupancy results, without rich, whose import would take longer than printing the few lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ _CELLS = 24
 
 
 class PlateauRow(Protocol):
-    """A range of amounts of a resource with the same occupancy."""
+    """A range of amounts of a resource for which the occupancy is the same."""
 
     @property
     def first(self) -> int:
-        """Smallest amount."""
+        """Smallest amount in the range."""
 
     @property
     def last(self) -> int:
-        """Largest amount."""
+        """Largest amount in the range."""
 
     @property
     def waves_per_simd(self) -> float:
@@ -44,12 +44,12 @@ class Entry:
     """One kernel on one architecture.
 
     Attributes:
-        title: the kernel's name; empty for numbers from the command line.
+        title: the kernel's name; empty for resource counts from the command line.
         target: ``gfx942`` or ``gfx942 · MI300X``.
         demand: the kernel's resources, in words.
         block: ``CU`` or ``WGP``, the unit that holds the workgroups.
         occupancy: the result.
-        problems: why the kernel cannot be launched; empty when it can.
+        problems: reasons why the kernel cannot be launched; empty if it can.
         notes: further lines, such as differences from AMD's guide.
         curve: ranges of equal occupancy over a resource; empty without a curve.
         curve_of: name of that resource: ``VGPRs``, ``bytes of LDS`` or ``waves per workgroup``.
@@ -67,7 +67,7 @@ class Entry:
 
 
 class Style:
-    """Colours, if they are enabled."""
+    """ANSI colours, if they are enabled."""
 
     def __init__(self, *, no_color: bool = False) -> None:
         """Check the terminal and ``NO_COLOR``."""

@@ -23,7 +23,7 @@ TEXT = "text"
 
 
 class Told(Protocol):
-    """Result of a command."""
+    """Protocol of a command's result."""
 
     @property
     def summary(self) -> str:
@@ -36,7 +36,7 @@ class Told(Protocol):
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A verdict with its document."""
+    """A verdict and its document, as the result of a command."""
 
     summary: str
     document: Any
@@ -49,8 +49,8 @@ class Outputs:
     Attributes:
         kind: kind of the document.
         paths: output path by format, ``-`` for standard output.
-        flags: flags that are set, by format; for a format that is itself a flag, they include the empty string.
-        shown: format on the terminal.
+        flags: flags that are set, by format; "" is included if the format was requested by its own flag.
+        shown: format that is printed instead of the text.
         display: verbosity and colours.
     """
 
@@ -62,7 +62,7 @@ class Outputs:
 
     @property
     def quiet(self) -> bool:
-        """Whether only the verdict is shown."""
+        """Whether only the verdict is printed."""
         return self.display.quiet
 
     @property
@@ -72,7 +72,7 @@ class Outputs:
 
     @property
     def no_color(self) -> bool:
-        """Whether colours are disabled on every terminal."""
+        """Whether colours are disabled even on a terminal."""
         return self.display.no_color
 
     def of(self, kind: str) -> "Outputs":
@@ -169,7 +169,7 @@ class Outputs:
 
 
 def placed(found: Format, document: Any) -> Any:
-    """Return the document with its paths in the form of a format: relative to the work tree's root, or unchanged.
+    """Return a document with the paths that a format needs: relative to the work tree's root, or unchanged.
 
     Args:
         found: the format.

@@ -1,4 +1,4 @@
-"""Text of ``kprof profile``: the table of a step, and worthwhile changes."""
+"""Text of ``kprof profile``: the table of a step, and the changes that would save time."""
 
 import shlex
 import textwrap
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 _PLACES = {"module": "(no module)", "phase": "(not known)", "range": "(no range)", "place": "(not known)"}
-"""Row attributes for grouping by place, with the text for rows without the attribute."""
+"""Attributes by which rows can be grouped by place, each with the text for rows that lack it."""
 
 _ROOM_FOR_NAMES = 100
 """Minimum terminal width in columns for names of rules."""
 
 _MEAN = 4
-"""Index of the column of mean times, which follow from the other columns."""
+"""Index of the column of mean times, which may be dropped because they follow from the other columns."""
 
 _NAMED = 3
 """Maximum number of operators without a time that the verdict names."""
 
 
 def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
-    """Return the lines: the table (all rows if ``limit`` is 0), the worthwhile changes, and the assumptions."""
+    """Return text lines: the table (all rows if ``limit`` is 0), the changes that save time, and the assumptions."""
     if document.other_gpus:
         return _side_by_side(document, by, limit)
     rows = document.rows[:limit] if limit else document.rows
@@ -53,12 +53,15 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
 
 
 def _notes(notes: "Iterable[str]") -> list[str]:
-    """Return the assumptions as wrapped lines, followed by an empty line unless on a screen."""
+    """Return the assumptions as wrapped lines; if the output is not a terminal, an empty line follows."""
     return [*(line for note in notes for line in folded(f"Note: {note}.", screen_width())), *[""] * (not on_screen())]
 
 
 def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]:
-    """Return a table with a column of milliseconds per GPU, in the first GPU's order; changes are only in the JSON."""
+    """Return a table with a column of milliseconds per GPU.
+
+    Rows have the first GPU's order; changes are only in the JSON.
+    """
     every = (document, *document.other_gpus)
     found: dict[str, dict[str, ProfiledRow]] = {}
     for one in every:
@@ -77,7 +80,7 @@ def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]
 
 
 def _on(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
-    """Return milliseconds on a GPU; ``-`` if not known, empty if the row does not exist on that GPU."""
+    """Return a row's milliseconds on a GPU; ``-`` if not known, empty if the row does not exist on that GPU."""
     row = rows.get(gpu)
     if row is None:
         return ""
@@ -95,7 +98,7 @@ def _cells(row: "ProfiledRow", by: str) -> tuple[str, ...]:
 
 
 def cells(row: "ProfiledRow") -> tuple[str, ...]:
-    """Return milliseconds, share, range, calls, mean and bound of a row."""
+    """Return the cells of a row: milliseconds, share, range, calls, mean and bound."""
     return (
         "-" if row.us is None else _ms(row.us),
         "-" if row.share is None else f"{100 * row.share:.1f} %",
@@ -135,7 +138,7 @@ def _title(by: str) -> str:
 
 
 def groups(by: str) -> list[str]:
-    """Return the distinct attributes by which rows are grouped."""
+    """Return the attributes by which ``--by`` groups rows, without repetitions."""
     return list(dict.fromkeys(filter(None, map(str.strip, by.split(",")))))
 
 
@@ -174,21 +177,21 @@ _WIDTH = 120
 
 
 def wrapped(words: str, head: str) -> list[str]:
-    """Wrap words behind a prefix; further lines are aligned with the first."""
+    """Wrap words after a prefix; further lines are aligned with the first word."""
     width = min(_WIDTH, screen_width() or _WIDTH)
     further = " " * len(head)
     return textwrap.wrap(words, width, initial_indent=head, subsequent_indent=further, break_on_hyphens=False)
 
 
 def change_cells(one: "ProfileChange") -> tuple[str, ...]:
-    """Return the saved milliseconds, share of the step, calls, description, and basis of the estimate."""
+    """Return a change's cells: saved milliseconds, share of the step, calls, description, basis of the estimate."""
     most = "up to " if one.at_most else ""
     sure = f"{one.sure}; {_ms(one.now_us)} ms now" if one.now_us else one.sure
     return f"{most}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what, sure
 
 
 def facts(document: "ProfileDocument") -> dict[str, str]:
-    """Return the totals of a GPU by name."""
+    """Return the named totals of a step on one GPU."""
     found = {
         "GPU time": f"{_ms(document.us)} ms, {_ms(document.low_us)} to {_ms(document.high_us)}",
         "in Triton's kernels": f"{_ms(document.triton_us)} ms",
@@ -239,7 +242,7 @@ def verdict(document: "ProfileDocument") -> str:
 
 
 def _longest(document: "ProfileDocument") -> list[str]:
-    """Return the row that takes most of the time, with its share and its limit."""
+    """Return a phrase for the row that takes most of the time, with its share and its limit; empty if there is none."""
     row = next((one for one in document.rows if one.us is not None), None)
     if row is None or row.share is None:
         return []
@@ -281,5 +284,5 @@ def _next_step(document: "ProfileDocument") -> str:
 
 
 def _named(words: "Sequence[str]") -> str:
-    """Return the first few operators without a time."""
+    """Return the names of the first few operators without a time."""
     return ", ".join([*words[:_NAMED], *["..."] * (len(words) > _NAMED)])

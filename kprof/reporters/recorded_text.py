@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def show(kernels: "Sequence[AdvisedKernel]", console: "Console") -> None:
-    """Print for each kernel the trials, their results, and the source change."""
+    """Print, for each kernel, the trials, their results, and the proposed change of the source."""
     tell_first(verdict(kernels))
     for kernel in kernels:
         launches = f"{kernel.launches:,} launch{'' if kernel.launches == 1 else 'es'}"
@@ -34,7 +34,7 @@ def show(kernels: "Sequence[AdvisedKernel]", console: "Console") -> None:
 
 
 def answer_text(answer: "Answer") -> str:
-    """Return the source change: the place, and the line before and after."""
+    """Return a source change as text: the location, and the line before and after the change."""
     lines = [answer.place, f"- {answer.before}" if answer.before else "", f"+ {answer.after}", answer.note]
     return "\n".join(filter(None, lines))
 

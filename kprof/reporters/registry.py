@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 @cache
 def formats() -> "tuple[Format, ...]":
-    """Return all formats by name, JSON first, since every command supports it. Only files of formats are imported."""
+    """Return all formats sorted by name, after JSON, which every command supports.
+
+    Only files of formats are imported.
+    """
     folder = Path(__file__).parent
     files = [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
     named = {file.parent.name if file.stem == "__init__" else file.stem: file for file in files}

@@ -1,4 +1,4 @@
-"""Text of ``kprof ingest results``: a description of the file, its slowest rows, and what was not used."""
+"""Text of ``kprof ingest results``: a description of the file, its slowest rows, and the parts that were skipped."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ _MOST = 12
 
 
 def show(results: ToolResults, top: int) -> None:
-    """Print the facts from the file and its first rows, the slowest first."""
+    """Print the facts from the file, and its slowest rows, slowest first."""
     print(f"{results.tool}: {plural(len(results.rows), results.what)}")
     for name, value in results.facts.items():
         print(f"  {name}: {value}")
@@ -51,7 +51,7 @@ def verdict(results: ToolResults) -> str:
 
 
 def _total(results: ToolResults) -> str:
-    """Return the sum of times over one call of each problem; empty for regions, which contain each other."""
+    """Return the total time of one call of each problem; empty for regions, because nested ones would count twice."""
     if results.what not in {"GEMM", "timed solver"}:
         return ""
     # If one of several solutions is marked as the fastest, the others are not separate calls.

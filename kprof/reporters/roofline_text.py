@@ -10,7 +10,7 @@ from kprof_analyzers.profiles.counters.roofline import Point, Roof, draw
 
 
 def verdict(points: Sequence[Point]) -> str:
-    """Return how many kernels could be placed, and how close the best one is to its roof."""
+    """Return the number of kernels on the roofline, and how close the best one is to its roof."""
     shares = [point.share for point in points if point.share is not None]
     said = f"{len(shares):,} of {plural(len(points), 'kernel')} placed"
     return f"{said}; the one closest to its roof reaches {100 * max(shares):.0f} %" if shares else said

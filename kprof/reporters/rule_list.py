@@ -29,7 +29,8 @@ def on_screen(text: str) -> str:
         return text
     lines: list[str] = []
     for line in text.splitlines():
-        # A line continues the previous one unless that is a heading, or a heading, item, code or empty line begins.
+        # A line continues the previous one, unless the previous line is a heading, or the line is empty or begins a
+        # heading, an item or code.
         goes_on = lines and re.match(r"\S", lines[-1]) and lines[-1][0] != "#" and re.match(r" {0,2}[^\s#*|-]", line)
         if goes_on:
             lines[-1] += f" {line.strip()}"

@@ -14,7 +14,7 @@ from kprof.reporters._ci_findings import GateFinding, RuleHelp, archs, cure, ite
 from kprof.reporters.interface import Format, ReportRequest
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-# GitHub's limits: it rejects files or drops results beyond them.
+# GitHub's limits. GitHub rejects files or drops results that exceed them.
 MAX_RUNS = 20
 MAX_RESULTS = 25_000
 MAX_LOCATIONS = 1_000
@@ -27,7 +27,7 @@ class SarifReporter:
     Args:
         rules: descriptions of the rules.
         suppressed: whether to write findings silenced by an ignore comment, the baseline or an allowance, with SARIF's
-            ``suppressions``. GitHub shows those like other findings.
+            ``suppressions``. GitHub ignores ``suppressions`` and shows them like other findings.
     """
 
     def __init__(self, rules: Sequence[RuleHelp] = (), *, suppressed: bool = False) -> None:
@@ -99,7 +99,7 @@ def _result(item: GateFinding, index: dict[str, int]) -> dict[str, Any]:
         "level": finding.severity.value,
         "message": {"text": text},
         "partialFingerprints": {
-            # The only fingerprint that GitHub uses; without it GitHub would hash the source line.
+            # GitHub uses only this fingerprint, and would otherwise replace it by a hash of the source line.
             "primaryLocationLineHash": f"{item.fingerprint}:1",
             "kprof/v1": item.fingerprint,
         },
@@ -144,7 +144,7 @@ def _physical(place: Location) -> dict[str, Any]:
 
 
 def _change(edit: Edit) -> dict[str, Any]:
-    """Return the replacement of one line."""
+    """Return the SARIF replacement of one line."""
     region = {"startLine": edit.line, "startColumn": 1, "endLine": edit.line, "endColumn": len(edit.before) + 1}
     place = _physical(Location(file=edit.file, line=edit.line))["artifactLocation"]
     return {
@@ -158,7 +158,7 @@ def _notification(text: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Convert evidence to JSON-compatible values."""
+    """Convert a finding's evidence to JSON-compatible values."""
     return json.loads(json.dumps(value, default=str))
 
 

@@ -65,7 +65,7 @@ def verdict(found: "ImplementationChoice") -> str:
         return conclusion
     shape = (chosen.shape if chosen else {}) or found.shape
     if found.rule == "published" and found.basis == "predicted":
-        # The model disagrees with the published result, so a measurement on the GPU is needed.
+        # If the model disagrees with the published result, only a measurement on the GPU can decide.
         command = f"kprof bench {found.implementation} --provider triton,alternatives {shape_option(shape)}"
         return with_next(conclusion, f"{command} (on an {where}: it times both; gain not known)")
     command = tune_command(found.implementation, where, shape)

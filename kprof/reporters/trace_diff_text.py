@@ -10,7 +10,7 @@ from kprof_analyzers.profiles.timeline.operators.predicted import OperatorPredic
 from kprof_analyzers.profiles.timeline.tree_diff import TreeChange, TreeComparison, walk
 
 _LEAST = 0.5
-"""Nanoseconds below which a difference is only the rounding of a mean."""
+"""Nanoseconds below which a difference is only a rounding error of a mean."""
 
 
 OPERATORS = (
@@ -41,7 +41,7 @@ def _both(row: OperatorPrediction) -> str:
 
 
 def verdict(result: PredictionComparison) -> str:
-    """Return predicted over measured time of operators in both traces, and their share of the measured time."""
+    """Return predicted divided by measured time of operators in both traces, and their share of the measured time."""
     both = result.both
     if not both:
         return "no operator is in both the measured and the predicted trace"
@@ -61,7 +61,7 @@ def verdict(result: PredictionComparison) -> str:
 def tree_grid(found: TreeComparison, top: int) -> Grid:
     """Return the nodes of ``--tree`` that changed most, with their parents; all nodes if ``top`` is 0."""
     changes = sorted((abs(node.delta_ns) for _, _, node in walk(found.root)), reverse=True)
-    # If not all nodes are shown, unchanged ones are not shown either.
+    # If the number of nodes is limited, unchanged nodes are left out, too.
     least = max(changes[min(top, len(changes)) - 1], _LEAST) if top and changes else 0.0
     rows = list(_kept(found.root, least, 0))
     remarks = []

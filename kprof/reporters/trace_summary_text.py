@@ -46,7 +46,7 @@ def lines(summaries: Sequence[FileSummary]) -> list[str]:
 
 
 def verdict(summaries: Sequence[FileSummary], left_out: int) -> str:
-    """Return how much was read and what was lost; ``left_out`` is the number of skipped files."""
+    """Return the amount of data that was read, and what was lost; ``left_out`` is the number of skipped files."""
     kernels = sum(k.count for s in summaries for k in s.kernels)
     lost = sum(i.lost for s in summaries for i in s.issues)
     total = sum(s.kernel_ns for s in summaries)

@@ -1,4 +1,4 @@
-"""Text about kernels of targets in a trace: modelled and measured times, and the gain from a search."""
+"""Text about the targets' kernels in a trace: modelled and measured times, and the gain from a search."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -35,11 +35,11 @@ TARGETS = (
     Column("launch", lambda one: f"{kernel_label(one.launch.name, 44)} {_extents(one.launch.workgroups)}".strip(),
            wide=True),
 )  # fmt: skip
-"""Columns of the table of launches."""
+"""Columns of the table of the targets' launches."""
 
 
 def sentences(found: Sequence[TargetLaunch]) -> Iterable[str]:
-    """Return a sentence for each launch."""
+    """Return a sentence for each launch of a target's kernel."""
     several = len({one.path for one in found}) > 1
     for one in found:
         where = f"{label(one.path, 60)}: " if several else ""

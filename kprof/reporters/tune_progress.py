@@ -15,7 +15,7 @@ _EVERY_PIPE = 10.0
 
 
 class Reporter:
-    """Reporter of a search's progress.
+    """Shows the progress of a search on standard error.
 
     Args:
         quiet: whether to show nothing.

@@ -23,7 +23,7 @@ _ENDED = {"complete": "", "budget": ", --budget is spent", "interrupted": ", sto
 
 
 def show(report: "TuneReport", *, no_color: bool) -> None:
-    """Print the result, except the verdict and its code."""
+    """Print the result, except the verdict and the code to paste."""
     console = terminal(no_color=no_color)
     product = f" · {report.product}" if report.product else ""
     predicted_so = f"predicted ({in_short(report.condition)}), nothing was run"
@@ -44,7 +44,7 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
 
 
 def to_paste(report: "TuneReport") -> str:
-    """Return the best configuration as code; empty for several problems, or if the kernel's own is kept."""
+    """Return the best configuration as code; empty for several problems or if the current configuration is kept."""
     from kprof.tuning.config_code import config_code
 
     if len(report.problems) != 1 or not report.problems[0].ranking or _keeps_own(report.problems[0]):
@@ -64,7 +64,7 @@ def verdict(report: "TuneReport") -> str:
         why = f": {example}" if example and not any(p.ranking for p in report.problems) else ""
         return f"tune {report.kernel} on {report.arch}: {report.verdict.summary}{ended}{why}"
     (problem,) = report.problems
-    # In a tie the user's own configuration is kept, since a change would gain nothing.
+    # If the times are equal, the user's current configuration is kept, since a change would gain nothing.
     best = problem.own if _keeps_own(problem) and problem.own is not None else problem.ranking[0]
     time = f"{predicted(best)} predicted{likely(best.low_us, best.high_us)}"
     if best.given:
@@ -108,7 +108,7 @@ def _why_kept(problem: "TunedProblem", gain: float) -> str:
 
 
 def _gain(problem: "TunedProblem") -> float | None:
-    """Return the speedup of the first configuration over the kernel's own; from measurements if both were measured."""
+    """Return the speedup of the first configuration over the kernel's own; it is measured if both were measured."""
     if problem.own is None or not problem.ranking:
         return None
     best = problem.ranking[0]
@@ -128,7 +128,7 @@ def element_cycles(cycles: float, axis: str) -> str:
 
 
 def _best_time(problem: "TunedProblem") -> str:
-    """Return the time of the first configuration; measured if the kernel's own was measured too."""
+    """Return the time of the first configuration; the measured time if the kernel's own was measured too."""
     assert problem.own is not None
     best, own = problem.ranking[0], problem.own
     both = best.measured_ms is not None and own.measured_ms is not None
@@ -184,7 +184,7 @@ def _problem(console: "Console", problem: "TunedProblem", gpu: str) -> None:
 
 
 def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
-    """Print the certainty that the first configuration beats the kernel's own and the next distinguishable one."""
+    """Print how certain it is that the first configuration beats the kernel's own, and the next distinguishable one."""
     other = next((one for one in problem.ranking[1:] if not one.tie), None)
     # If the first configuration is the kernel's own, there is nothing to compare.
     own = None if problem.ranking and _is_own(problem, problem.ranking[0]) else problem.own
@@ -201,7 +201,7 @@ def _is_own(problem: "TunedProblem", one: "Ranked") -> bool:
 
 
 def _no_published_times(problem: "TunedProblem", other: "Ranked | None") -> bool:
-    """Return whether no certainty is known although all times are predicted and narrow enough to be distinguished."""
+    """Return whether a missing certainty means missing published times: all times are predicted, with narrow ranges."""
     from kprof.tuning.candidates import WIDE
 
     if not problem.ranking:
@@ -214,7 +214,7 @@ def _no_published_times(problem: "TunedProblem", other: "Ranked | None") -> bool
 
 
 def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Mapping[str, Any]) -> None:
-    """Print one line per configuration, with a column per differing knob; without room, knobs go below the line."""
+    """Print one line per configuration, with a column per differing knob, or knobs below it if there is no room."""
     measured = any(one.measured_ms is not None for one in rows)
     every = dict.fromkeys(n for one in rows for n in one.config)
     names = [n for n in every if any(n not in shared or one.config.get(n) != shared[n] for one in rows)]
@@ -386,7 +386,7 @@ def _footer(console: "Console", report: "TuneReport") -> None:
 
 def _uncompiled(search: "SearchFacts") -> str:
     """Return why configurations were rated without a compile, with the number for each reason."""
-    # Knobs that changed a time on another tile are not listed, although they changed none on the first tile.
+    # ``search.inert`` omits knobs that changed no time on the first tile but changed one on another tile.
     knobs = f"changed only {', '.join(search.inert)}, which" if search.inert else "changed only what"
     reasons = (
         (search.resumed, "known before"),
@@ -413,7 +413,10 @@ def _reasons(reasons: Mapping[str, int]) -> str:
 
 
 def _fold(console: "Console", text: str, indent: int = 2) -> None:
-    """Print a wrapped paragraph; continuation lines are indented, below the text if it begins with a footer word."""
+    """Print a wrapped paragraph with indented continuation lines.
+
+    If the paragraph begins with a label such as ``Search``, they are aligned with the text after the label.
+    """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else console.width
     if text[:9].rstrip() in {"Space", "Search", "Judged", "Of them", "Alike", "Note", "Kept in", "Assumed", "Example"}:
         indent = 9

@@ -1,4 +1,4 @@
-"""``kprof draw``: pictures of a compiled kernel. Each module here is one kind."""
+"""``kprof draw``: draw pictures of a compiled kernel. Each module of this package draws one kind of picture."""
 
 from kprof.cli._groups import folder
 

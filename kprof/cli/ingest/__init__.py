@@ -1,4 +1,4 @@
-"""``kprof ingest``: read measurements. Each module here is one command."""
+"""``kprof ingest``: read measurements. Each module of this package is one command."""
 
 from kprof.cli._groups import folder
 

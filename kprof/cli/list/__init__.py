@@ -1,4 +1,4 @@
-"""``kprof list``: list bundled kernels, GPUs or rules. Each module here is one list."""
+"""``kprof list``: list bundled kernels, GPUs or rules. Each module of this package is one list."""
 
 from kprof.cli._groups import folder
 

@@ -1,4 +1,4 @@
-"""``kprof serve``: serve editors and coding agents. Each module here is one protocol."""
+"""``kprof serve``: serve editors and coding agents. Each module of this package is one protocol."""
 
 from kprof.cli._groups import folder
 

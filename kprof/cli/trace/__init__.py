@@ -9,5 +9,5 @@ HELP = "Timelines: where the GPU's time goes, gaps, ranks, a report, two traces 
 
 app = folder(__name__, ViewFolder, views="trace")
 
-# Trace readers use numpy. Starting OpenBLAS's threads, one per core, would take half of numpy's import time.
+# Trace readers use numpy, and half of its import time would be spent on starting one OpenBLAS thread per core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

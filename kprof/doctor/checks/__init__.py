@@ -1,1 +1,1 @@
-"""The checks, one file per section; ``llvm_tools`` is a part of ``software``."""
+"""The checks, one file per section of the report. ``llvm_tools`` belongs to the section ``software``."""

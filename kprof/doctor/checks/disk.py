@@ -31,7 +31,7 @@ def triton_cache(machine: Host) -> Seen:
 
 
 def _folder(machine: Host, own: str | None, base: str, hidden: str, name: str) -> Path:
-    """Return a cache's folder: the explicit one, else one below the folder in variable ``base``, else in home."""
+    """Return a cache's folder: ``own`` if set, else below the folder in variable ``base``, else in the home folder."""
     if own:
         return Path(own)
     other = machine.environment.get(base)

@@ -1,4 +1,4 @@
-"""Checks of environment variables that need their own code; other advice on variables is in ``settings.toml``."""
+"""Checks of environment variables that need code of their own; ``settings.toml`` has the advice on other variables."""
 
 from kprof.doctor.check import Seen, check, fail, ok, warn
 from kprof.doctor.host import Host
@@ -10,7 +10,7 @@ _DEVICES = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES
 
 @check("compile-switches", "environment", why="They change the compiled code; kprof notes them with each result.")
 def compile_switches(machine: Host) -> Seen:
-    """Check for Triton switches that change the compiled code."""
+    """Check whether switches of Triton that change the compiled code are set."""
     from kprof.compiler.environment import SWITCHES
 
     found = [name for name in sorted(SWITCHES) if machine.environment.get(name)]

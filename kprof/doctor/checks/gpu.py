@@ -28,7 +28,7 @@ _SPEED = re.compile(r"(\d{1,3}(?:\.\d)?) GT/s")
     why="kprof bench checks kernels on a CUDA GPU against their reference; times there are not those of an AMD GPU.",
 )
 def cuda_gpu(machine: Host) -> Seen:
-    """Check NVIDIA GPUs for use with ``kprof bench``, which can check kernels on them if there is no AMD GPU."""
+    """Check whether ``kprof bench`` can use NVIDIA GPUs, to check kernels on a machine without an AMD GPU."""
     found = machine.cuda_gpus
     words = ", ".join(f"{found.count(name)} x {name}" for name in dict.fromkeys(found))
     files = [path for path in machine.entries("/dev", "nvidia") if path.name[6:].isdecimal()]
@@ -90,13 +90,13 @@ def driver(machine: Host) -> Seen:
     if not machine.at("/sys/module/amdgpu").is_dir():
         return fail(f"amdgpu is not loaded (Linux {kernel})", "sudo modprobe amdgpu")
     version = machine.text("/sys/module/amdgpu/version")
-    # Only the driver that ROCm ships has its own version number.
+    # A driver without a version number is that of the Linux kernel; only ROCm's driver has its own version number.
     return ok(f"amdgpu {version[:40]}, Linux {kernel}" if version else f"amdgpu of Linux {kernel}")
 
 
 @check("gpu", "gpu", needs_gpu=True, why="A GPU that the compute driver does not list cannot run kernels.")
 def gpu_listed(machine: Host) -> Seen:
-    """Check that the compute driver lists the GPUs found on the bus."""
+    """Check that the compute driver lists all GPUs that are found on the PCI bus."""
     listed = machine.gpus
     if not listed:
         return fail(f"{machine.on_the_bus} on the bus, none in the driver", "sudo modprobe amdgpu")
@@ -144,7 +144,7 @@ def _not_modelled(words: str, archs: list[str]) -> Seen | None:
 
 
 def _partition(gpu: ReportedGpu) -> str:
-    """Return a description of how a GPU is partitioned; empty if it is not."""
+    """Return a description of how a GPU is partitioned; empty if it is not partitioned."""
     from kprof.hardware.machine import find_product, product_in
 
     modes = [
@@ -203,7 +203,7 @@ def _divisible(arch: str) -> bool:
     why="Copies to and from the host are slower on a narrower link; times of kernels alone are not affected.",
 )
 def pcie_link(machine: Host) -> Seen:
-    """Compare the PCIe link's speed and width with the maximum of both ends."""
+    """Compare the PCIe link's speed and width with the maximum that both ends support."""
     links: set[str] = set()
     slower = False
     for _, device in machine.devices:

@@ -1,4 +1,4 @@
-"""Checks of host settings."""
+"""Checks of the host's settings: CPU, memory and IOMMU."""
 
 import re
 from collections import Counter
@@ -67,7 +67,7 @@ def huge_pages(machine: Host) -> Seen:
 
 @check("iommu", "host", source=_IOMMU.source, why=_IOMMU.why)
 def iommu(machine: Host) -> Seen:
-    """Check for IOMMU pass-through, from the GPU's IOMMU group if readable, else from the kernel's command line."""
+    """Check for IOMMU pass-through: in the GPU's IOMMU group if readable, else on the Linux kernel's command line."""
     kinds = {
         kind[:24]
         for _, device in machine.devices

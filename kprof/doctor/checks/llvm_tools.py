@@ -1,4 +1,4 @@
-"""Check for LLVM tools, for input that kprof cannot read by itself."""
+"""Check for the LLVM tools that kprof needs for code objects and HIP source."""
 
 import re
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def _library(machine: Host) -> str | None:
 
 
 def _oldest(arch: str) -> int:
-    """Return the first LLVM release whose llvm-objdump supports an architecture; 0 if any does."""
+    """Return the first LLVM release whose llvm-objdump supports an architecture; 0 if every release supports it."""
     from kprof.hardware.machine import load
 
     try:
@@ -72,7 +72,7 @@ def _oldest(arch: str) -> int:
 
 
 def _objdumps(machine: Host) -> Iterator[tuple[str, int | None]]:
-    """Yield every llvm-objdump with its major version, taken from paths; nothing is executed."""
+    """Yield every llvm-objdump with its major version, which is taken from its path; nothing is executed."""
     for folder in _ROCM:
         if machine.at(f"{folder}/bin/llvm-objdump").is_file():
             versions = [path.name for path in machine.entries(f"{folder}/lib/clang")]

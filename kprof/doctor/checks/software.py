@@ -33,7 +33,7 @@ def python(machine: Host) -> Seen:  # noqa: ARG001 - it is this process
     why="torch's wheels bring their own libraries; the profilers and management tools come with ROCm.",
 )
 def rocm(machine: Host) -> Seen:
-    """Check the version of the ROCm installation, apart from libraries in wheels."""
+    """Check the version of the ROCm installation; ROCm libraries inside wheels are not considered."""
     home = machine.environment.get("ROCM_PATH", "/opt/rocm")
     version = machine.text(f"{home}/.info/version")
     if version:
@@ -117,7 +117,7 @@ def triton(machine: Host) -> Seen:
 
 
 def _origin(copy: Copy) -> str:
-    """Return who built a Triton, as far as its names show."""
+    """Return who built a copy of Triton, as far as the names of its distributions show."""
     if any("rocm" in name for name in copy.distributions) or "rocm" in copy.version:
         return "built for ROCm"
     if "+git" in copy.version:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from kprof.reporters._ci_findings import RuleHelp
 
 LIMIT = 1_000_000
-"""Maximum size of a page in bytes. The worst kernels are shown completely; the others with decreasing detail."""
+"""Maximum size of a page in bytes. The worst kernels are shown completely, others with less detail."""
 
-# Sizes in bytes: the page's frame, a row of the index, and the reserve for each kernel that follows.
+# Sizes in bytes: the page without kernels, a row of its index, and the space reserved for each kernel that follows.
 _FRAME, _INDEX_ROW, _EACH = 20_000, 700, 25_000
 _INDEX_ROWS = 400
-# Size in bytes of the smallest possible section.
+# Size in bytes of the smallest possible section of a kernel.
 _LEAST = 4_000
 
 
@@ -47,7 +47,7 @@ class HtmlReporter:
         """See :class:`kprof.reporters.interface.Format`."""
         from markupsafe import Markup
 
-        # Imported here, because every command that can write a page loads this file.
+        # Import this on use, because every command that can write a page loads this file.
         from kprof.details import Details
         from kprof.reporters.html.comparison import side_by_side
         from kprof.reporters.html.parts import environment
@@ -84,7 +84,7 @@ class HtmlReporter:
         return page if page.endswith("\n") else page + "\n"
 
     def _section(self, subject: "_Subject", room: int, explained: set[str]) -> tuple[dict[str, Any], str | None]:
-        """Return a kernel's row for the index, and its section in as much detail as fits, or None.
+        """Return a kernel's row for the index, and its section in as much detail as fits, or None if none fits.
 
         The first kernel always gets a section.
         """
@@ -104,7 +104,7 @@ class HtmlReporter:
             text: str = template.render(kernel=view, first=first)
             if len(text.encode()) <= room:
                 return view, text
-        # The last candidate has the fewest details and no blocks, so there always is a section.
+        # After the loop, ``text`` is the smallest section.
         return view, text if first else None
 
 

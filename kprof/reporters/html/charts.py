@@ -1,4 +1,4 @@
-"""Charts: bars as shares for the style sheet, and the occupancy curve as inline SVG."""
+"""Charts: bars, whose widths the style sheet draws, and the occupancy curve as inline SVG."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def segments(shares: Mapping[str, float], of: float = 1.0, least: float = 0.0) -
 
     Args:
         shares: shares by name.
-        of: the share that fills the whole bar.
+        of: sum of shares that fills the whole bar.
         least: shares up to this value are left out.
     """
     whole = of or 1.0
@@ -44,19 +44,19 @@ def segments(shares: Mapping[str, float], of: float = 1.0, least: float = 0.0) -
 
 
 def cause_name(cause: str) -> str:
-    """Return a cause in words."""
+    """Return the readable name of a cause of lost time."""
     return {"lds": "LDS", "matrix": "matrix units", "vector": "vector units"}.get(cause, cause)
 
 
 def cause_class(cause: str) -> str:
-    """Return the style sheet's class for a cause; unknown causes share one class."""
+    """Return the style sheet's class for a cause of lost time; unknown causes share one class."""
     known = ("matrix", "vector", "lds", "memory latency", "memory bandwidth", "barrier", "issue", "scratch", "launch")
     return f"c-{cause.replace(' ', '-')}" if cause in known else "c-other"
 
 
 @dataclass(frozen=True)
 class ChartRange:
-    """Positions on a line, in percent of its length: likely range, prediction, speed of light."""
+    """Positions of the likely range, the prediction and the speed of light on a line, in percent of its length."""
 
     low: float
     high: float
@@ -65,7 +65,7 @@ class ChartRange:
 
 
 def time_range(prediction: "Prediction") -> ChartRange | None:
-    """Return the predicted time with its range on a logarithmic line; ``None`` when it is not known."""
+    """Return the positions of the predicted time and its range on a logarithmic line; ``None`` if not known."""
     low, time, high = prediction.low_us, prediction.time_us, prediction.high_us
     if low is None or time is None or high is None or not 0 < low <= time <= high < float("inf"):
         return None
@@ -78,7 +78,7 @@ def time_range(prediction: "Prediction") -> ChartRange | None:
 
 
 def curve_title(curve: Curve) -> str:
-    """Describe a curve in words, for screen readers and for flat curves."""
+    """Describe an occupancy curve in words, for screen readers, and in place of the picture if the curve is flat."""
     name = _NAMES[curve.resource]
     if len(curve.steps) == 1:
         return f"{name}: any amount gives {curve.steps[0].waves_per_simd:g}, something else limits"
@@ -141,7 +141,7 @@ class _Axis:
         return round(_TOP + (1 - waves / self._top) * (_HEIGHT - _TOP - _BOTTOM), 1)
 
     def ticks(self) -> list[tuple[int, float]]:
-        """Return the ends of steps that have room for a label, with their positions."""
+        """Return the ends of the steps whose labels have room, with their positions on the axis."""
         found: list[tuple[int, float]] = []
         before = -100.0
         for step in self._curve.steps:

@@ -67,8 +67,9 @@ class SideBySide:
 
     Attributes:
         name: the common name.
-        labels: what distinguishes each kernel from the others.
-        rows: a figure's name, its values as text, and the positions of the best values; no positions if all are equal.
+        labels: for each kernel, what distinguishes it from the others.
+        rows: for each figure its name, its values as text, and the positions of the best values (none if all are
+            equal).
         more: number of further kernels of this name, which are not shown.
     """
 
@@ -79,7 +80,7 @@ class SideBySide:
 
 
 def side_by_side(kernels: Sequence[KernelReport], knobs: Sequence[str]) -> list[SideBySide]:
-    """Return a table for each name that several kernels have, in the given order.
+    """Return a table for each name that several kernels have, in the kernels' order.
 
     Args:
         kernels: kernels of a report.
@@ -100,7 +101,7 @@ def side_by_side(kernels: Sequence[KernelReport], knobs: Sequence[str]) -> list[
 
 
 def _label(several: Sequence[KernelReport], kernel: KernelReport, knobs: str) -> str:
-    """Return GPU and Triton if they differ, followed by the knobs."""
+    """Return a kernel's label: its GPU and its Triton if they differ among the kernels, followed by the knobs."""
     parts = [of(kernel) for of in (_gpu, _triton) if len({of(one) for one in several}) > 1]
     return " ".join([*parts, *([knobs] if knobs else [])]) or "alike"
 

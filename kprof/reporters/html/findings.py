@@ -28,11 +28,11 @@ _MOST_RELATED, _MOST_EVIDENCE, _MOST_LANDED = 8, 20, 200
 
 @dataclass(frozen=True)
 class Links:
-    """Anchors on the page.
+    """Anchors of a kernel on the page, for links from its findings.
 
     Attributes:
         lines: anchors of source lines, by file and line.
-        instructions: positions on the page of a finding's instructions, by identity (``id``) of the finding.
+        instructions: positions of a finding's instructions that are on the page, by identity (``id``) of the finding.
         key: the kernel's name in anchors.
     """
 
@@ -52,7 +52,7 @@ def links_of(kernel: KernelReport, details: Details, key: str) -> Links:
 
 
 def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
-    """Return file and line mapped to the anchor of the line on the page."""
+    """Map each source line, as (file, line), to its anchor on the page."""
     return {
         (file.path, line.number): f"{key}-{number}-{line.number}"
         for number, file in enumerate(details.files)
@@ -70,7 +70,7 @@ def finding_groups(
         kernel: the kernel.
         chosen: findings of the kernel to show.
         rules: documentation by rule.
-        explained: rules whose documentation is already shown with another kernel.
+        explained: rules whose documentation is already on the page, with another kernel.
         links: anchors of findings.
     """
     groups: dict[tuple[str, str], list[Finding]] = {}

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 Piece = tuple[str, str]
-"""A class of :data:`pygments.token.STANDARD_TYPES` (``k``, ``s2``; empty for plain text), and the text."""
+"""Class and text of a piece. Classes are those of :data:`pygments.token.STANDARD_TYPES` (``k``; "" for plain text)."""
 
 _LONGEST = 2000
 

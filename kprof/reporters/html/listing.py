@@ -1,4 +1,7 @@
-"""Source lines and instructions as HTML; written in Python instead of a template, because there are thousands."""
+"""Source lines and instructions as HTML.
+
+They are created in Python instead of a template, because there are thousands.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from html import escape
@@ -24,7 +27,7 @@ _KINDS = {
     "barrier": "b",
     "branch": "j",
 }
-# Minimum share of the time for an instruction to get a number.
+# Minimum share of the time from which an instruction's share is written as a number.
 _WORTH_A_NUMBER = 0.001
 
 
@@ -35,7 +38,7 @@ def source_table(file: SourceFile, number: int, key: str, code_of: set[tuple[int
         file: the file.
         number: its position among the kernel's files.
         key: the kernel's name in the page's anchors.
-        code_of: places that have instructions on the page.
+        code_of: places, as (file, line), that have instructions on the page.
         top: the largest share of a line, whose bar has full length.
     """
     from markupsafe import Markup
@@ -98,7 +101,7 @@ def heat(share: float) -> int:
 
 
 def code_listing(blocks: Sequence[CodeBlock], key: str, landed: Collection[int] = ()) -> "Markup":
-    """Return the instructions as HTML, with an element for each run of one source line and for each linked instruction.
+    """Return instructions as HTML: an element for each run of one source line, and for each linked instruction.
 
     Args:
         blocks: basic blocks of the program.
@@ -114,7 +117,7 @@ def code_listing(blocks: Sequence[CodeBlock], key: str, landed: Collection[int] 
 
 
 def ir_listing(lines: Sequence[IrLine]) -> "Markup":
-    """Return intermediate code as HTML, with an element for each run of one source line."""
+    """Return intermediate code as HTML, with one element for consecutive lines of the same source line."""
     from markupsafe import Markup
 
     parts = []
@@ -166,5 +169,5 @@ def _text(text: str, longest: int) -> str:
 
 
 def places(details: Details) -> set[tuple[int, int]]:
-    """Return the places (file and line) that have instructions in the blocks."""
+    """Return the source lines, as (file, line), that have instructions in the blocks."""
     return {line.place for block in details.blocks for line in block.code if line.place is not None}

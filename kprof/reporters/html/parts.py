@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FOLDER = Path(__file__).parent / "templates"
-# Control characters, surrogates, characters that reverse or hide text, and noncharacters.
+# Matches control characters, surrogates, noncharacters, and characters that reverse or hide text.
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
 _LONGEST = 400
 
@@ -35,14 +35,14 @@ class Cutter:
         self._left: dict[str, int] = {}
 
     def __call__(self, what: str, items: Iterable[T], most: int) -> list[T]:
-        """Return the first items of a list."""
+        """Return the first ``most`` items of a list, and count the others."""
         found = list(items)
         if len(found) > most:
             self._left[what] = self._left.get(what, 0) + len(found) - most
         return found[:most]
 
     def notes(self) -> list[str]:
-        """Return a sentence with the numbers of dropped items; empty if none was dropped."""
+        """Return a sentence with the number of dropped items of each kind; empty if none was dropped."""
         words = ", ".join(f"{count:,} {what}" for what, count in self._left.items())
         return [f"left out here, and in the JSON document: {words}"] if words else []
 
@@ -72,7 +72,7 @@ def environment() -> "Environment":
 
 
 def _final(value: Any) -> Any:
-    """Clean every text on its way into the page, except markup."""
+    """Clean a value that a template inserts into the page; markup is not changed."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return clean(value)
     return value

@@ -1,4 +1,4 @@
-"""A self-contained page of a predicted training or inference step: worthwhile changes, and calls by name and module."""
+"""A self-contained page of a predicted training or inference step: changes to make, and calls by name and module."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ def profile_page(
 
     Args:
         shown: the document of each GPU, with its rows for each way of grouping them.
-        pages: file of a Triton kernel's own page in the same folder, by kernel.
+        pages: by Triton kernel, the file of its own page, in the same folder.
     """
     first = shown[0][0]
     fits = all(document.fits for document, _ in shown)

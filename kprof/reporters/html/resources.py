@@ -16,7 +16,7 @@ _MOST_LIMITS = 10
 
 
 def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
-    """Return the occupancy, and what each resource alone would allow; ``None`` when it is not known."""
+    """Return the occupancy, and the occupancy that each resource alone would allow; ``None`` if it is not known."""
     occupancy = kernel.occupancy
     if occupancy is None or occupancy is UNSET:
         return None
@@ -43,7 +43,7 @@ def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
 
 
 def resource_rows(kernel: KernelReport) -> list[dict[str, Any]]:
-    """Return the rows of resources: name, amount in words, and share of the limit if known."""
+    """Return one row per resource: its name, the used amount in words, and the share of the limit if known."""
     resources = kernel.resources
     if resources is UNSET:
         return []
@@ -110,7 +110,7 @@ def _register_files(arch: str) -> tuple[int | None, int | None]:
 
 
 def measured_view(kernel: KernelReport, cut: Cutter) -> dict[str, Any] | None:
-    """Return measurements as text; ``None`` if nothing was measured."""
+    """Return a kernel's measurements as text; ``None`` if there are none."""
     measured = kernel.measured
     if measured is UNSET:
         return None

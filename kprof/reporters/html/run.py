@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ShownRun(Protocol):
-    """Data of one trace that the page shows besides its parts."""
+    """Data of one trace that the page shows in addition to its :class:`PagePart` objects."""
 
     @property
     def info(self) -> "TraceInfo":
@@ -42,7 +42,7 @@ class ShownRun(Protocol):
 
     @property
     def steps(self) -> "StepTable":
-        """Steps in order."""
+        """Steps in chronological order."""
 
     @property
     def tree(self) -> "TimeTree":
@@ -50,20 +50,20 @@ class ShownRun(Protocol):
 
     @property
     def timeline(self) -> ZoomableTimeline:
-        """Streams as spans."""
+        """Activities of each stream, as spans."""
 
     @property
     def issues(self) -> "tuple[TraceIssue, ...]":
-        """Problems met while reading the trace."""
+        """Problems found while reading the trace."""
 
 
 SCHEMA = "kprof.run/1"
 
 TRACES = 16
-"""Maximum number of traces that are shown completely; for others only their devices are shown."""
+"""Maximum number of traces that are shown completely; of further traces, only the devices are shown."""
 
 _FEW = 4
-"""Maximum number of traces for which all rows are shown."""
+"""Number of traces up to which the tables of each trace are not shortened further."""
 
 _NODES, _SMALL, _COUNTED, _LONGEST = 400, 0.001, 60, 160
 _NAMES, _STEPS, _ROWS, _ROWS_OF_MANY = 4000, 2000, 100, 25
@@ -71,7 +71,7 @@ _METRICS = tuple(Column(heading, str) for heading in ("", "metric", "value", "un
 
 
 def verdict(traces: "Sequence[ShownRun]", counted: "Sequence[Derived]") -> str:
-    """Return the number of traces, their GPU time and the lost part, and the number of kernels with counters."""
+    """Return the number of traces, their GPU time and the lost part of it, and the number of kernels with counters."""
     words = []
     if traces:
         whole = sum(one.operators.kernel_ns for one in traces)
@@ -104,7 +104,7 @@ class PagePart:
     pictures: Sequence[str] = ()
 
     def limited(self, rows: int, links: Mapping[str, str]) -> "PagePart":
-        """Return the part with at most a number of rows in each table, and cells that are links."""
+        """Return a copy of the part with at most ``rows`` rows per table, and with links in cells."""
         grids = [replace(grid.first(rows), links=links) for grid in self.grids if grid.rows or grid.remarks]
         return replace(self, grids=grids)
 
@@ -124,15 +124,15 @@ def run_page(
     """Render the HTML page of a run.
 
     Args:
-        traces: each trace with the parts of the page that are about it alone.
+        traces: each trace, with the parts of the page that are only about this trace.
         summary: the verdict.
         schema: schema of the JSON document with the same content.
         before: parts about all traces, placed before the traces.
         after: parts about all traces, placed after the traces.
         counted: kernels with their metrics.
         roofs: name of the GPU, its roofline limits, and the kernels as points below them.
-        notes: what is not on the page, and why.
-        pages: file of a kernel's own page, by kernel.
+        notes: sentences on what is not on the page, and why.
+        pages: by kernel, the file of its own page.
     """
     from kprof.reporters.html.parts import environment
     from kprof.version import __version__
@@ -160,7 +160,7 @@ def run_page(
 def _trace_view(
     one: "ShownRun", parts: Sequence[PagePart], place: int, many: int, links: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the data of one trace; the more traces there are, the less of each is included."""
+    """Return the template's data about one trace; the more traces there are, the fewer rows of each are included."""
     info, devices = one.info, one.breakdown.devices
     span = sum(d.span_ns for d in devices)
     gpus = ", ".join(sorted({name for name in info.devices if name})) or "not named in the trace"
@@ -216,7 +216,7 @@ def _timeline_data(found: ZoomableTimeline, one: "ShownRun", most: int) -> Any:
         "streams": [
             {
                 "name": f"rank {s.rank} GPU {'?' if s.device is None else s.device} stream {s.stream}",
-                # Differences take fewer characters than absolute times.
+                # Store differences between times, because they take fewer characters than the times.
                 "starts": [now - before for now, before in zip(s.starts, [0, *s.starts], strict=False)],
                 "durations": s.durations,
                 "labels": s.labels,
@@ -261,7 +261,7 @@ def _counter_picture(gpu: str, roofs: Sequence[Roof], points: Sequence[Point]) -
 
 
 def _counted_view(chosen: "Chosen", derived: "Sequence[Derived]") -> dict[str, Any]:
-    """Return the slowest kernels, each with its known metrics."""
+    """Return the template's data about the slowest kernels, each with its known metrics."""
     from kprof.reporters._measured_kernels import heading, remark
     from kprof.reporters._trace_format import kernel_labels
 

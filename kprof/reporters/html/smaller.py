@@ -9,10 +9,10 @@ _CUTS = (4000, 1500, 500)
 
 
 def smaller(details: Details) -> Iterator[Details]:
-    """Yield the details with less and less content.
+    """Yield copies of the details, each with less content than the one before.
 
-    The first are complete. Then layouts, TTGIR, instructions outside loops and instructions of fast blocks are left out
-    one after the other. The last contain neither source nor instructions.
+    The first copy is complete. Later copies omit, one after the other, layouts, TTGIR, instructions outside loops, and
+    instructions of fast blocks. The last copy contains neither source nor instructions.
     """
     yield details
     if details.layouts:
@@ -36,7 +36,7 @@ def smaller(details: Details) -> Iterator[Details]:
 
 
 def size(details: Details) -> int:
-    """Return the approximate size in bytes of instructions and pictures on a page, slightly more than the real size."""
+    """Return an estimate of the bytes that the details take on a page; it is slightly more than the real size."""
     code = sum(len(line.text) + 8 for block in details.blocks for line in block.code)
     return code + sum(len(picture.svg) for picture in details.layouts) + sum(len(one.text) for one in details.ttgir)
 
@@ -55,7 +55,7 @@ def _emptied(block: CodeBlock) -> CodeBlock:
 
 
 def _hottest(blocks: Sequence[CodeBlock], most: int) -> list[CodeBlock]:
-    """Return the blocks that take most time, in program order; other blocks are empty, and long ones are cut."""
+    """Empty all blocks except those that take most time, and cut long ones; the program order is kept."""
     kept: dict[int, CodeBlock] = {}
     room = most
     by_time = sorted(range(len(blocks)), key=lambda at: (-_time(blocks[at].code), -blocks[at].depth, at))

@@ -66,7 +66,7 @@ def _row(loop: LoopFacts, model: LoopPrediction | None, kernel: KernelReport) ->
 
 
 def hot_waits(kernel: KernelReport) -> list[dict[str, Any]]:
-    """Return the hot loop's waits with the work that hides their latency, the least hidden first."""
+    """Return the hot loop's waits with the work that hides their latency; the least hidden wait comes first."""
     hot = next((loop for loop in kernel.loops if loop.hot), None)
     if hot is None:
         return []
@@ -84,11 +84,11 @@ def hot_waits(kernel: KernelReport) -> list[dict[str, Any]]:
     ]
 
 
-# Maximum numbers of rows: more would not help readers, and a document may come from anywhere.
+# Maximum numbers of rows. More would not help readers, and a document from elsewhere may contain any number.
 _FINDINGS, _ROWS, _FEW = 200, 100, 12
-# Percentage below which a prediction is no more than noise.
+# Predicted changes of the time below this percentage count as no change.
 _NOTHING = 3.0
-# Share of the time that is worth mentioning.
+# Minimum share of the time to be mentioned.
 _LARGE = 0.05
 _CAUSE_WORDS = {
     "lds": "LDS is busy, or wavefronts wait for reads from it",
@@ -109,7 +109,7 @@ def rank(kernel: KernelReport, position: int) -> tuple[Any, ...]:
 
 
 def differing(kernels: Sequence[KernelReport]) -> list[str]:
-    """Return for each kernel the knobs that distinguish it from others of its name and architecture."""
+    """Return, for each kernel, the knobs that distinguish it from kernels of the same name and architecture."""
     alike: dict[tuple[str, str], list[dict[str, str]]] = {}
     knobs: list[dict[str, str]] = []
     for kernel in kernels:
@@ -132,8 +132,8 @@ def kernel_view(
 
     Args:
         kernel: the kernel's report.
-        details: its details beyond the report.
-        key: its name in anchors.
+        details: details that are not in the report.
+        key: the kernel's name in anchors.
         rules: documentation by rule.
         explained: rules whose documentation is already shown with another kernel.
     """
@@ -191,7 +191,7 @@ def _assumptions(kernel: KernelReport) -> list[str]:
 
 
 def _timeless(kernel: KernelReport) -> KernelReport:
-    """Return the kernel without values that differ from run to run, so that the same kernel yields the same page."""
+    """Return the report without values that differ from run to run, so that the same kernel yields the same page."""
     from msgspec.structs import replace
 
     return replace(kernel, compile_seconds=UNSET, cached=UNSET)
