@@ -1,5 +1,5 @@
-"""Compare documents: match kernels, find what changed, and rate whether the change is for the worse.
+"""Compare reports: match their kernels, find what changed, and decide whether each change is for the worse.
 
-``sides`` and ``analysis`` load the documents of the compared targets; the other modules work only on
+``sides`` and ``analysis`` load the reports of the compared targets; the other modules only need
 :class:`kprof.document.Report`.
 """

@@ -1,4 +1,4 @@
-"""Analyse a target for a comparison. Kernels of directories that were analysed before come from kprof's cache."""
+"""Analyse a target for a comparison. Reports of directories that were analysed before are read from kprof's cache."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,10 +27,10 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
 
     if Path(target).is_dir():
         return _directory(target, options, tell)
-    # An option that this target does not use is meant for the other side.
+    # Drop options that this target does not use, because they may be meant for the other side.
     options = usable(target, options)
     kernels: list[KernelReport] = []
-    # Kernels are read one by one, so that those before an unreadable one are kept.
+    # Read kernels one by one, so that the kernels before an unreadable one are kept.
     try:
         kernels.extend(map(with_costs, load(target, options)))
     except KprofError as error:
@@ -41,7 +41,10 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
 
 
 def with_costs(kernel: "LoadedKernel") -> "KernelReport":
-    """Return a report with costs of findings if a GPU was named, else the time on the architecture's first GPU."""
+    """Return a kernel's report, with costs of findings if a GPU was named, else with the time on the first GPU.
+
+    The first GPU is the first product of the kernel's architecture.
+    """
     from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
 

@@ -59,7 +59,7 @@ class Input:
 
 
 def chains(sides: Sequence[Input]) -> list[Chain]:
-    """Pair the kernels of all sides: each side's kernels with the latest known ones of the sides before."""
+    """Pair the kernels of all sides: each side's kernels with the most recent reports of kernels on earlier sides."""
     found: list[Chain] = []
     for index, side in enumerate(sides):
         for pair in match([chain.last for chain in found], side.kernels):
@@ -84,8 +84,8 @@ def diff(
 
     Args:
         sides: old to new, at least two.
-        limits: thresholds of significant changes.
-        explanations: explanation by index into :func:`chains` of the same sides.
+        limits: thresholds from which changes are significant.
+        explanations: explanations by index into the result of :func:`chains` for the same sides.
         notes: remarks on the comparison as a whole.
     """
     found = [kernel_diff(chain, sides, limits) for chain in chains(sides)]
@@ -159,9 +159,9 @@ def _side(side: Input) -> DiffSide:
 
 
 def harm(kernel: KernelDiff) -> tuple[object, ...]:
-    """Return a sort key that puts the most harmed kernels first."""
+    """Return a sort key by which the kernels that got worse most come first."""
     shown: DiffStep | None = worst_step(kernel)
-    # Kernels without changes come after those with changes.
+    # The second element of the key puts kernels without changes last.
     change = order(shown.changes[0])[:3] if shown is not None and shown.changes else ()
     return (_ORDER.index(kernel.status), not change, change, kernel.name, kernel.arch)
 
@@ -176,7 +176,7 @@ def worst_step(kernel: KernelDiff) -> DiffStep | None:
 
 
 def first_worse_step(kernel: KernelDiff) -> DiffStep | None:
-    """Return the first step with the most severe change of the step to show, which is where a regression began."""
+    """Return the step in which a regression began: the first step with the most severe change of the worst step."""
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
         return None
@@ -188,7 +188,7 @@ def first_worse_step(kernel: KernelDiff) -> DiffStep | None:
 
 
 def steepest_step(kernel: KernelDiff) -> DiffStep | None:
-    """Return the step in which the most severe change of the shown step is largest: the step to explain."""
+    """Return the step to explain: the one in which the most severe change of the worst step is largest."""
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
         return None
@@ -206,7 +206,7 @@ def _same(a: Change, b: Change) -> bool:
 
 
 def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
-    """Return the verdict, which is the exit code in words."""
+    """Return the verdict of a comparison, which corresponds to the exit code."""
     bad = [kernel for kernel in kernels if kernel.status in {"worse", "mixed"}]
     unsure = [kernel for kernel in kernels if kernel.status == "unknown"]
     problems = sum(len(side.problems) for side in sides)
@@ -239,7 +239,7 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
 
 
 def _first(sides: Sequence[Input]) -> str:
-    """Return the first problem of a compile or of reading, with its side."""
+    """Return the first problem of compiling or reading a side, with the side's label."""
     side = next(side for side in sides if side.problems)
     return f"{side.label}: {side.problems[0]}"
 
@@ -247,13 +247,13 @@ def _first(sides: Sequence[Input]) -> str:
 def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:
     """Return an example: ``gemm on gfx950: predicted time 886 µs → 1.26 ms (1.42x), VGPRs spilled 0 → 129``."""
     name = f"{kernel.name} on {kernel.arch}"
-    # The same step is explained in the causes, so that summary and causes are about the same releases.
+    # The explanation uses the same step, so that the summary and the explanation are about the same releases.
     found = steepest_step(kernel)
     if found is None:
         return f"{name} no longer compiles"
     worse = [change for change in found.changes if change.effect == "worse"]
     steps = f", {sides[found.old].label} to {sides[found.new].label}" if len(sides) > 2 else ""
-    # The time says how much slower the kernel is, the next change why.
+    # If the first change is the predicted time, add the next change, which says why the time grew.
     told = [_in_words(change, kernel.arch) for change in worse[: 1 + (worse[0].metric == "model_us")]]
     return f"{name}{steps}: {', '.join(told)}"
 
@@ -273,7 +273,7 @@ def _value(value: float | None) -> str:
 
 
 def severity(kernel: KernelDiff) -> Severity:
-    """Return the highest severity of a change for the worse, for colours."""
+    """Return the highest severity of a kernel's changes for the worse, which determines its colour."""
     worst = worst_step(kernel)
     grave = [c.severity for c in worst.changes if c.effect == "worse"] if worst is not None else []
     return max(grave, key=lambda s: s.rank) if grave else Severity.NOTE

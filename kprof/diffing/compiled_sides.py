@@ -1,6 +1,6 @@
 """Compile the launches of a target in two checkouts of the same repository, each in its own process.
 
-Files of one checkout must not import modules of the other, so each process gets its own folders to import from.
+Each process has its own import path, because files of one checkout must not import modules of the other.
 """
 
 import json
@@ -39,7 +39,7 @@ class SinceTarget:
 
     @property
     def text(self) -> str:
-        """The target in the form of the command line."""
+        """The target as written on the command line."""
         return f"{self.file}::{self.function}" if self.function else self.file
 
 
@@ -77,7 +77,8 @@ class CompiledSide:
 
     Args:
         folder: the side's root.
-        other: the root that contains the folders to import from; nothing may be imported from it.
+        other: the root of the other side. Folders of the import path that are in it are replaced; nothing may be
+            imported from it.
         jobs: number of worker processes of the compiler.
     """
 
@@ -98,7 +99,7 @@ class CompiledSide:
         return msgspec.convert(said, SideLaunches)
 
     def reports(self, target: SinceTarget, launches: Sequence[int]) -> list[KernelReport]:
-        """Analyse launches of a target that was compiled before."""
+        """Analyse launches of a target that :meth:`compile` compiled before."""
         return msgspec.convert(self._ask({"target": target.text, "reports": list(launches)}), list[KernelReport])
 
     def _ask(self, question: Mapping[str, Any]) -> Any:
@@ -113,7 +114,7 @@ class CompiledSide:
 
 
 def _moved(entry: str, old: Path, new: Path) -> str:
-    """Return a folder to import from, moved to the new root if it is in the old one."""
+    """Return a folder of the import path, moved to the new root if it is below the old root."""
     place = Path(entry)
     try:
         inside = place.resolve().relative_to(old.resolve())
@@ -137,7 +138,7 @@ def main() -> None:
 
 
 class _Side:
-    """Compiles of one side, kept until their reports are requested."""
+    """Compiled launches of one side, kept until their reports are requested."""
 
     def __init__(self, folder: Path, other: Path | None) -> None:
         self._folder = folder
@@ -150,7 +151,7 @@ class _Side:
         try:
             return self._compile(question["target"], CompileOptions(**question["options"]))
         except KprofError as error:
-            # The revision's temporary folder is removed from the text because it means nothing to the user.
+            # Remove the temporary folder of the revision from the text, because it means nothing to the user.
             return SideLaunches(problem=str(error).splitlines()[0].replace(f"{self._folder}/", ""))
 
     def _compile(self, target: str, options: CompileOptions) -> SideLaunches:
@@ -192,7 +193,7 @@ class _Side:
         """Check that no module of the other folder was imported.
 
         Raises:
-            KprofError: a module was imported from the other folder, so its definitions are not of this side.
+            KprofError: a module was imported from the other folder, so its definitions belong to the other side.
         """
         own = Path(__file__).resolve().parents[2]
         for name, module in list(sys.modules.items()):

@@ -1,6 +1,6 @@
 """The document of a comparison: schema ``kprof.diff/1``.
 
-As in ``kprof.report/1``, a field that does not apply is left out, and a value that is not known is ``null``.
+As in ``kprof.report/1``, a field that does not apply is absent, and a value that is not known is ``null``.
 """
 
 from typing import Any, Literal
@@ -22,7 +22,7 @@ class DiffSide(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         label: name in tables: ``3.9.0``, or the path as given.
-        tritons: versions of Triton that compiled its kernels.
+        tritons: versions of Triton that compiled the side's kernels.
         kernels: number of kernels on this side.
         problems: what could not be compiled or read on this side, and why.
     """
@@ -40,16 +40,17 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         metric: identifier of the figure: ``vgpr_spills``, ``waves_per_simd``, ``loop_spills``, ``finding:KP301``,
             ``instructions:valu``, ...
         text: name of the metric for people: ``VGPRs spilled``.
-        old, new: values on both sides; ``None`` when not known.
-        effect: whether the change is for the worse or the better.
+        old, new: values on both sides; ``None`` if not known.
+        effect: whether the change is for the worse or for the better.
         severity: importance of the change: an error costs users performance or makes the launch fail.
-        rank: position in the order of harm; smaller means more harmful.
+        rank: position in the order of harm; a smaller number means a more harmful change.
         where: the loop, as source lines; absent for the whole kernel.
         hot: True if the loop is the hot loop.
-        note: what else must be known to interpret the numbers.
+        note: additional information needed to interpret the numbers.
         fix: what to change in the kernel's code; only for findings of a rule that appear on the new side.
-        saves_us: upper bound of the predicted microseconds per launch that those findings cost; absent if not known.
-        location: location of the first of those findings.
+        saves_us: upper bound of the predicted microseconds per launch that the rule's new findings cost; absent if not
+            known.
+        location: location of the first of the rule's new findings.
     """
 
     metric: str
@@ -68,7 +69,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SourceChange(msgspec.Struct, frozen=True):
-    """The one contiguous range of lines in which the source code of a kernel differs.
+    """The range of lines in which the source code of a kernel differs, if it is the only one.
 
     Attributes:
         old, new: first line of the range on either side.
@@ -86,10 +87,10 @@ class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         old, new: indices into the document's ``sides``.
-        status: the result; ``mixed`` when something is worse and something else better.
+        status: the result; ``mixed`` if something is worse and something else is better.
         changes: differences, the most harmful first.
-        differs: parts in which the two specialisations differ, as ``[old, new]``; empty if they are the same.
-        notes: how the two reports were paired if that is not certain, and what could not be compared.
+        differs: ``[old, new]`` for each part in which the two specialisations differ; empty if they are the same.
+        notes: how the two reports were paired, if the pair is not certain, and what could not be compared.
         source: the difference in the kernel's source code, if it is one range of lines and both sources are available.
     """
 
@@ -107,18 +108,18 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         change: value that was tried, by knob or environment switch.
-        before: the previous value, by knob; ``None`` when it was not set.
+        before: the previous value, by knob; ``None`` if it was not set.
         figures: ``[old side, new side, new side with the change]`` by metric.
-        restored: metrics that the change brings back to their value on the old side, or more than halfway there.
+        restored: metrics that the change brings back to their value on the old side, or more than halfway to it.
         cured: True if the most severe regression is gone completely.
-        price: what is worse with the change than on the old side, in words, most severe first.
-        price_severity: severity of the worst price; a note when there is no price.
+        price: phrases on what is worse with the change than on the old side, most severe first.
+        price_severity: severity of the worst item of ``price``; a note if there is none.
         time_us: predicted time of one launch with the change, in microseconds; ``None`` if not known.
         speedup: predicted time of the unchanged new side divided by that with the change; ``None`` if either is not
             known.
-        certainty: probability that the change makes it faster, 0 to 1, from published pairs with the same predicted
-            difference (docs/validation/model.md); ``None`` without ``speedup`` and on architectures without published
-            times.
+        certainty: probability that the change makes the kernel faster, 0 to 1, from published pairs with the same
+            predicted difference (docs/validation/model.md); ``None`` without ``speedup`` and on architectures without
+            published times.
     """
 
     change: dict[str, Any]
@@ -134,7 +135,7 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ByStage(msgspec.Struct, frozen=True):
-    """Which half of the compiler causes a change, found by compiling the old side's LLVM IR with the new side's LLVM.
+    """The half of the compiler that causes a change. It is found by compiling old LLVM IR with the new LLVM.
 
     Attributes:
         part: cause of the regressions: ``llvm``, ``before llvm`` (the front end and Triton's own passes) or ``both``.
@@ -152,15 +153,16 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
         old, new: indices into ``sides``: the first two sides between which it got worse.
         summary: one line.
         causes: switches that restore the old behaviour, the most significant first.
-        cures: changes of knobs after which nothing is worse than before, by predicted time; if not all times are known,
-            the simplest first.
+        cures: changes of knobs with which nothing is worse than on the old side, by predicted time; if not all times
+            are known, the simplest first.
         tried: number of changes that were compiled.
-        left: number of changes that were not compiled because the time was over.
+        left: number of changes that were not compiled because the time budget ended.
         failed: number of changes that did not compile.
         defaults: switches whose default differs between the two sides, ``[old, new]``.
         seconds: wall time of the search in seconds.
         notes: limitations of this explanation.
-        by_stage: which half of the compiler causes the regression, if two releases are compared; absent if not known.
+        by_stage: the half of the compiler that causes the regression, if two releases are compared; absent if not
+            known.
     """
 
     old: int
@@ -183,16 +185,16 @@ class KernelDiff(msgspec.Struct, frozen=True):
     Attributes:
         name: the kernel's name.
         arch: architecture.
-        status: result of the last side compared with the first one that has the kernel; ``worse`` and ``mixed`` also
-            when the last side is worse than one in between.
+        status: result of comparing the last side with the first one that has the kernel; it is also ``worse`` or
+            ``mixed`` if the last side is worse than one in between.
         steps: comparisons of neighbouring sides, in order.
-        figures: values on each side by metric, ``null`` if not known or if the kernel is missing. Contains the usual
-            metrics and those that differ.
-        source: where the kernel is defined.
+        figures: values on each side by metric, ``null`` if not known or if the kernel is missing. They include the
+            usual metrics and all metrics that differ.
+        source: source location at which the kernel is defined.
         specialization: signature, constants and options of the compile on the last side that has the kernel.
-        overall: comparison of the last side with the first one, when there are more than two.
-        against: index of the side that the last one is worse than; absent if it is worse than none.
-        explanation: why it got worse, if an explanation was requested.
+        overall: comparison of the last side with the first one, if there are more than two sides.
+        against: index of the side in comparison with which the last one is worse; absent if it is not worse than any.
+        explanation: explanation of why the kernel got worse, if requested.
         grid: workgroups of the launch along each axis on the last side that has the kernel; absent if not known.
         problem: the launch's sizes by name on the last side that has the kernel; empty if not known.
     """
@@ -222,13 +224,14 @@ class KernelSince(msgspec.Struct, frozen=True, omit_defaults=True):
         file: file of its definition, relative to the root of the repository.
         line: first line of its definition.
         status: ``changed``: the machine code or the grid of a launch differs; ``unchanged``: the machine code is
-            identical, bit for bit; ``source`` and ``launch``: its source code, or the code that launches it, differs,
-            and it could not be compiled on both sides; ``new`` and ``gone``.
-        by: how a kernel is known to be unchanged: ``source``: all code that defines and launches it is unchanged;
-            ``code``: both sides were compiled.
+            identical, bit for bit; ``source`` or ``launch``: its source code, or the code that launches it, differs,
+            and it could not be compiled on both sides; ``new`` or ``gone``: it exists only now, or only in the
+            revision.
+        by: why a kernel is known to be unchanged: ``source``: all code that defines and launches it is unchanged;
+            ``code``: it was compiled on both sides.
         reasons: names of differing definitions or files, or why it could not be compiled.
         compiled: number of launches that were compiled on both sides.
-        moved_from: file and name in the revision, if they differ.
+        moved_from: the kernel's file and name in the revision, if they differ from the current ones.
         functions: public functions and classes that launch it, as ``file.py::name``.
         tests: tests that launch it, in pytest's notation.
     """
@@ -251,10 +254,10 @@ class Since(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         revision: the revision as the user named it.
         commit: full commit hash of the revision.
-        folder: compared folder, relative to the root of the repository; empty for the root.
+        folder: the folder that was compared, relative to the root of the repository; empty for the root.
         kernels: every kernel, those that may have changed first.
         counts: number of kernels by status.
-        tests: tests that launch a kernel that changed, is new or may have changed.
+        tests: tests that launch a changed, a new or a possibly changed kernel.
         unread: Python files that cannot be read, with the reason.
         unclaimed: changed data files that no launch mentions by name.
     """
@@ -275,13 +278,13 @@ class Diff(msgspec.Struct, frozen=True):
     Attributes:
         kprof: version of kprof that wrote it.
         sides: the compared sides, from old to new.
-        kernels: the most harmed kernels first.
+        kernels: the compared kernels; those that got worse most are first.
         counts: number of kernels by status.
         verdict: ``ok`` (exit 0), ``regression`` (1) or ``cannot_tell`` (2), and one line.
         schema: always ``kprof.diff/1``.
         notes: remarks on the comparison as a whole.
-        since: changes since a git revision, with ``--since``; in this case ``kernels`` contains the compiled kernels
-            whose code changed.
+        since: changes since a git revision, with ``--since``; in this case ``kernels`` contains only the compiled
+            kernels whose code changed.
     """
 
     kprof: str

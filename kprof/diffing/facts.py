@@ -18,7 +18,7 @@ Number = int | float | None
 
 
 def resource(kernel: KernelReport, name: str) -> Number:
-    """Return a resource by name; ``None`` if it is not known or does not apply."""
+    """Return the amount of a resource by name; ``None`` if it is not known or does not apply."""
     if not isinstance(kernel.resources, Resources):
         return None
     value = getattr(kernel.resources, name)
@@ -26,56 +26,56 @@ def resource(kernel: KernelReport, name: str) -> Number:
 
 
 def waves(kernel: KernelReport) -> Number:
-    """Return wavefronts per SIMD; ``None`` if not known."""
+    """Return the number of wavefronts per SIMD; ``None`` if not known."""
     return finite(kernel.occupancy.waves_per_simd) if isinstance(kernel.occupancy, Occupancy) else None
 
 
 def finite(value: object) -> Number:
-    """Return a finite number, else ``None``; a document from elsewhere may contain infinities."""
+    """Return a value if it is a finite number, else ``None``; documents from elsewhere may contain infinities."""
     return value if isinstance(value, int | float) and isfinite(value) else None
 
 
 def over_limit(kernel: KernelReport) -> Number:
-    """Return the LDS bytes by which a workgroup exceeds the limit, in which case the launch fails."""
+    """Return the number of LDS bytes by which a workgroup exceeds the limit. If it is not 0, the launch fails."""
     used, limit = resource(kernel, "lds_bytes"), resource(kernel, "lds_limit_bytes")
     return None if used is None or limit is None else max(0, used - limit)
 
 
 def innermost(kernel: KernelReport) -> list[LoopFacts]:
-    """Return loops that contain no other loop."""
+    """Return the loops that contain no other loop."""
     return [loop for loop in kernel.loops if loop.innermost]
 
 
 def hot(kernel: KernelReport) -> LoopFacts | None:
-    """Return the hot loop, or ``None``."""
+    """Return the hot loop, or ``None`` if there is none."""
     return next((loop for loop in kernel.loops if loop.hot), None)
 
 
 def has_code(kernel: KernelReport) -> bool:
-    """Return whether the instructions were read; without a disassembler, a code object has none."""
+    """Return whether the instructions are known; those of a code object are not if there was no disassembler."""
     return bool(kernel.instructions)
 
 
 def loop_spills(kernel: KernelReport) -> Number:
-    """Return the number of scratch instructions in loops; ``None`` without instructions."""
+    """Return the number of scratch instructions in loops; ``None`` if the instructions are not known."""
     if not has_code(kernel):
         return None
     return sum(loop.spill_accesses for loop in kernel.loops if loop.depth == 1)
 
 
 def drains(loop: LoopFacts) -> int:
-    """Return the number of waits for all loads, or all stores, in flight."""
+    """Return the number of waits in a loop that wait for all loads or all stores in flight."""
     return sum(count for wait, count in loop.waits.items() if _DRAIN.fullmatch(wait))
 
 
 def work(loop: LoopFacts) -> int:
-    """Return the work of one iteration: matrix operations, else loaded bytes, else 0."""
+    """Return the work of one iteration: its matrix operations; if it has none, its loaded bytes; else 0."""
     paths = ("global_load", "flat_load", "global_to_lds")
     return max(0, loop.flops or sum(loop.bytes_per_wave.get(path, 0) for path in paths))
 
 
 def widths(instructions: Mapping[str, int]) -> dict[str, dict[int, int]]:
-    """Return instruction counts by kind (``global load``, ``LDS store``, ...) and bytes per lane."""
+    """Return the counts of memory instructions by kind (``global load``, ``LDS store``, ...) and bytes per lane."""
     found: dict[str, Counter[int]] = {}
     for name, count in instructions.items():
         if count <= 0 or not name.startswith(_MEMORY):
@@ -102,17 +102,17 @@ def rules(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 
 def unchecked(kernel: KernelReport) -> dict[str, str]:
-    """Return rules that could not be checked, with the reason."""
+    """Return the rules that could not be checked, each with the reason."""
     return {} if kernel.rules is UNSET else {each.rule: each.reason for each in kernel.rules.not_checked}
 
 
 def unjudged(kernel: KernelReport) -> set[str]:
-    """Return rules without a verdict: not checked, or about hardware features that the architecture does not have."""
+    """Return the rules without a result: not checked, or about hardware features that the architecture lacks."""
     return set() if kernel.rules is UNSET else {*unchecked(kernel), *(r.rule for r in kernel.rules.does_not_apply)}
 
 
 def figures(kernel: KernelReport) -> dict[str, Number]:
-    """Return the usual figures of a kernel, for tables."""
+    """Return the figures of a kernel that tables always show."""
     loop = hot(kernel)
     return {
         "vgpr_spills": resource(kernel, "vgpr_spills"),
@@ -137,7 +137,7 @@ def location_of(kernel: KernelReport) -> str:
 
 
 def problem(kernel: KernelReport) -> dict[str, object]:
-    """Return the sizes of the launch by name; empty if not known."""
+    """Return the problem sizes of the launch by name; empty if not known."""
     return {} if kernel.launch is UNSET else dict(kernel.launch.get("problem") or {})
 
 
@@ -148,5 +148,5 @@ def grid(kernel: KernelReport) -> tuple[int, ...] | None:
 
 
 def unrecorded(kernels: Iterable[KernelReport]) -> list[str]:
-    """Return the distinct sentences about operators of recorded programs that did not run."""
+    """Return the sentences on operators of recorded programs that did not run, without duplicates."""
     return list(dict.fromkeys(kernel.unrecorded for kernel in kernels if isinstance(kernel.unrecorded, str)))

@@ -27,7 +27,8 @@ _PLAIN = (
 def compare(old: KernelReport, new: KernelReport, limits: DiffLimits) -> list[Change]:
     """Return all changes between two reports of a kernel, the most harmful first; empty if they are equal."""
     found = [*_resources(old, new, limits), *_model(old, new, limits)]
-    # Without instructions a rule finds nothing, which must not look like an improvement.
+    # Compare findings only if the instructions of both or of neither are known: without instructions rules find
+    # nothing, which must not look like an improvement.
     if facts.has_code(old) == facts.has_code(new):
         found += _findings(old, new, limits)
     if facts.has_code(old) and facts.has_code(new):
@@ -38,7 +39,7 @@ def compare(old: KernelReport, new: KernelReport, limits: DiffLimits) -> list[Ch
 
 
 def order(change: Change) -> tuple[int, int, int, bool, str, str]:
-    """Return a sort key: worse before better, errors first, then by harm."""
+    """Return a sort key for changes: for the worse before for the better, then errors first, then by harm."""
     effects = ("worse", "unknown", "better", "neutral")
     return (
         effects.index(change.effect),
@@ -51,11 +52,12 @@ def order(change: Change) -> tuple[int, int, int, bool, str, str]:
 
 
 def status_of(changes: list[Change], limits: DiffLimits) -> Status:
-    """Return the status of a kernel from its changes.
+    """Return the status of a kernel that follows from its changes.
 
-    If a figure changed significantly, findings count only if they are errors: a kernel with fewer spills is better,
-    whatever a rule reports on the code that replaced them. A finding also does not count if it contradicts the
-    predicted time and all figures: for example, a rule may report wide loads but not narrow ones.
+    If any figure changed significantly, only findings that are errors count: a kernel with fewer spills is better, even
+    if a rule reports something on the code that replaced the spills. If instead the predicted time and all other
+    figures changed slightly in one direction, findings in the other direction count only if they are errors. For
+    example, a rule that only checks wide loads may begin to report loads that were narrow before.
     """
     counted = [change for change in changes if change.severity.rank >= limits.least]
     figures = [change for change in changes if not _is_finding(change)]
@@ -89,7 +91,7 @@ def step(
         old: its report on the old side.
         new: its report on the new side.
         indices: indices of the two sides.
-        limits: thresholds of significant changes.
+        limits: thresholds from which changes are significant.
         step_notes: remarks on how the two reports were paired.
     """
     changes = compare(old, new, limits)
@@ -115,13 +117,14 @@ def _source(old: KernelReport, new: KernelReport) -> SourceChange | UnsetType:
 
 
 def differences(old: KernelReport, new: KernelReport) -> dict[str, tuple[object, object]]:
-    """Return the differences of two specialisations, such as ``option num_warps`` to ``(4, 8)``."""
+    """Return the old and new value of each part in which two specialisations differ: ``num_warps`` to ``(4, 8)``."""
     if old.specialization is UNSET or new.specialization is UNSET:
         return {}
     found: dict[str, tuple[object, object]] = {}
     for part in ("signature", "constexprs", "attributes", "options", "environment"):
         before, after = getattr(old.specialization, part), getattr(new.specialization, part)
-        # A cache entry contains only options: parts that one side does not record are no difference.
+        # A part that one side does not record is not a difference: entries of Triton's cache, for example, contain only
+        # options.
         if part != "environment" and not (before and after):
             continue
         for name in sorted({*before, *after}):
@@ -141,7 +144,8 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
     )
     yield from rate(ComparedFigure("vgpr_spills", "VGPRs spilled", *spills, Severity.WARNING), limits)
     yield from rate(ComparedFigure("sgpr_spills", "SGPRs spilled", *both("sgpr_spills"), Severity.NOTE), limits)
-    # If spills are unchanged, the additional scratch is an array or a stack that did not fit into registers.
+    # A warning if spills are unchanged: the additional scratch is then an array or a stack that did not fit into
+    # registers.
     severity = Severity.NOTE if spills[0] != spills[1] else Severity.WARNING
     yield from rate(ComparedFigure("scratch_bytes", "scratch bytes a lane", *both("scratch_bytes"), severity), limits)
     before, after = facts.waves(old), facts.waves(new)
@@ -162,7 +166,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
 
 
 def _over(old: KernelReport, new: KernelReport) -> tuple[facts.Number, facts.Number]:
-    """Return LDS excess only if known on both sides, since unknown LDS is already reported as a change of its own."""
+    """Return the excess of LDS on both sides only if both are known, since unknown LDS is already another change."""
     before, after = facts.over_limit(old), facts.over_limit(new)
     return (None, None) if before is None or after is None else (before, after)
 
@@ -194,7 +198,7 @@ def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator
 
 
 def _findings(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
-    """Yield the rules with findings on one side only, and those whose number of findings differs."""
+    """Yield a change for each rule that has findings on one side only, or whose number of findings differs."""
     before, after = facts.rules(old.findings), facts.rules(new.findings)
     skipped = facts.unjudged(old) | facts.unjudged(new)
     for rule in sorted({*before, *after} - skipped):

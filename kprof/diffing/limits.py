@@ -24,7 +24,7 @@ TOLERANT = (
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Allowed worsening of a metric: ``amount`` in the metric's unit, or a ``share`` of the larger value."""
+    """Allowed difference of a metric: ``amount`` in the metric's unit, or a ``share`` of the larger value."""
 
     amount: float = 0.0
     share: float = 0.0
@@ -36,10 +36,10 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class DiffLimits:
-    """Thresholds that a comparison applies to changes.
+    """Thresholds from which a comparison counts changes as significant.
 
     Attributes:
-        fail_on: minimum severity of a change for the worse that makes a kernel ``worse``; ``None``: no change does.
+        fail_on: minimum severity at which a change for the worse makes a kernel ``worse``; ``None``: no change does.
         tolerances: allowed difference by metric.
     """
 
@@ -48,7 +48,7 @@ class DiffLimits:
 
     @property
     def least(self) -> float:
-        """Minimum severity rank of a significant change for the worse."""
+        """Minimum severity, as a rank, of a significant change for the worse."""
         return math.inf if self.fail_on is None else self.fail_on.rank
 
     def tolerated(self, metric: str, old: float, new: float) -> bool:

@@ -17,12 +17,12 @@ _TELL = 0.1
 _WARN = 0.25
 # Maximum relative difference of work between paired loops that share no source line.
 _MOST_UNLIKE = 0.5
-# Minimum difference in the number of instructions of a class to report.
+# Minimum difference in a class's number of instructions that is reported.
 _FEW = 4
 
 
 def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts], moved: int = 0) -> list[Pair]:
-    """Pair loops that cover the same source lines, best match first, then loops with the same nesting and similar work.
+    """Pair loops with common source lines, best match first; then pair loops with the same nesting and similar work.
 
     Loops without a partner come last, with ``None`` on the other side.
 
@@ -52,7 +52,7 @@ def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts], moved: int = 
 
 
 def _overlap(a: LoopFacts, b: LoopFacts, moved: int) -> float:
-    """Return shared source lines as a share of the lines of both loops, 0 to 1; files are compared by name."""
+    """Return the common source lines as a share of the lines of both loops, 0 to 1; files are compared by name."""
     ours, theirs = _ranges(a, moved), _ranges(b)
     shared = sum(_common(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
     total = sum(last - first + 1 for first, last in (*ours.values(), *theirs.values())) - shared
@@ -92,7 +92,8 @@ def compare_loops(old: KernelReport, new: KernelReport, limits: DiffLimits) -> I
         if (a is None or a.innermost) and (b is None or b.innermost):
             inner += _spills(b) - _spills(a)
             yield from _innermost(a, b, limits)
-    # Counts of an outer loop include those of its inner loops; only a difference beyond these is the outer loop's own.
+    # Counts of an outer loop include those of its inner loops. Only a difference beyond that of the inner loops belongs
+    # to the outer loop.
     before, after = facts.loop_spills(old) or 0, facts.loop_spills(new) or 0
     if abs(after - before) > abs(inner):
         around = next((b for _, b in pairs if b is not None and not b.innermost), None)
@@ -133,7 +134,7 @@ def _hot(a: LoopFacts | None, b: LoopFacts | None) -> bool:
 
 
 def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
-    """Return the work of a new iteration divided by that of an old one; an unrolled loop does more per iteration."""
+    """Return the work of a new iteration divided by that of an old one, because unrolling increases it."""
     if a is None or b is None or bool(a.flops) != bool(b.flops):
         return 1.0
     before, after = facts.work(a), facts.work(b)
@@ -141,7 +142,7 @@ def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
 
 
 def _weight(before: float, after: float, *, is_hot: bool) -> Severity:
-    """Return a warning for a large relative change in the hot loop, else a note."""
+    """Return the severity of a changed count: a warning for a large relative change in the hot loop, else a note."""
     return Severity.WARNING if is_hot and abs(after - before) > _WARN * max(after, before) else Severity.NOTE
 
 
@@ -169,7 +170,7 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) -> 
     yield from rated("loop_instructions", "instructions an iteration", before, after, severity, negligible=_TELL)
     for name in sorted({*a.classes, *b.classes}):
         count, now = a.classes.get(name, 0), b.classes.get(name, 0)
-        # Scratch accesses are reported above.
+        # Scratch accesses were already reported, as spills in loops.
         if name != "scratch" and abs(now - count * scale) >= _FEW * scale**0.5:
             metric, text = f"instructions:{name}", f"{name} instructions an iteration"
             yield from rated("loop_class", text, count, now, Severity.NOTE, metric=metric, negligible=_TELL)
@@ -205,7 +206,7 @@ def _widths(
 
 
 def compare_widths(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
-    """Yield changes of access widths outside loops: all accesses if there is no loop, else stores after loops."""
+    """Yield changes of access widths outside loops: of all accesses if there is no loop, else of stores after loops."""
     if not old.loops and not new.loops:
         yield from _widths(old.instructions, new.instructions, limits)
         return

@@ -12,17 +12,17 @@ from kprof.diffing import facts
 from kprof.document import KernelReport
 
 _PARTS = ("signature", "constexprs", "attributes", "options", "environment")
-# Maximum share of differing specialisation entries for two reports to count as the same kernel.
+# If a larger share of two specialisations differs, their reports do not count as the same kernel.
 _MOST_DIFFERENT = 0.5
-# Above this number of candidate pairs of one name, only entries with equal specialisations are paired.
+# If there are more candidate pairs of one name than this, only entries with equal specialisations are paired.
 _MOST_CANDIDATES = 250_000
 BY_LIKENESS = "several entries have the same description: paired by similarity"
-"""Note on an uncertain pair: a better and a worse kernel may have been swapped unnoticed."""
+"""Note on an uncertain pair, because a better and a worse kernel may have been swapped."""
 
 
 @dataclass(frozen=True)
 class KernelPair:
-    """Paired entries of the old and the new side; one of them is ``None`` for new and gone kernels.
+    """Paired entries of both sides. ``old`` is ``None`` for new kernels, ``new`` for kernels that are gone.
 
     Attributes:
         old, new: positions among the entries of their side.
@@ -39,14 +39,12 @@ def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[Kern
 
     Entries are paired in this order:
 
-    1. the same name, architecture, grid and specialisation;
-    2. the same name, architecture, grid, types, compile-time values and options, but other hints, because of another
-       Triton or another launch;
-    3. both of these with any grid;
-    4. the nearest specialisation of the same name and architecture.
+    1. the same name, architecture, grid and specialisation; 2. the same name, architecture, grid, types, compile-time
+    values and options, but other hints, because of another Triton or another launch; 3. as in 1 and 2, but with any
+    grid; 4. the nearest specialisation of the same name and architecture.
 
-    Entries with equal descriptions are paired by the file in a directory that they were read from. If files do not
-    decide, the most similar entries are paired, with a note.
+    If several entries have equal descriptions, those that were read from files of the same name are paired. If the
+    files' names do not decide, the most similar entries are paired, with a note.
     """
     left, right = dict(enumerate(old)), dict(enumerate(new))
     found: list[KernelPair] = []
@@ -116,7 +114,7 @@ def _by_file(entries: dict[int, KernelReport], chosen: list[int]) -> dict[str, i
 def _alike(
     left: dict[int, KernelReport], right: dict[int, KernelReport], before: list[int], after: list[int]
 ) -> list[tuple[int, int]]:
-    """Pair entries that nothing else distinguishes: first those with equal facts, the others in order of size."""
+    """Pair entries that nothing else distinguishes: first those with equal facts, then the others in order of size."""
     pairs: list[tuple[int, int]] = []
     waiting = list(after)
     for i in list(before):
@@ -139,7 +137,7 @@ def _size(kernel: KernelReport) -> tuple[float, ...]:
 
 
 def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> Iterable[KernelPair]:
-    """Pair the remaining entries of the same name and architecture that differ least."""
+    """Pair the remaining entries of the same name and architecture, beginning with those that differ least."""
     groups: dict[tuple[str, str], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, entries in enumerate((left, right)):
         for index, kernel in entries.items():
@@ -157,7 +155,7 @@ def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> I
 
 
 def _items(kernel: KernelReport) -> dict[tuple[str, str], str]:
-    """Return all parts of a specialisation as a flat mapping."""
+    """Return all parts of a kernel's specialisation as a flat mapping."""
     if kernel.specialization is UNSET:
         return {}
     return {
@@ -169,7 +167,7 @@ def _items(kernel: KernelReport) -> dict[tuple[str, str], str]:
 
 
 def _distance(a: dict[tuple[str, str], str], b: dict[tuple[str, str], str]) -> float:
-    """Return the share of differing items among the parts that both specialisations contain."""
+    """Return the share of items that differ, among the parts that both specialisations record."""
     parts = {part for part, _ in a} & {part for part, _ in b}
     names = {key for key in (*a, *b) if key[0] in parts}
     if not names:

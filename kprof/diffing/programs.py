@@ -1,4 +1,4 @@
-"""Run a program under several Tritons. It is recorded under each, so no Triton reads what another one wrote."""
+"""Record a program under each of several Tritons, so that no Triton reads what another one wrote."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RecordedEntry:
-    """Where to find the compile of one entry of a recorded side, so that it can be repeated.
+    """The captured kernel from which an entry of a recorded side was made, so that its compile can be repeated.
 
     Attributes:
         target: the kernel in its capture, ``DIR::ID``.
@@ -40,8 +40,8 @@ class RecordedSide:
     """One recorded side of a comparison.
 
     Attributes:
-        side: its reports, one for each kernel and grid.
-        entries: source of a report in the capture, by identity (``id``) of the report.
+        side: the side's reports, one for each kernel and grid.
+        entries: captured kernel of each report, by identity (``id``) of the report.
         environment: as in :class:`TritonLocation`.
     """
 
@@ -67,11 +67,11 @@ def recorded_sides(
     Args:
         command: the program and its arguments.
         tritons: releases, interpreters or wheels, old to new.
-        packages: requirements to install into each environment in addition.
+        packages: additional requirements to install into each environment.
         options: ``archs``, with one GPU at most, ``all_configs``, ``jobs`` and ``use_cache``.
         folder: folder for the captures, and for environments made only for them.
         function: name of the only function whose launches are compared; empty for all.
-        explained: whether each side must be recompilable, to explain what got worse.
+        explained: whether each side must be recompilable, because regressions will be explained.
         tell: called with a description of each step.
         wait: called with a description of each download or wait.
 

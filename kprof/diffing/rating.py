@@ -31,12 +31,12 @@ ORDER = (
     "loops",
     "instructions",
 )
-"""Kinds of changes, the most harmful first."""
+"""Kinds of changes, in order of harm, with the most harmful first."""
 
 FEWER_IS_WORSE = frozenset({"waves_per_simd", "width"})
-"""Kinds that get worse when they decrease; other kinds get worse when they increase, except the neutral ones."""
+"""Kinds for which a decrease is worse. For other kinds except the neutral ones, an increase is worse."""
 _NEUTRAL = frozenset({"loops", "matrix"})
-"""Kinds that are neither worse nor better when they change."""
+"""Kinds of which a change is neither worse nor better."""
 
 # Relative rounding error of the ratio of two iterations' work.
 _ROUNDING = 1e-9
@@ -49,9 +49,9 @@ class ComparedFigure:
     Attributes:
         kind: a key of :data:`ORDER`.
         text: name of the figure for people.
-        old, new: values as shown.
-        severity: importance of a change.
-        metric: name in the document, ``kind`` by default.
+        old, new: values that are shown.
+        severity: severity of a change of this figure.
+        metric: name of the figure in the document; by default ``kind``.
         scale: work of a new iteration divided by that of an old one: ``new`` is compared with ``old`` times this
             factor.
         negligible: relative difference, as a share of the larger value, below which nothing is reported.
@@ -75,7 +75,7 @@ class ComparedFigure:
 
 
 def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
-    """Yield the change of a figure, or nothing if both sides are equal."""
+    """Yield the change of a figure; yield nothing if both sides are equal or differ negligibly."""
     metric = found.metric or found.kind
     severity, effect = found.severity, _effect(found)
     if effect is None:

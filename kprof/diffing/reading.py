@@ -12,7 +12,7 @@ _BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
 class _Head(msgspec.Struct):
-    """The field that identifies a document."""
+    """The field that identifies the kind of a document."""
 
     schema: str | None = None
 

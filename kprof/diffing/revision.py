@@ -1,4 +1,4 @@
-"""Read a git work tree and an earlier revision with git's own commands. Neither is changed, and no hook is run."""
+"""Read a git work tree and an earlier revision with git's commands. Nothing is changed, and no hook is run."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ class Blob:
 
     Attributes:
         mode: git's file mode.
-        name: object name of the content.
+        name: git's object name (hash) of the content.
     """
 
     mode: str
@@ -34,7 +34,7 @@ class WorkTree:
     Attributes:
         root: the top folder of the work tree.
         commit: full commit hash of the revision.
-        folder: the compared folder, relative to the root; empty for the root.
+        folder: the folder to compare, relative to the root; empty for the root.
     """
 
     root: Path
@@ -49,7 +49,7 @@ class WorkTree:
 
     @property
     def changed(self) -> set[str]:
-        """Paths of files that differ from the revision, or are on one side only."""
+        """Paths of files that differ between the revision and the work tree, or exist only in one of them."""
         options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
         differing = _git(self.root, "diff", *options, self.commit, "--")
         new = _git(self.root, "ls-files", "-z", "--others", "--exclude-standard")
@@ -67,7 +67,7 @@ class WorkTree:
         return found
 
     def contents(self, names: Sequence[str]) -> Iterator[bytes]:
-        """Yield the contents of files of the revision, in order."""
+        """Yield the contents of the revision's files with these object names, in order."""
         if not names:
             return
         said = _git(self.root, "cat-file", "--batch", sent="".join(f"{name}\n" for name in names).encode())
@@ -82,7 +82,7 @@ class WorkTree:
             at = start + size + 1
 
     def write(self, folder: Path, blobs: Mapping[str, Blob]) -> None:
-        """Write files of the revision into a folder, without links that lead out of it."""
+        """Write files of the revision into a folder; links that lead out of it are skipped."""
         for paths in _batches(blobs):
             for path, content in zip(paths, self.contents([blobs[each].name for each in paths]), strict=True):
                 place = folder / path

@@ -1,4 +1,4 @@
-"""Load the two sides of a comparison: reports are read, all other targets are analysed."""
+"""Load the two sides of a comparison: read reports, and analyse all other targets."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Named:
-    """A target with its label for tables."""
+    """A target, and the label that tables show for it."""
 
     target: str
     label: str
 
 
 def labels(first: str, second: str) -> tuple[Named, Named]:
-    """Return both sides with labels that are as short as possible and still differ."""
+    """Return both targets with labels that are as short as possible but differ from each other."""
     one, two = Path(first), Path(second)
     if one.name != two.name and one.name and two.name:
         return Named(first, one.name), Named(second, two.name)
@@ -50,7 +50,7 @@ def side(named: Named, options: "CompileOptions", tell: "Callable[[str], None]")
 
 
 def of_report(named: Named, document: "Report", options: "CompileOptions") -> "Input":
-    """Return a side from an existing document.
+    """Return a side that consists of the kernels of an existing report.
 
     Raises:
         KprofError: the document has no kernel of the requested architectures.
@@ -73,5 +73,5 @@ def _chosen(document: "Report", options: "CompileOptions", target: str) -> "list
 
 
 def _problems(document: "Report") -> list[str]:
-    """Return the problems that the run which wrote the document reported."""
+    """Return the problems that a report contains."""
     return list(document.notes) if document.verdict.status == "cannot_tell" else []

@@ -1,7 +1,7 @@
 """Find the kernels that changed in a work tree since a git revision.
 
 Source code is compared first. If all code that defines and launches a kernel is unchanged, so is its machine code.
-Other kernels are compiled on both sides if their launches are described; if not, they may have changed.
+Other kernels are compiled on both sides if a target describes their launches; if none does, they may have changed.
 """
 
 import re
@@ -40,13 +40,13 @@ _NAMED = 3
 
 @dataclass
 class Repository:
-    """A repository on both sides.
+    """A repository's Python code on both sides: in the revision and in the work tree.
 
     Attributes:
         tree: the work tree and the revision.
         old: definitions in the revision.
-        new: definitions now.
-        changed: paths of files that differ.
+        new: definitions in the work tree.
+        changed: paths of files that differ between the sides.
         unread: Python files that cannot be read, with the reason.
     """
 
@@ -58,7 +58,7 @@ class Repository:
 
 
 def read_repository(tree: WorkTree) -> Repository:
-    """Read the definitions of all Python files on both sides; nothing is imported."""
+    """Read the definitions in all Python files on both sides; nothing is imported."""
     changed, unread = tree.changed, dict[str, str]()
     files: dict[str, FileDefinitions] = {}
     for path in tree.files:
@@ -124,17 +124,17 @@ def _change(graph: CodeGraph, key: Key, status: CodeStatus, reasons: Sequence[st
 
 
 def _differing(old: Mapping[Key, str], new: Mapping[Key, str]) -> list[str]:
-    """Return the names of definitions that differ; a definition that only moved to another file is unchanged."""
+    """Return the names of definitions that differ; a definition that was only moved to another file does not differ."""
     before = Counter((name, digest) for (_, name), digest in old.items())
     after = Counter((name, digest) for (_, name), digest in new.items())
     return sorted({name for name, _ in (*(before - after), *(after - before))})
 
 
 def _by_data_file(repository: Repository, launched: Mapping[Key, Mapping[Key, str]]) -> dict[Key, list[str]]:
-    """Return for each kernel the changed data files whose names occur in the code that launches the kernel.
+    """Return, for each kernel, the changed data files whose names occur in the code that launches the kernel.
 
-    If several texts occur in a file's name, the longest decides: ``GEMM-A8W8`` also occurs in file names of other
-    kernels.
+    If texts from the code of several kernels match a file's name, the longest text decides: ``GEMM-A8W8`` also occurs
+    in file names of other kernels.
     """
     graph = repository.new
     words: dict[str, set[Key]] = defaultdict(set)
@@ -157,7 +157,7 @@ def _by_data_file(repository: Repository, launched: Mapping[Key, Mapping[Key, st
 
 
 def data_files(repository: Repository) -> list[str]:
-    """Return the changed data files in those top-level folders that contain kernels."""
+    """Return the changed data files in the top-level folders that contain kernels."""
     graphs = (repository.old, repository.new)
     tops = {path.partition("/")[0] for graph in graphs for path, _ in graph.kernels if "/" in path}
     flat = any("/" not in path for graph in graphs for path, _ in graph.kernels)
@@ -199,8 +199,8 @@ def compare_since(
         revision: the revision as the user named it.
         targets: targets that describe how kernels are launched. A target is compiled if the source of one of its
             kernels, or of the code that launches it, differs.
-        limits: thresholds of significant changes.
-        is_wanted: whether to compare a kernel, by file and name.
+        limits: thresholds from which changes are significant.
+        is_wanted: function that takes a kernel's file and name and returns whether to compare the kernel.
         tell: called with a description of each step.
     """
     tell("comparing source code")
@@ -227,7 +227,7 @@ class _Compiled:
         changes: all kernels, with their current status.
         old, new: reports of launches whose code differs.
         problems_of_old, problems_of_new: errors of the compiles on each side.
-        lost: errors of kernels that no longer compile, by name and architecture.
+        lost: errors of kernels that compile only on the old side, by name and architecture.
     """
 
     def __init__(self, changes: dict[Key, KernelSince], repository: Repository, tell: Callable[[str], None]) -> None:
@@ -287,7 +287,7 @@ class _Compiled:
         change = self.changes[key]
         problem = self._problem(target, old, new, sides)
         if problem:
-            # Launches of another target may have been compared, but not all launches of the kernel.
+            # Not all launches of the kernel could be compared, even if those of another target were.
             status = "changed" if change.status == "changed" else self._by_source[key].status
             reasons = list(dict.fromkeys([*change.reasons, problem]))
             self.changes[key] = msgspec.structs.replace(change, status=status, by="", reasons=reasons)
@@ -311,7 +311,7 @@ class _Compiled:
         new: Sequence[CompiledLaunch],
         sides: tuple[SideLaunches, SideLaunches],
     ) -> str:
-        """Return why the code of both sides cannot be compared, and add the reason to the problems of its side."""
+        """Return why a target's code cannot be compared, and add the reason to the problems of the affected side."""
         tells = (self.problems_of_old, self.problems_of_new)
         for side, (whole, launches, problems) in enumerate(zip(sides, (old, new), tells, strict=True)):
             words = whole.problem or next((each.problem for each in launches if each.problem), "")
@@ -353,7 +353,7 @@ def _document(repository: Repository, revision: str, changes: Iterable[KernelSin
 
 
 def _verdict(diff: Diff, since: Since) -> Verdict:
-    """Return the verdict; a regression takes precedence over kernels that cannot be compared."""
+    """Return the verdict; a regression has precedence over kernels that cannot be compared."""
     counts = since.counts
     total = plural(len(since.kernels), "kernel")
     same = f"{counts.get('unchanged', 0)} of {total} unchanged since {since.revision}, bit for bit"

@@ -1,4 +1,4 @@
-"""Find the lines in which the source code of two kernels differs, if they are contiguous."""
+"""Find the lines in which the source code of a kernel differs between two sides, if they are contiguous."""
 
 from difflib import SequenceMatcher
 from itertools import takewhile
@@ -12,11 +12,11 @@ _MOST_LINES = 1000
 
 
 def source_change(old: Location, new: Location) -> SourceChange | None:
-    """Return the range of lines of one kernel that is replaced in another.
+    """Return the range of lines that replaced another range in a kernel's source code.
 
     Args:
-        old: where the old kernel is defined.
-        new: where the new one is defined.
+        old: location at which the old kernel is defined.
+        new: location at which the new kernel is defined.
 
     Returns:
         The range, or ``None`` if the code is the same, differs in several places, only has added or removed lines, or
@@ -35,7 +35,7 @@ def _code(file: str, line: int) -> tuple[str, ...]:
     """Return the lines of the function that starts at a line; empty if the file or the function is too large."""
     content = boundary.content_of(file, _MOST_BYTES)
     lines = [] if content is None else content.decode(errors="replace").splitlines()[line - 1 :]
-    # The given line may be that of a decorator above the ``def``.
+    # ``line`` may be that of a decorator above the ``def``.
     head = next((at for at, text in enumerate(lines[:_MOST_LINES]) if text.lstrip().startswith("def ")), None)
     if head is None:
         return ()

@@ -1,1 +1,1 @@
-"""The gate: budgets, a baseline and allowances, and the verdict on a change."""
+"""The gate (``kprof check``): judge kernels by budgets, a baseline and allowances."""

@@ -1,4 +1,4 @@
-"""Identify findings by source text and relative path, independent of line numbers and of the checkout's folder."""
+"""Identify findings by source text and relative path, so that line numbers and the checkout's folder do not matter."""
 
 import ntpath
 from enum import Enum
@@ -17,14 +17,14 @@ _MAX_BYTES = 4 * 1024 * 1024
 
 
 def anchor(finding: Finding) -> str:
-    """Return the text of a finding's line with normalised white space; the file's name if the line cannot be read."""
+    """Return the text of a finding's source line with normalised white space; the file's name if it is unreadable."""
     place = finding.location
     if not isinstance(place, Location):
         return ""
     lines = _lines(place.file)
     if not 0 < place.line <= len(lines):
         return PurePosixPath(place.file).name
-    # The comment is ignored: adding a comment, such as an ignore comment, does not change the code.
+    # Ignore the line's comment, because a new comment, such as an ignore comment, does not change the code.
     code = lines[place.line - 1].split("#", maxsplit=1)[0]
     return " ".join(code.split())[:_LONGEST]
 
@@ -32,7 +32,7 @@ def anchor(finding: Finding) -> str:
 def relative(file: str, root: Path) -> str:
     """Return a path relative to the repository's root, or to the installation folder of a library."""
     text = file.replace("\\", "/")
-    # A relative path is relative to the root already, because a report may be relocated more than once.
+    # A relative path is already relative to the root: a report may be relocated more than once.
     inside = below(text, root.as_posix()) if text.startswith("/") or ntpath.splitdrive(text)[0] else text
     if inside is not None:
         return inside
@@ -43,7 +43,7 @@ def relative(file: str, root: Path) -> str:
 
 
 def relocated(value: Any, root: Path) -> Any:
-    """Return a value of a report with every location relative to the root and the root removed from every text."""
+    """Return a report or a part of it with all locations relative to the root, and the root removed from all texts."""
     if isinstance(value, str) and not isinstance(value, Enum):
         return value.replace(f"{root.as_posix().rstrip('/')}/", "")
     if isinstance(value, Edit):

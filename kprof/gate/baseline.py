@@ -1,4 +1,4 @@
-"""The baseline: the accepted state of the kernels, in a file to be committed."""
+"""The baseline: a committed file with the accepted state of each kernel."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,10 +25,10 @@ class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Accepted state of one kernel, specialisation, architecture and compiler.
 
     Attributes:
-        metrics: values by metric, ``None`` when not known.
-        findings: source text of each finding's line, by rule. Text instead of line numbers, so that lines may move.
+        metrics: values by metric; ``None`` if not known.
+        findings: source text of each finding's line, by rule. Unlike line numbers, texts stay valid when lines move.
         types: argument types by name.
-        knobs: configuration of the kernel, to find the nearest entry of a changed kernel.
+        knobs: configuration of the kernel, by which a kernel with changed knobs finds its nearest entry.
         product: the GPU that the time is predicted for; empty if none was named.
         ignored: like ``findings``, for findings silenced by comments in the source; unset in a file that does not
             record them.
@@ -57,7 +57,7 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernels: Kernels = {}
 
     def find(self, subject: CheckSubject) -> BaselineEntry | str:
-        """Return the entry to compare with, or the reason why there is none."""
+        """Return the entry to compare a kernel with, or the reason why there is none."""
         specializations = self.kernels.get(subject.kernel)
         if specializations is None:
             return "the baseline does not have this kernel"
@@ -93,8 +93,8 @@ def read(path: Path) -> Baseline:
 def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str, str, str]]:
     """Return kernel, specialisation and architecture of each entry that this run should have checked but did not.
 
-    Entries of other architectures and other Triton versions belong to other runs. Entries of a target that could not be
-    analysed are reported together with that target.
+    Entries of other architectures and Triton versions are skipped, because other runs check them. Entries of a target
+    that could not be analysed are skipped, because the target itself is reported.
     """
     archs = {subject.report.arch for subject in subjects}
     compilers = {subject.compiler for subject in subjects if subject.problem is None}
@@ -121,7 +121,7 @@ def _is_of(kernel: str, arch: str, targets: Collection[tuple[str, str]]) -> bool
 
 
 def updated(old: Baseline, subjects: Sequence[CheckSubject]) -> Baseline:
-    """Return the baseline after a run: its states replace the old ones of the same compilers and architectures.
+    """Return the new baseline after a run, whose states replace the old ones of the same compilers and architectures.
 
     States of other compilers and architectures are kept, and so are states of kernels that could not be analysed.
     """
@@ -147,8 +147,8 @@ def encode(baseline: Baseline) -> str:
 def news(findings: Sequence[Finding], accepted: Mapping[str, Sequence[str]]) -> list[bool]:
     """Return for each finding whether it is new compared with the baseline.
 
-    If a rule has no more findings than in the baseline, none of its findings are new, even on other lines. If it has
-    more, the findings on lines that are not in the baseline are new.
+    A rule that has at most as many findings as in the baseline has no new findings, even if their lines differ. If a
+    rule has more findings, those on lines that are not in the baseline are new.
 
     Args:
         findings: findings of one kernel.
@@ -196,7 +196,7 @@ def product_of(subject: CheckSubject) -> str:
 
 
 def _short(value: float | None) -> float | int | None:
-    """Return integral values as int, and predictions with six digits, since machines differ beyond these."""
+    """Return integral values as int, others with six digits: further digits of predictions differ by machine."""
     if value is None:
         return None
     return int(value) if value == int(value) else float(f"{value:.6g}")

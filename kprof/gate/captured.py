@@ -1,4 +1,4 @@
-"""Check captures: every specialisation that a program launched, and whether the capture is up to date."""
+"""Create the checks of a capture: one for every launched specialisation, and one if the capture is out of date."""
 
 import re
 import shlex
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SHOWN = 3
 _BY_SHELL = b"'''exec'"
 _HEAD = 4096
-"""Maximum length in bytes of the start of a script that names its interpreter."""
+"""Number of bytes to read from a script to find its interpreter."""
 _PYTHON = re.compile(r"python[0-9.]*")
 
 
@@ -56,7 +56,7 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
     if old is not None:
         yield replace(failed(entry, capture.arch, old, place), stale=True)
     if not capture.complete:
-        # Launches after the end of an incomplete recording are not known.
+        # The recording is incomplete, so further launches are not known.
         yield failed(entry, capture.arch, "; ".join(capture.notes), place)
     elsewhere = _elsewhere(capture, entry.target)
     for kernel in wanted:
@@ -66,7 +66,7 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
 
 
 def _elsewhere(capture: "Capture", target: str) -> str:
-    """Return a sentence about inputs of the capture that cannot be compared: other folders, packages, unseen input."""
+    """Return a sentence about inputs of the program that cannot be compared with their current state, or ""."""
     reasons = []
     if names := [*capture.outside]:
         reasons.append(f"{_some(names)} outside the work tree")
@@ -81,7 +81,7 @@ def _elsewhere(capture: "Capture", target: str) -> str:
 
 
 def uncompared(capture: "Capture") -> list[str]:
-    """Return inputs of a recording that are unknown: data read by other programs, standard input, too many files."""
+    """Describe a recording's unknown inputs: data read by other programs, standard input, too many files."""
     program, *rest = capture.head.command or ["python", "?"]
     name = PurePath(program).name
     found = ["files beyond the first 10,000"] if capture.overflowed else []
@@ -93,12 +93,13 @@ def uncompared(capture: "Capture") -> list[str]:
 
 
 def _is_python(program: str) -> bool:
-    """Return whether a program is a Python script, as ``torchrun`` is; False if it is not installed here."""
+    """Return whether a program is a Python script, as ``torchrun`` is; False if it is not installed."""
     path = shutil.which(program)
     head = b"" if path is None else head_of(path, _HEAD)
     first, _, rest = head.partition(b"\n")
     second = rest.partition(b"\n")[0]
-    # If the interpreter's path is too long, installers write a shell script whose second line runs the interpreter.
+    # If the interpreter's path is too long for the first line, installers write a shell script that runs it in line
+    # two.
     return first.startswith(b"#!") and b"python" in (second if second.startswith(_BY_SHELL) else first)
 
 
@@ -108,7 +109,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def stale(capture: "Capture", target: str) -> str | None:
-    """Return why a capture is stale, with the command that records it again; ``None`` if it is up to date.
+    """Return why a capture is out of date, with the command that records it again; ``None`` if it is up to date.
 
     Args:
         capture: the capture.

@@ -1,4 +1,4 @@
-"""The configuration ``[tool.kprof]``: what to check and against which limits."""
+"""The configuration ``[tool.kprof]``: the kernels to check, and their limits."""
 
 import datetime as dt
 import math
@@ -20,7 +20,7 @@ FILES = ("kprof.toml", "pyproject.toml")
 _LARGEST_BITS = 53
 METRICS: tuple[str, ...] = get_args(Metric)
 WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd", "time_us")
-"""Metrics compared by default; ``time_us`` means the first available metric of :data:`COSTS`."""
+"""Metrics compared with the baseline by default; ``time_us`` means the first available metric of :data:`COSTS`."""
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -47,7 +47,7 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     max_time_us: float | None = None
 
     def over(self, other: "Budget") -> "Budget":
-        """Return this budget, with the other budget's limits where this one has none."""
+        """Return this budget, completed with limits of the other budget where this one has none."""
         return msgspec.structs.replace(other, **_limits(self))
 
 
@@ -57,11 +57,11 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     Attributes:
         target: a target as for ``kprof analyze kernel``: a bundled name, ``file.py::function``, a file, a directory.
             Relative to the configuration's folder.
-        arch: architectures that replace the general ones.
+        arch: architectures that replace those of :class:`Config`.
         case: names of the kernel's cases; empty for its first case.
         all_configs: whether to check every configuration that the kernel lists.
-        config: knobs on top of the kernel's own.
-        shape: problem parameters on top of the case's.
+        config: knobs that override the kernel's own.
+        shape: problem parameters that override the case's.
         signature: argument types of a kernel without cases.
         constexpr: compile-time arguments of a kernel without cases.
         grid: workgroups of the launch, numbers or formulas such as ``cdiv(M,BLOCK_M)``; without a grid no time is
@@ -70,7 +70,7 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         budget: limits of this kernel.
         arch_budget: limits of this kernel on one architecture.
         forbid: rules, by identifier or name, that must not find anything in this kernel.
-        require: rules that must run; if a rule cannot run, the verdict is *cannot tell*.
+        require: rules that must be checked; if a rule cannot be checked, the verdict is *cannot tell*.
     """
 
     target: str
@@ -95,12 +95,12 @@ class GateProgram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     Attributes:
         command: the program and its arguments; ``python`` means the Python that runs kprof. It runs in the
             configuration's folder.
-        arch: architectures that replace the general ones.
+        arch: architectures that replace those of :class:`Config`.
         name: name in results; by default the command.
         budget: limits of its kernels.
         arch_budget: limits of its kernels on one architecture.
         forbid: rules that must not find anything in its kernels.
-        require: rules that must run; if a rule cannot run, the verdict is *cannot tell*.
+        require: rules that must be checked; if a rule cannot be checked, the verdict is *cannot tell*.
     """
 
     command: list[str]
@@ -128,7 +128,7 @@ class Allowance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     Attributes:
         what: a metric such as ``vgpr_spills``, or a rule's identifier or name.
-        reason: reason for later readers.
+        reason: reason why it is accepted, for later readers.
         until: last day of validity, a TOML date.
         kernel: kernels to which it applies, with ``*`` and ``?`` as in file names.
         arch: architectures to which it applies, in the same form.
@@ -154,7 +154,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         budget: limits of all kernels.
         arch_budget: limits of all kernels on one architecture.
         forbid: rules that must not find anything.
-        require: rules that must run; if a rule cannot run, the verdict is *cannot tell*.
+        require: rules that must be checked; if a rule cannot be checked, the verdict is *cannot tell*.
         kernel: kernels to check.
         program: programs to record, whose kernels are checked.
         allow: regressions that are temporarily accepted.
@@ -246,7 +246,7 @@ def load(path: Path) -> Config:
 
 @dataclass(frozen=True)
 class _Source:
-    """Text of a configuration, to find the lines of keys for messages."""
+    """Text of a configuration, in which the lines of keys are found for error messages."""
 
     path: Path
     text: str
@@ -277,7 +277,7 @@ class _Source:
                 self.known(item, fields[name], (*at, name))
 
     def programs(self, config: Config) -> None:
-        """Raise an error for programs without a command or with the same name, which would share a baseline entry."""
+        """Raise an error for programs without a command, or with equal names, which would share a baseline entry."""
         commands: dict[str, list[str] | None] = {entry.target: None for entry in config.kernel}
         for index, program in enumerate(config.program):
             if not program.command:
@@ -290,7 +290,7 @@ class _Source:
                 raise InputError(text, path=str(self.path), place=place, hint="Give it another name.")
 
     def empty(self, config: Config) -> None:
-        """Raise an error for empty names: an empty baseline would be ignored, an empty target be the whole folder."""
+        """Raise an error for empty names: an empty baseline would be ignored, an empty target would mean the folder."""
         named: list[tuple[Keys, str | None]] = [(("baseline",), config.baseline)]
         named += [(("kernel", index, "target"), entry.target) for index, entry in enumerate(config.kernel)]
         for keys, value in named:
@@ -298,7 +298,7 @@ class _Source:
                 raise InputError(f"{keys[-1]} is empty", path=str(self.path), place=self.place(keys))
 
     def gpus(self, config: Config) -> None:
-        """Raise an error for unknown GPU names, since a budget for them would limit nothing."""
+        """Raise an error for unknown names of GPUs, since a budget for them would limit nothing."""
         tables: list[tuple[Keys, Config | KernelEntry | GateProgram]] = [((), config)]
         tables += [(("kernel", index), entry) for index, entry in enumerate(config.kernel)]
         tables += [(("program", index), program) for index, program in enumerate(config.program)]
@@ -340,7 +340,8 @@ class _Source:
 def _configures(path: Path) -> bool:
     if path.name == "kprof.toml":
         return True
-    # Errors in pyproject.toml are reported only if it is the only configuration, since other tools may cause them.
+    # If there is a kprof.toml, a pyproject.toml that does not mention kprof is not parsed, because errors in it concern
+    # other tools.
     if path.with_name("kprof.toml").is_file() and b"kprof" not in boundary.read_bytes(path):
         return False
     return _table(_read(path)[1], path) is not None

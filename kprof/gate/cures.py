@@ -1,4 +1,4 @@
-"""Search for a change of knobs that undoes a regression, by recompiling, and for the source lines that set them."""
+"""Search, by recompiling, for changes of knobs that undo a regression, and for the source lines that set the knobs."""
 
 import json
 import os
@@ -31,13 +31,13 @@ _NO_TIMES = "it is not known which one is faster (no predicted time); measure bo
 
 
 def with_cures(report: Report, subjects: Sequence[CheckSubject], config: Path, seconds: float, jobs: int = 0) -> Report:
-    """Return the document with advice on each failing kernel, as far as the time allows.
+    """Add advice to each failing kernel of a document, as far as the time allows.
 
     Args:
-        report: the judged document; its kernels are in the order of ``subjects``.
+        report: the document after judging; its kernels are in the order of ``subjects``.
         subjects: the kernels before they were judged.
         config: path of the configuration; relative targets start in its folder.
-        seconds: time budget for all kernels together; no compile is started afterwards.
+        seconds: time budget in seconds for all kernels together; no compile is started afterwards.
         jobs: number of worker processes, 0 for one per core.
     """
     deadline = Deadline(seconds)
@@ -78,7 +78,7 @@ def _cured(
 ) -> KernelReport:
     *_, config = files
     source = before.report.source
-    # The same file under two names would yield each edit twice.
+    # Without duplicates, because the same file under two names would yield each edit twice.
     named = [*([] if source is UNSET else [source.file]), *files]
     places = [Path(os.path.abspath(str(path))) for path in named]  # noqa: PTH100 - links stay links
     found: KernelReport = relocated(cured(kernel, change, before, after, places, times=times), root_of(config.parent))
@@ -123,7 +123,7 @@ def cured(
     *,
     times: tuple[float | None, float | None] = (None, None),
 ) -> KernelReport:
-    """Return the judged kernel with the change as verified advice on each failing finding.
+    """Add a change to the report of a failing kernel, as verified advice on each failing finding.
 
     Args:
         report: the kernel as judged.
@@ -131,7 +131,8 @@ def cured(
         before: the failing kernel as it was compiled.
         after: the kernel with the change as it was compiled.
         files: files that may contain the line that sets a knob.
-        times: predicted times with the change and of the failing kernel, in microseconds; ``None``: not known.
+        times: predicted times of the kernel with the change and of the failing kernel, in microseconds; ``None``: not
+            known.
     """
     old, new = before.metrics(), after.metrics()
     verified = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
@@ -157,7 +158,7 @@ def cured(
 
 
 def incurable(report: KernelReport, reason: str) -> KernelReport:
-    """Return the judged kernel with a remark in its messages that no change was found."""
+    """Add a remark that no change was found, and why, to the messages of a failing kernel's report."""
     return _changed(report, suffix=f"; {reason}")
 
 
@@ -222,7 +223,7 @@ def _literal(path: Path, value: Any) -> str:
 
 
 def _code(line: str) -> str:
-    """Return a line without its comment; a number sign inside a string counts as the start of a comment, too."""
+    """Return a line without its comment; a ``#`` inside a string also counts as the start of a comment."""
     return line.split("#", 1)[0]
 
 

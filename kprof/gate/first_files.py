@@ -1,4 +1,4 @@
-"""Generate the first files of a gate: a configuration for a folder's kernels and programs, and a GitHub workflow."""
+"""Generate the first files for ``kprof check``: a configuration for a folder's kernels, and a GitHub workflow."""
 
 import ast
 import json
@@ -38,13 +38,13 @@ class Found:
 
     @property
     def words(self) -> str:
-        """Numbers of targets, for example ``1 kernel and 2 programs``."""
+        """The numbers of targets in words, for example ``1 kernel and 2 programs``."""
         counts = ((len(self.kernels), "kernel"), (len(self.programs), "program"))
         return " and ".join(f"{count} {word if count == 1 else word + 's'}" for count, word in counts if count)
 
 
 def find_targets(folder: Path) -> Found:
-    """Find targets below a folder by the text of its Python files; nothing is imported.
+    """Find targets in a folder and its subfolders from the text of Python files; nothing is imported.
 
     Raises:
         KprofError: there is neither a file with a ``KERNEL`` nor a program that launches a Triton function.
@@ -87,8 +87,8 @@ def config_text(found: Found, gpus: Sequence[str]) -> str:
 def workflow_text() -> str:
     """Return a GitHub workflow that runs the check and keeps one comment of a pull request up to date.
 
-    The workflow installs the same Triton and torch as this environment. It installs the same kprof if its repository is
-    known; otherwise it contains a variable for the address.
+    The workflow installs the same Triton and torch as this environment. It installs the same kprof if the repository of
+    this kprof is known; otherwise it contains a variable for the address.
     """
     pins = [f"{name}=={version(name).partition('+')[0]}" for name in ("triton", "torch") if _is_installed(name)]
     address = kprof_address()
@@ -128,7 +128,7 @@ env:
 
 
 def kprof_address() -> str | None:
-    """Return the address from which pip installs this kprof: a repository with a commit; ``None`` if not known."""
+    """Return the address, a repository with a commit, from which pip can install this kprof; ``None`` if not known."""
     url, commit = installed_from()
     return f"git+{url}@{commit}" if commit and url.startswith(("https://", "ssh://")) else None
 

@@ -1,4 +1,4 @@
-"""Judge analysed kernels: what fails, what is known or allowed, and what cannot be determined."""
+"""Judge analysed kernels: decide which findings fail, are known or allowed, or cannot be determined."""
 
 import datetime as dt
 from collections import Counter
@@ -38,8 +38,8 @@ class _Against:
     """Baseline entry that a kernel is compared with.
 
     Attributes:
-        state: an entry of the baseline, the reason why there is none, or ``None`` without a baseline.
-        change: knobs whose values differ from the entry's; empty when the entry is the kernel's own.
+        state: an entry of the baseline, the reason why there is none for the kernel, or ``None`` without a baseline.
+        change: knobs whose values differ from the entry's; empty if the entry is the kernel's own.
         specialization: specialisation of the entry, if it is not the kernel's own.
     """
 
@@ -54,7 +54,7 @@ class Gate:
 
     Attributes:
         config: budgets, rules and allowances.
-        baseline: the accepted state; ``None`` when none is used.
+        baseline: the accepted state; ``None`` if no baseline is used.
         today: date that decides which allowances are still valid.
         root: the repository's root, which paths are relative to.
         rules: rule names by identifier.
@@ -69,7 +69,10 @@ class Gate:
     found_above: str = ""
 
     def judge(self, subjects: Sequence[CheckSubject], notes: Sequence[str] = ()) -> Report:
-        """Return the document of a run: failing findings become errors; known and allowed ones are suppressed."""
+        """Return the document of a run.
+
+        Failing findings are errors in it; known and allowed findings are suppressed.
+        """
         used: set[int] = set()
         held = self._held(subjects)
         excused = _excused_launches(subjects, held)
@@ -110,7 +113,7 @@ class Gate:
         )
 
     def _missing(self, subjects: Sequence[CheckSubject], held: "Sequence[_Against]") -> list[str]:
-        """Return baseline specialisations of existing kernels that no current kernel is compared with."""
+        """Return baseline specialisations of kernels that still exist, but with which no kernel is compared."""
         if self.baseline is None:
             return []
         compared = {
@@ -123,7 +126,7 @@ class Gate:
         ]
 
     def _held(self, subjects: Sequence[CheckSubject]) -> "list[_Against]":
-        """Return for each kernel its own entry in the baseline, or else the nearest entry that no other kernel uses."""
+        """Return, for each kernel, its own baseline entry, or else the nearest entry that no other kernel uses."""
         baseline = self.baseline
         if baseline is None:
             return [_Against(None)] * len(subjects)
@@ -152,7 +155,7 @@ class Gate:
                     msgspec.structs.replace(one, evidence={**one.evidence, BLOCK: subject.block}) for one in findings
                 ]
         else:
-            # Parts that could not be analysed come first, because they explain why something cannot be compared.
+            # Begin with the parts that could not be analysed, because they explain why metrics cannot be compared.
             findings = [*self._blind(subject), *self._metrics(subject, against, skip)]
             for finding in self._findings(subject, against.state):
                 if finding.evidence.get(MARK) == KNOWN:
@@ -188,7 +191,7 @@ class Gate:
         return found
 
     def _blind(self, subject: CheckSubject) -> list[Finding]:
-        """Return a finding for each part that had to be analysed or checked but was not."""
+        """Return a finding for each part of a kernel that was not analysed, and each required rule that did not run."""
         unseen = subject.report.unseen
         found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
         failed = [] if subject.report.rules is UNSET else subject.report.rules.failed
@@ -217,14 +220,14 @@ class Gate:
                 yield name, "it is not a rule for compiled kernels, or its analyzer failed"
 
     def _findings(self, subject: CheckSubject, state: BaselineEntry | str | None) -> list[Finding]:
-        """Return the analyzers' findings, marked as failing or known if they are."""
+        """Return the analyzers' findings; failing and known findings are marked."""
         report, config = subject.report, self.config
         forbidden = {*config.forbid, *subject.entry.forbid}
         unfounded = [s.finding for s in report.suppressed if not s.reason]
         findings = [*report.findings, *unfounded]
         new = news(findings, state.findings) if isinstance(state, BaselineEntry) else [True] * len(findings)
         comparable = not isinstance(state, str)
-        # Findings of these rules mean that the kernel cannot be launched, so they always fail.
+        # A finding of these rules always fails, because the kernel cannot be launched.
         fatal = launch_rules()
         result = []
         for finding, is_new in zip(findings, new, strict=True):
@@ -245,7 +248,7 @@ class Gate:
     def _allow(
         self, subject: CheckSubject, findings: Sequence[Finding], used: set[int]
     ) -> tuple[list[Finding], list[Suppressed]]:
-        """Split findings into those that are kept and those covered by a valid allowance."""
+        """Split findings into those that count and those that a valid allowance covers."""
         counts = Counter(f.rule for f in findings)
         kept: list[Finding] = []
         allowed: list[Suppressed] = []
@@ -268,7 +271,7 @@ class Gate:
 
 
 def _excused_launches(subjects: Sequence[CheckSubject], held: Sequence[_Against]) -> set[int]:
-    """Return the positions of launches whose call as a whole is not slower.
+    """Return the positions of launches that belong to a call of several launches whose total time did not grow.
 
     Such a launch may be slower itself, because work can move from one launch of a call to another.
     """
@@ -307,7 +310,7 @@ _COST_WORDS = {
 
 
 def _costs_compared(subjects: Sequence[CheckSubject], held: Sequence[_Against]) -> Iterator[str]:
-    """Yield for each cost metric in how many checks it was compared, as a phrase for the verdict."""
+    """Yield a phrase for the verdict for each cost metric: in how many checks it was compared."""
     counts: Counter[str] = Counter()
     for subject, against in zip(subjects, held, strict=True):
         if isinstance(against.state, BaselineEntry) and subject.problem is None:
@@ -344,7 +347,7 @@ def _covers(allowance: Allowance, subject: CheckSubject, finding: Finding, count
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Drop "worse than the baseline" findings of metrics that already exceed their budget."""
+    """Drop findings that a metric is worse than in the baseline if another finding says that it exceeds its budget."""
     over = {f.evidence["metric"] for f in findings if f.rule == OVER_BUDGET.id}
     return [f for f in findings if f.rule != WORSE.id or f.evidence.get("metric") not in over]
 

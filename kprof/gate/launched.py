@@ -1,4 +1,4 @@
-"""Check the kernels of one recording against a budget, for tests."""
+"""Compare the kernels of one recording with a budget, for tests."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ def reports(capture: "Capture") -> "list[KernelReport]":
 
 
 def broken(capture: "Capture", budget: Budget) -> Iterator[str]:
-    """Yield one sentence per problem of the launched kernels: over budget, over a hardware limit, or not known."""
+    """Yield one sentence per problem of the launched kernels: over budget, over a hardware limit, or unknown value."""
     from kprof.targets.captured import loaded
     from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
@@ -63,7 +63,7 @@ def broken(capture: "Capture", budget: Budget) -> Iterator[str]:
         where = f"{kernel.name} on {kernel.arch}"
         try:
             code = loaded(kernel)
-            # A prediction takes longer than the rest of the analysis, so it is made only if the time is limited.
+            # A prediction takes longer than the rest of the analysis, so predict only if the budget limits the time.
             report = analyze(code) if budget.max_time_us is None else with_time(analyze(code), code)
         except KprofError as error:
             yield f"{where}: {error}"

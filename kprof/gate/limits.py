@@ -32,7 +32,7 @@ from kprof_analyzers.rules import known_rules
 
 
 def over_budget(subject: CheckSubject, budget: Budget) -> Iterator[Finding]:
-    """Yield a finding for each limit that is exceeded, and for each that cannot be checked."""
+    """Yield a finding for each limit of a budget that is exceeded or that cannot be checked."""
     metrics = subject.metrics()
     for limit_name in budget.__struct_fields__:
         limit = getattr(budget, limit_name)
@@ -76,7 +76,7 @@ def cannot_launch(subject: CheckSubject, state: BaselineEntry | None = None, cha
 
 
 def refused(subject: CheckSubject, reason: str) -> Finding:
-    """Return the finding for a kernel that the compiler rejects."""
+    """Return the finding that the compiler rejects a kernel."""
     return Finding(
         rule=DOES_NOT_COMPILE.id,
         name=DOES_NOT_COMPILE.name,
@@ -96,7 +96,7 @@ def worse(
         subject: the current kernel.
         state: the kernel's entry in the baseline, or the nearest entry.
         watch: metrics to compare.
-        skip: metrics that must not be compared here.
+        skip: metrics that must not be compared.
         change: the knobs that differ from that entry.
     """
     if "time_us" in watch and "time_us" not in skip:
@@ -114,9 +114,9 @@ def worse(
 
 
 def compared_cost(subject: CheckSubject, state: BaselineEntry) -> tuple[str, float, float] | None:
-    """Return the best cost that both sides have, as metric, current and baseline value; ``None`` if there is none.
+    """Return the best cost metric that both sides have, with its current and baseline value; ``None`` if there is none.
 
-    Times of two products are not comparable; the instructions that a wavefront executes are.
+    Times of two products are not comparable, but the numbers of instructions that a wavefront executes are.
     """
     metrics = subject.metrics()
     same_product = state.product == product_of(subject)
@@ -136,8 +136,8 @@ def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Ite
         if had:
             yield cannot_tell(subject, f"{had[0]} is not known now, so it cannot be compared", what=had[0])
         elif has:
-            # The baseline has no cost, for example from an older kprof. Without a finding, a slowdown would go
-            # unnoticed.
+            # The baseline contains no cost, for example because an older kprof wrote it. Without this finding, a
+            # slowdown would go unnoticed.
             reason = f"{has[0]} is not known in the baseline, so it cannot be compared"
             yield cannot_tell(subject, f"{reason} (kprof check --update-baseline)", what=has[0])
         return
@@ -146,7 +146,7 @@ def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Ite
         now, before = metrics[metric], state.metrics.get(metric)
         gain = predicted_gain(now, before, subject.report.arch) if now and before else None
         if now and before and gain is not None and gain.speedup < 1 and gain.told_apart:
-            # One finding is enough: the other counts would describe the same extra work.
+            # One finding is enough, because the other counts describe the same additional work.
             yield _worse(subject, metric, now, before, change)
             return
 
@@ -165,7 +165,7 @@ def cannot_tell(subject: CheckSubject, reason: str, what: str = "") -> Finding:
 
 
 def place_of(subject: CheckSubject, metric: str) -> Location | UnsetType:
-    """Return the source line that explains a metric best, else the line of the kernel."""
+    """Return the source line that explains a metric best; if there is none, the line of the kernel."""
     report = subject.report
     known = [*report.findings, *(silent.finding for silent in report.suppressed)]
     explaining = _explaining(metric)
@@ -179,7 +179,7 @@ def _explaining(metric: str) -> set[str]:
 
 
 def _worse(subject: CheckSubject, metric: str, now: float, before: float, change: str) -> Finding:
-    """Return the finding for a worse metric; knobs that differ from the compared entry come first in its message."""
+    """Return the finding for a worse metric; its message begins with the knobs that differ from the compared entry."""
     text = f"{in_words(metric, now)}, the baseline has {number_of(metric, before)}"
     if metric in (*COSTS, *WORK):
         text = f"{text}: {now / before:.3g} times as much"

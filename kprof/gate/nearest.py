@@ -1,4 +1,4 @@
-"""Find the baseline entry that a kernel with changed knobs is best compared with."""
+"""Find the baseline entry with which a kernel with changed knobs is compared."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ class Near:
 
     Attributes:
         state: the entry.
-        change: the knobs that differ: ``BK 32 → 256, num_warps 4 → 8``.
+        change: the knobs that differ, as text: ``BK 32 → 256, num_warps 4 → 8``.
         specialization: specialisation of the entry.
     """
 
@@ -32,7 +32,8 @@ def nearest(baseline: Baseline, subject: CheckSubject, taken: Collection[str] = 
     Args:
         baseline: the accepted state.
         subject: the current kernel.
-        taken: specialisations of this kernel that still exist and are compared with their own entries.
+        taken: specialisations of this kernel that are not available, because they still exist and are compared with
+            their own entries.
     """
     knobs, found = subject.knobs, []
     for specialization, archs in baseline.kernels.get(subject.kernel, {}).items():
@@ -47,14 +48,14 @@ def nearest(baseline: Baseline, subject: CheckSubject, taken: Collection[str] = 
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the knobs with different values, as old and new value; ``None`` if a side does not have the knob."""
+    """Return the old and the new value of each knob that differs; ``None`` for a side without the knob."""
     names = [*after, *(name for name in before if name not in after)]
     pairs = {name: (before.get(name), after.get(name)) for name in names}
     return {name: (old, new) for name, (old, new) in pairs.items() if old != new}
 
 
 def _distance(before: Any, after: Any) -> float:
-    """Return the distance of two values of a knob: number of doublings between numbers, a large value otherwise."""
+    """Return the distance of two knob values: for numbers the number of doublings between them, else a large value."""
     if all(isinstance(value, int | float) and value > 0 for value in (before, after)):
         return abs(math.log2(after / before))
     return 8.0

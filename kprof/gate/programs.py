@@ -1,4 +1,4 @@
-"""Programs of ``[[tool.kprof.program]]``: the check records them, and again only if one of their files has changed."""
+"""Record the programs of ``[[tool.kprof.program]]`` for a check, and again only if one of their files has changed."""
 
 import os
 import re
@@ -24,7 +24,7 @@ from kprof.hardware.machine import load_gpu
 
 _STDERR = 2
 _CONTENT = ".content"
-"""File beside a capture in the cache, with the hash of the capture's content."""
+"""Name of a file in a cached capture, with the hash of the capture's content."""
 
 _OF_THE_RUN = re.compile(
     r"(GITHUB|CI|GITLAB|RUNNER|ACTIONS|AGENT|JENKINS|KPROF|PRE_COMMIT|PYTEST|SSH|XDG|DBUS|LC|LESS|TERM)_\w*"
@@ -32,7 +32,7 @@ _OF_THE_RUN = re.compile(
     r"|BUILD_(ID|NUMBER|URL|TAG|DISPLAY_NAME|(BUILD|SOURCE|REPOSITORY|REASON|REQUESTED|QUEUED|DEFINITION|STAGING)\w*)"
     r"|CI|_|HOSTNAME|LANG|LS_COLORS|OLDPWD|PWD|SHLVL|TERM|COLUMNS|LINES|TMPDIR|INVOCATION_ID|JOURNAL_STREAM|NO_COLOR"
 )
-"""Variables that differ between two jobs with the same work, or that only affect printing."""
+"""Matches environment variables that differ between CI jobs with the same work, or that only affect printing."""
 
 _DISTRIBUTIONS = ("triton", "torch", "pytorch-triton-rocm")
 
@@ -50,8 +50,8 @@ def recorded(program: GateProgram, gpus: Sequence[str], folder: Path, jobs: int 
     for gpu in gpus:
         try:
             for one in captured(entry, str(capture_of(program, gpu, folder, jobs)), [gpu]):
-                # Inputs that a movable capture cannot compare are compared here before the cached capture is used
-                # again.
+                # Drop the remark on inputs that a capture cannot compare, because :func:`_fresh` compares them before
+                # it reuses the capture.
                 yield replace(one, left_out="")
         except KprofError as error:
             yield failed(entry, load_gpu(gpu)[0].name, str(error), None)
@@ -84,7 +84,7 @@ def _record(program: GateProgram, gpu: str, folder: Path, jobs: int, output: Pat
     first, *others = program.command
     command = [sys.executable if first in {"python", "python3"} else first, *others]
     options = RecordOptions(gpu, output, jobs=jobs, execute=False, folder=folder)
-    # The program's output must not get into a document on standard output.
+    # Redirect the program's output, because standard output may receive a document.
     ended = run(prepare(options, command), command, folder=folder, stdout=_STDERR)
     ended.obey()
     name = program.entry().target
@@ -98,7 +98,7 @@ def _record(program: GateProgram, gpu: str, folder: Path, jobs: int, output: Pat
 
 
 def _fresh(place: Path, root: Path) -> bool:
-    """Return whether a complete and unmodified capture exists whose program's files have not changed."""
+    """Return whether a cached capture is complete and unmodified, and its program's files have not changed."""
     try:
         if not is_capture(place) or not location.trusted(place.stat()):
             return False
@@ -113,7 +113,7 @@ def _fresh(place: Path, root: Path) -> bool:
 
 
 def _key(program: GateProgram, gpu: str, folder: Path) -> str:
-    """Return a hash of everything that a recording depends on besides the program's own files."""
+    """Return a hash of everything that a recording depends on except the program's own files."""
     root = root_of(folder)
     where = [str(root), folder.relative_to(root).as_posix()]
     return derived_key(program.command, gpu, where, _versions(), _installed(), _environment(os.environ))[:32]
@@ -125,7 +125,7 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _installed() -> list[list[str]]:
-    """Return every installed distribution with the hash of its RECORD file, which contains its files' hashes."""
+    """Return every installed distribution with the hash of its RECORD file, which lists the hashes of its files."""
     places = dict.fromkeys(path for path in sys.path if path.endswith("-packages"))
     lists = sorted(path for place in places for path in Path(place).glob("*.dist-info/RECORD"))
     return [[path.parent.name, digest(path) or ""] for path in lists]

@@ -7,10 +7,10 @@ from kprof.findings import Finding, Severity
 from kprof.output.quantities import duration, three_digits
 
 MARK = "gate"
-"""Key in a finding's evidence for the gate's decision: one of the values below."""
+"""Key in a finding's evidence under which the gate stores its decision: one of the values below."""
 
 BLOCK = "block"
-"""Key in a finding's evidence for configuration lines that would make the check possible."""
+"""Key in a finding's evidence for configuration lines that the user can add to make the check possible."""
 
 FAILS = "fails"
 ALLOWED = "allowance"
@@ -77,16 +77,16 @@ STALE = GateRule(
 )
 GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE, STALE)
 FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})
-"""Rules that fail regardless of the baseline; shown first."""
+"""Rules whose findings fail regardless of the baseline. They are shown first."""
 
 Metric = Literal[
     "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd",
     "time_us", "cycles_per_element", "executed_instructions", "executed_bytes", "executed_matrix", "code_instructions",
 ]  # fmt: skip
 COSTS: tuple[Metric, ...] = ("time_us", "cycles_per_element", "executed_instructions")
-"""Metrics for the cost of a launch, the best one first; the first one that both sides have is compared."""
+"""Metrics for the cost of a launch, the best one first. The first metric that both sides have is compared."""
 WORK: tuple[Metric, ...] = ("executed_instructions", "executed_bytes", "executed_matrix")
-"""Work of a wavefront; if no time is known, all of these metrics are compared."""
+"""Metrics for the work of a wavefront. If no time is known, all of them are compared."""
 
 METRIC_WORDS = {
     "time_us": "predicted",

@@ -1,4 +1,4 @@
-"""A check of the gate: one compiled kernel of one configuration entry, or the reason why it is missing."""
+"""A check of the gate: a compiled kernel of a configuration entry, or the reason why the kernel is missing."""
 
 import hashlib
 import json
@@ -17,10 +17,10 @@ from kprof.gate.config import METRICS, KernelEntry
 from kprof.gate.rules import COSTS, WORK
 
 COMPILER_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
-"""Stages of the compiler: a failure in one of them is the compiler's own error."""
+"""Stages of the compiler: a failure in one of them is an error of the compiler itself."""
 _LABEL = 120
 _HASHED = re.compile(r"[0-9a-f]{32}|[A-Z2-7]{32}|[a-z2-7]{32}")
-"""Names of folders in a compiler's cache, which are hashes that change with the program."""
+"""Matches names of folders in a compiler's cache, which are hashes that change with the program."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,19 @@ class CheckSubject:
 
     Attributes:
         entry: the configuration entry that requests the check.
-        report: the analysed kernel; without facts when ``problem`` is set.
-        case: the kernel's case, when one was named.
+        report: the analysed kernel; it contains no facts if ``problem`` is set.
+        case: the kernel's case, if one was named.
         problem: why the kernel could not be compiled or read.
         refused: True if ``problem`` is an error of the compiler itself, which occurs on every machine.
-        stale: True if ``problem`` is that the sources have changed since the recording.
-        optional: True for one of several configurations of an autotuner, which skips those that cannot be launched.
-        file: file in a directory that contains the kernel, to distinguish kernels of the same name and specialisation.
-            Code that was compiled elsewhere does not contain its constexprs.
-        number: position among kernels that the file does not distinguish either, the best first.
+        stale: True if ``problem`` says that the sources have changed since the recording.
+        optional: True for one of several configurations of an autotuner, because an autotuner skips configurations that
+            cannot be launched.
+        file: for a directory, the file that contains the kernel. It distinguishes kernels of the same name and
+            specialisation, because code that was compiled elsewhere does not contain its constexprs.
+        number: position among kernels that even the file does not distinguish, the best first.
         recorded: ``DIR::ID`` of a kernel of a capture; else empty.
-        block: configuration lines that would make this check possible; empty if not known.
-        left_out: description of other content of the target that is not checked or cannot be distinguished.
+        block: configuration lines that the user can add to make this check possible; empty if not known.
+        left_out: description of other parts of the target that are not checked or cannot be distinguished.
     """
 
     entry: KernelEntry
@@ -81,7 +82,7 @@ class CheckSubject:
 
     @property
     def types(self) -> dict[str, str]:
-        """Argument name to its type, as compiled."""
+        """Types of the compiled kernel's arguments, by name."""
         spec = self.report.specialization
         return {} if spec is UNSET else dict(spec.signature)
 
@@ -143,8 +144,8 @@ def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
     """Distinguish kernels of one entry that have the same name and specialisation; the order is kept.
 
     Compiled files contain neither constexprs nor types, so the file's name has to distinguish them. A compiler's cache
-    names folders by a hash of the compiled program. For kernels there, the n-th best is compared with the n-th best, so
-    that none can hide behind another; a remark in ``left_out`` says so.
+    names folders by a hash of the compiled program. Therefore the n-th best kernel in such folders is compared with the
+    n-th best one of the baseline, so that none can hide behind another; a remark in ``left_out`` says so.
     """
     found = list(subjects)
     for group in _of_one_name(found):
@@ -180,17 +181,17 @@ def _badness(subject: CheckSubject) -> tuple[list[float], list[str]]:
 def failed(
     entry: KernelEntry, arch: str, why: str, source: Location | None, *, case: str | None = None
 ) -> CheckSubject:
-    """Return a check that could not be made.
+    """Return a check for a kernel that could not be compiled or read.
 
     Args:
         entry: the configuration entry that requests the check.
         arch: architecture of the check.
         why: the reason.
         source: source line that the reason is about, if known.
-        case: the kernel's case, when one was named.
+        case: the kernel's case, if one was named.
     """
     name = entry.target if case is None else f"{entry.target} {case}"
-    # An error's hint is on a separate line.
+    # The lines after the first one are the error's hints.
     first, *hints = [" ".join(line.split()) for line in why.splitlines() if line.strip()] or [""]
     reason = " ".join([first, *([f"({' '.join(hints).rstrip('.')})"] if hints else [])])
     return CheckSubject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)

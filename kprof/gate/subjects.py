@@ -52,7 +52,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
 
     Args:
         config: the configuration.
-        folder: folder that its paths are relative to.
+        folder: folder to which the configuration's paths are relative.
         jobs: number of worker processes, 0 for one per core.
         archs: architectures to check; empty for all that the configuration names.
 
@@ -68,7 +68,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     planned: list[tuple[int, _Planned]] = []
 
     def compiles() -> Iterator[TargetJob]:
-        """Yield the compiles entry by entry; later entries are planned while workers compile the earlier ones."""
+        """Yield the compiles entry by entry, so that later entries are planned while workers compile earlier ones."""
         for entry, gpus in chosen:
             for step in _steps(entry, gpus, folder) if gpus else ():
                 if isinstance(step, _Planned):
@@ -95,7 +95,10 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
 
 
 def none_of_them(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
-    """Return the checks; if every configuration of an autotuner is unusable, none of them stays optional."""
+    """Return the checks.
+
+    If every configuration of an autotuner is unusable, the checks of none of them stay optional.
+    """
     groups: dict[tuple[int, str | None, str], list[bool]] = {}
     for one in subjects:
         unusable = one.refused or any(cannot_launch(replace(one, optional=False)))
@@ -107,7 +110,7 @@ def none_of_them(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
 
 
 def vanished(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
-    """Return an undetermined check for each kernel that is in the baseline but absent from this run."""
+    """Return an undetermined check for each kernel that is in the baseline but not in this run."""
     here = {(subject.kernel, subject.report.arch) for subject in subjects}
     why = "the baseline has this kernel, but it no longer exists; if that is intended: kprof check --update-baseline"
     lost = dict.fromkeys((kernel, arch) for kernel, _, arch in gone(baseline, subjects) if (kernel, arch) not in here)
@@ -126,10 +129,11 @@ def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) ->
 
 
 def _gpus(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """Return each requested architecture once, by its product if one is named.
+    """Return each requested architecture once, as a product if one is named.
 
     Raises:
-        KprofError: two products of one architecture are named; their code and therefore their checks would be the same.
+        KprofError: two products of one architecture are named, although their code and therefore their checks would be
+            the same.
     """
     found: dict[str, str] = {}
     for name in names:
@@ -162,14 +166,15 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
             except KprofError as error:
                 yield failed(entry, machine.name, str(error), _source(target, error), case=case)
                 continue
-            # An autotuner skips a configuration that cannot be launched, but a call needs each of its launches.
+            # Only configurations of an autotuner are optional: it skips those that cannot be launched, but a call needs
+            # each of its launches.
             several = entry.all_configs and len(found) > 1
             for job in found:
                 yield _step(_Planned(entry, case, replace(job, product=product), optional=several))
 
 
 def _step(planned: _Planned) -> CheckSubject | _Planned:
-    """Return the planned compile, or for an autotuned function the check of its modelled best configuration."""
+    """Return the planned compile; for an autotuned function, the check of the best configuration by the model."""
     from kprof_analyzers.report_cache import judged_listed
 
     if not planned.job.listed:
@@ -181,8 +186,8 @@ def _step(planned: _Planned) -> CheckSubject | _Planned:
 
 
 def _without_launch(entry: KernelEntry, arch: str, error: UnknownLaunchError, folder: Path) -> CheckSubject:
-    """Return the check of a function without launch information, with lines for the configuration."""
-    # In pyproject.toml all tables are below tool.kprof.
+    """Return the check of a function without launch information, with configuration lines that can describe it."""
+    # In pyproject.toml, unlike kprof.toml, all tables are below tool.kprof.
     plain = (folder / "kprof.toml").exists()
     table = "" if plain else "tool.kprof."
     file = "kprof.toml" if plain else "pyproject.toml"
@@ -220,7 +225,7 @@ def entry_options(entry: KernelEntry, case: str | None) -> CompileOptions:
 
 
 def located(target: str, folder: Path) -> str:
-    """Return a target with its file relative to the configuration's folder."""
+    """Resolve a target's file, which is relative to the configuration's folder."""
     file, colons, function = target.partition("::")
     path = folder / file
     is_file = path.exists() or Path(file).suffix or "/" in file
@@ -228,7 +233,7 @@ def located(target: str, folder: Path) -> str:
 
 
 def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
-    """Yield checks of already compiled kernels; requested architectures that are missing cannot be determined."""
+    """Yield checks of compiled kernels, and an undetermined check for each requested architecture without a kernel."""
     place = Location(file=target, line=1)
     missing = {load_gpu(name)[0].name: None for name in gpus}
     first = next(iter(missing))
@@ -250,7 +255,7 @@ def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Chec
 
 
 def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
-    """Yield every kernel of a file or a directory; the last one carries the remark about what was skipped."""
+    """Yield a check for every kernel of a file or a directory; the last one has a remark on skipped files."""
     from kprof_analyzers.pipeline import analyze
 
     others: list[str] = []
@@ -260,7 +265,7 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
             yield last
         report = analyze(kernel)
         if report.source is UNSET:
-            # Kernels of a folder are located in their own file.
+            # A kernel of a folder is located in its own file, not in the folder.
             file = target if kernel.file is None else str(Path(target) / kernel.file)
             report = msgspec.structs.replace(report, source=Location(file=file, line=1))
         last = CheckSubject(entry, report)
@@ -279,7 +284,7 @@ def _lost(step: _Planned, outcome: "CompileOutcome") -> CheckSubject:
     error = KprofError(outcome.error or outcome.status, path=outcome.path, place=outcome.place, hint=outcome.hint)
     refused = outcome.status == "failed" and outcome.stage in COMPILER_STAGES
     source = _source(job.request.path, error)
-    # The line of a compile error is the location of the finding, so it is not repeated in the text.
+    # The finding's location is already the line of the compile error, so the text does not repeat it.
     why = str(KprofError(error.message, hint=error.hint)) if refused and source is not None else str(error)
     subject = failed(step.entry, job.machine.name, why, source, case=step.case)
     report = msgspec.structs.replace(subject.report, name=job.name, specialization=specialization_of(job.request))

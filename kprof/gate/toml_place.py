@@ -15,7 +15,7 @@ Keys = tuple[str | int, ...]
 
 
 def line_of(text: str, keys: Keys) -> int | None:
-    """Return the 1-based line of a key, or of its nearest parent table that has a line; ``None`` if neither exists.
+    """Return the 1-based line of a key, else of the nearest enclosing table that has a line; ``None`` if none has.
 
     Args:
         text: the TOML text.
@@ -66,7 +66,7 @@ def _names(text: str) -> list[str]:
 
 
 def _numbered(names: list[str], seen: Counter[Keys], *, array: bool) -> Keys:
-    """Return a header's names with the index of the current element after each array of tables."""
+    """Return the names in a table's header, with the current element's index after the name of each array of tables."""
     result: Keys = ()
     for position, name in enumerate(names):
         result = (*result, name)

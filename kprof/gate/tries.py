@@ -1,4 +1,4 @@
-"""Compile a failing kernel with other knobs, in a way that depends on the kind of check."""
+"""Compile a failing kernel with other knobs. How other knobs are chosen depends on the kind of check."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -29,13 +29,14 @@ class Tries:
     """Compiled changes of a kernel's knobs, produced on demand.
 
     Attributes:
-        found: changes with the kernel's report after them, the best or the smallest change first.
+        found: pairs of a change and the kernel's report with the change, the best or the smallest change first.
         tried: number of changes compiled so far.
         left: number of changes not compiled yet.
         files: files that may contain the lines that set the knobs.
-        how: which changes a recorded kernel allows, in words; set once the first change was tried.
+        how: which changes a recorded kernel allows, in words; set when the first change is tried.
         last_us: predicted time of the latest change in ``found``, in microseconds; ``None`` if not known.
-        start_us: returns the predicted time of the failing kernel in microseconds; ``None`` if not known.
+        start_us: function that returns the predicted time of the failing kernel in microseconds, or ``None`` if not
+            known.
     """
 
     found: Iterable[Found] = ()
@@ -56,8 +57,9 @@ def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0
     """Compile other knobs for a check's kernel.
 
     A kernel with cases is searched by predicted time. For a kernel with a signature, tiles and compiler options are
-    changed, the smallest change first. The same applies to a recorded kernel whose program is available and repeats the
-    launch. For other recorded kernels only compiler options can change, because the tiles are fixed in the TTIR.
+    changed, beginning with the smallest change. The same applies to a recorded kernel if its program is available and
+    can repeat the launch. For other recorded kernels, only compiler options can change, because the recorded TTIR
+    contains the tiles.
 
     Args:
         subject: the failing kernel.
@@ -93,7 +95,7 @@ def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0
 
 
 def _configuration(subject: CheckSubject, spec: "Kernel") -> dict[str, Any]:
-    """Return the knobs that the entry sets; with several configurations, those of this check."""
+    """Return the knobs that the entry sets; if it has several configurations, those of the check's configuration."""
     from kprof.importing.functions import unwrap
 
     entry = subject.entry
@@ -139,7 +141,7 @@ def _changed(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", d
     known = {name: value for name, value in subject.knobs.items() if name in {"num_warps", "num_stages"}}
     waiting = list(neighbours(spec, {}, {**known, **chosen}, machine, _rules(subject), version=installed().numbers))
     made = Tries(left=len(waiting))
-    # Constexprs are varied as knobs here; if they were also passed as constexprs, they would stay fixed.
+    # Pass constexprs as knobs, which vary. If they were also passed as constexprs, they would stay fixed.
     own = replace(options, constexpr={})
     made.found = _counted(compile_changes(spec, machine, own, chosen, waiting, deadline=deadline, in_order=True), made)
     return made

@@ -1,4 +1,4 @@
-"""Describe what a passing check did not cover, for the verdict."""
+"""Describe, for the verdict, what a successful check did not cover."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -22,7 +22,7 @@ def unlooked(
     kernels: Sequence[KernelReport],
     unused: int,
 ) -> Iterator[str]:
-    """Yield phrases about what the verdict does not cover, including architectures of the baseline without checks.
+    """Yield phrases about what the verdict does not cover, such as architectures in the baseline without checks.
 
     Args:
         config: the configuration.
@@ -52,12 +52,12 @@ def unlooked(
 
 
 def ignored(compared: Iterable[tuple[CheckSubject, BaselineEntry | None]]) -> list[str]:
-    """Return a phrase with the number of ignore comments that silence findings, and how many are new.
+    """Return a phrase with the number of ignore comments that silence findings, and the number of new ones among them.
 
     Args:
         compared: each check with its entry in the baseline, or None without an entry.
     """
-    # The same comment silences the finding in every configuration and architecture.
+    # Count each comment once, although it silences the finding in every configuration and architecture.
     places: dict[object, bool] = {}
     unrecorded = False
     for subject, state in compared:
@@ -80,7 +80,7 @@ def ignored(compared: Iterable[tuple[CheckSubject, BaselineEntry | None]]) -> li
 
 
 def _other_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iterator[str]:
-    """Yield a phrase about architectures and compilers of the baseline that this run did not check."""
+    """Yield a phrase about architectures and compilers in the baseline that this run did not check."""
     here = {subject.report.arch for subject in subjects}
     states = [state for specs in baseline.kernels.values() for archs in specs.values() for state in archs.items()]
     others = {arch for arch, _ in states} - here
@@ -116,7 +116,8 @@ def _names(archs: Sequence[str]) -> set[str]:
 def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
     """Yield a phrase about compiler switches of this process, which the baseline does not record."""
     here = environment.relevant({})
-    # Switches do not affect code that was compiled elsewhere, and programs are recorded again when switches change.
+    # Only kernels compiled in this run count: switches do not affect other compiled code, and programs are recorded
+    # again if switches change.
     compiled = [s for s in subjects if s.report.specialization is not UNSET and not s.recorded]
     names = sorted({name for s in compiled for name in here if name not in s.entry.env})
     if names:
@@ -124,7 +125,7 @@ def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
 
 
 def unknown(config: Config, baseline: Baseline | None, subjects: Sequence[CheckSubject]) -> list[str]:
-    """Return a phrase about watched metrics that neither the baseline nor this run knows; empty if there are none."""
+    """Return a phrase about watched metrics that are unknown in the baseline and in this run, if there are any."""
     if baseline is None:
         return []
     lost: set[str] = set()
@@ -134,6 +135,6 @@ def unknown(config: Config, baseline: Baseline | None, subjects: Sequence[CheckS
             lost |= {
                 name for name, value in subject.metrics().items() if value is None and state.metrics.get(name) is None
             }
-    # The compared cost metric is described separately.
+    # Cost metrics are left out, because another phrase describes which of them was compared.
     names = [metric for metric in config.watch if metric in lost and metric not in COSTS]
     return [f"not known here or in the baseline: {', '.join(names)}"] if names else []

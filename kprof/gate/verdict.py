@@ -1,4 +1,4 @@
-"""The verdict line: what fails or cannot be determined, with the first reason, and what was not checked."""
+"""The verdict in one line: failed and undetermined checks, the most severe reason, and what was not checked."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from kprof.gate.rules import FAILS, FATAL, MARK, STALE, UNKNOWN
 from kprof.output.quantities import plural
 
 _REASON = 300
-"""Maximum length of a reason in the verdict, which is one line."""
+"""Maximum length of a reason, because the verdict is one line."""
 
 
 def verdict(
@@ -22,7 +22,7 @@ def verdict(
     Args:
         kernels: the judged reports.
         compared: whether there is a baseline.
-        nearest: number of kernels compared with a baseline entry of other knobs.
+        nearest: number of kernels that were compared with a baseline entry that has other knobs.
         left_out: phrases about what was not checked because it was not requested.
     """
     marks = [{f.evidence.get(MARK) for f in kernel.findings} for kernel in kernels]
@@ -48,7 +48,7 @@ def verdict(
 
 
 def not_run(kernels: Sequence[KernelReport]) -> list[str]:
-    """Return a note for each reason why rules could not run, with the rules and the number of checks."""
+    """Return a note for each reason why rules could not be checked, with the rules and the number of checks."""
     reasons: dict[str, dict[str, None]] = {}
     checks: Counter[str] = Counter()
     for kernel in kernels:
@@ -63,7 +63,7 @@ def not_run(kernels: Sequence[KernelReport]) -> list[str]:
 
 
 def _why(kernels: Sequence[KernelReport], mark: str) -> str:
-    """Return the most severe reason and its kernel."""
+    """Return the most severe reason for a decision, and its kernel."""
     found = [
         (kernel, finding) for kernel in kernels for finding in kernel.findings if finding.evidence.get(MARK) == mark
     ]
@@ -76,7 +76,8 @@ def _why(kernels: Sequence[KernelReport], mark: str) -> str:
 
 def _rank(finding: Finding) -> tuple[bool, int, int]:
     metric = finding.evidence.get("metric")
-    # A kernel that was not analysed or compared explains unknown metrics, so it ranks before them.
+    # That a kernel was not analysed or compared explains why metrics are unknown, so such findings rank before unknown
+    # metrics.
     other = -1 if finding.evidence.get(MARK) == UNKNOWN else len(METRICS)
     place = METRICS.index(metric) if metric in METRICS else other
     return finding.rule not in FATAL and finding.rule != STALE.id, -finding.severity.rank, place

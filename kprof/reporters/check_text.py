@@ -32,7 +32,7 @@ class CheckTextReporter:
         self._width = width
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         found = items(report)
         shown = [item for item in found if fails(item.finding) or unknown(item.finding)]
         others = [item for item in found if not fails(item.finding) and not unknown(item.finding)]

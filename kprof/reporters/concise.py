@@ -16,7 +16,7 @@ class _Concise(Format):
     option = "none"
 
     def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         lines = []
         for item in items(document):
             place = item.location

@@ -57,7 +57,7 @@ class _Csv(Format):
     documents = ("bench", "counters-diff", "occupancy", *_LISTED)
 
     def render(self, document: Any, request: ReportRequest) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         if request.kind == "counters-diff":
             rows, columns = list(counter_rows(document)), list(COUNTER_COLUMNS)
         elif request.kind == "occupancy":

@@ -24,7 +24,7 @@ class GitHubReporter:
     """Reporter that writes the worst findings of each severity; the last annotation counts omitted findings."""
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         found = items(report)
         lines: list[str] = []
         for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
@@ -72,7 +72,7 @@ class _GitHub(Format):
     commands = True
 
     def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         return GitHubReporter().render(document)
 
     def finish(self, document: Report, request: ReportRequest) -> None:  # noqa: ARG002 - all of them are reported alike

@@ -18,7 +18,7 @@ class GitLabReporter:
     """
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         issues = [issue for item in items(report) if (issue := _issue(item)) is not None]
         return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
 
@@ -47,7 +47,7 @@ class _GitLab(Format):
     from_root = True
 
     def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         return GitLabReporter().render(document)
 
 

@@ -63,7 +63,7 @@ class _Json(Format):
         return isinstance(document, Report)
 
     def render(self, document: Any, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         return encoded(document)
 
 

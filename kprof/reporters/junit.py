@@ -18,7 +18,7 @@ class JUnitReporter:
     """Reporter that writes failing checks as failures, and undetermined ones as errors."""
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         from xml.etree import ElementTree as ET  # written, never read
 
         found = items(report)
@@ -84,7 +84,7 @@ class _JUnit(Format):
     from_root = True
 
     def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         return JUnitReporter().render(document)
 
 

@@ -29,7 +29,7 @@ class MarkdownReporter:
         self._limit = limit
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         found = items(report)
         failing = [item for item in found if fails(item.finding)]
         unsure = [item for item in found if unknown(item.finding)]
@@ -185,7 +185,7 @@ class _Markdown(Format):
     from_root = True
 
     def render(self, document: Any, request: ReportRequest) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         if request.kind == "diff":
             from kprof.reporters.diff_markdown import render
 

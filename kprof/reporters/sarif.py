@@ -35,7 +35,7 @@ class SarifReporter:
         self._suppressed = suppressed
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         found = items(report, suppressed=self._suppressed)
         names = archs(report) or ["none"]
         runs = [self._run(report, arch, [i for i in found if i.kernel.arch == arch]) for arch in names[:MAX_RUNS]]
@@ -171,7 +171,7 @@ class _Sarif(Format):
     flags: ClassVar[Mapping[str, str]] = {"suppressed": "Also write what is silenced, as suppressed results."}
 
     def render(self, document: Report, request: ReportRequest) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         from kprof.reporters.rule_list import all_rules
 
         return SarifReporter(all_rules(), suppressed="suppressed" in request.flags).render(document)

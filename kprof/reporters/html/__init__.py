@@ -44,7 +44,7 @@ class HtmlReporter:
         self._limit = limit
 
     def render(self, report: "Report") -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         from markupsafe import Markup
 
         # Import this on use, because every command that can write a page loads this file.
@@ -124,7 +124,7 @@ class _Html(Format):
     documents = ("report", "check", "diff")
 
     def render(self, document: Any, request: ReportRequest) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
+        """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""
         if request.kind == "diff":
             from kprof.reporters.html.comparison import diff_page
 

@@ -12,7 +12,7 @@ def page(
     sections: Sequence[tuple[str, Sequence[Grid]]],
     pictures: Sequence[str],
 ) -> str:
-    """Return the page.
+    """Return a page with the tables and pictures of a view's result.
 
     Args:
         summary: the verdict.
