@@ -83,7 +83,7 @@ class KernelFacts:
         history: the compiler passes, which can be queried for single lines; ``None`` when they were not recorded.
         resources, occupancy, loops: as in :class:`kprof.document.KernelReport`.
         triton: version of Triton that compiled the kernel.
-        prediction: result of the performance model, for analyzers that run after it; ``None`` for all others.
+        prediction: result of the performance model; ``None`` for analyzers that run before it.
     """
 
     name: str
@@ -153,7 +153,8 @@ class ModelChange:
         num_warps: wavefronts per workgroup.
         workgroups_per_cu: workgroups that a CU holds.
         idle_share: share of the CUs that are idle and are assumed to take over work of the others.
-        at_most: True if the change removes more time than any repair can save, so the result is an upper bound.
+        at_most: True if the change removes more time than any repair can save, so that the predicted gain is an upper
+            bound.
     """
 
     gone: tuple[int, ...] = ()

@@ -143,7 +143,7 @@ def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[
         OSError: the program does not exist or cannot be run.
         subprocess.TimeoutExpired: the program took longer than ``timeout`` and was ended.
     """
-    # The calling thread may be any thread here, because it waits for the program and cannot end first.
+    # The calling thread may be any thread, because it waits for the program and therefore cannot end before it.
     return subprocess.run(list(command), preexec_fn=tied_to(os.getpid()), **options)  # noqa: PLW1510 - the caller's check
 
 

@@ -135,7 +135,7 @@ class CurveStep:
 
 @dataclass(frozen=True)
 class Curve:
-    """Occupancy as a function of one resource, with the kernel's amounts of all others.
+    """Occupancy as a function of one resource; of all other resources, the kernel's amounts are assumed.
 
     Attributes:
         resource: ``vgpr`` (registers per lane) or ``lds`` (bytes per workgroup).

@@ -402,7 +402,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         compiler: identification of the compiler, if it was not Triton.
         specialization: signature, constants and options of the compile.
         launch: ``{"grid": [x, y, z]}`` and other known properties of the launch.
-        job: name of the call that makes this launch and others, see :class:`JobSummary`; absent for a single launch.
+        job: name of the call that makes this launch, see :class:`JobSummary`; absent if the call makes only one launch.
         resources, occupancy, loops, instructions: facts read from the compiled code.
         pressure: point with the most live registers, by register file (``vgpr``, ``agpr``, ``sgpr``).
         model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.

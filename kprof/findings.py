@@ -68,8 +68,8 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
         to: the value to try.
         verified: ``[before, after]`` by metric name, present only when the change was recompiled.
         note: a remark with kprof's judgement, as opposed to facts.
-        speedup: predicted time before all changes of the advice divided by the time after them; absent if either is not
-            known.
+        speedup: predicted time before all changes of the advice divided by the predicted time after them; absent if
+            either is not known.
         certainty: probability that the kernel becomes faster, 0 to 1, from published pairs with the same predicted
             difference (docs/validation/model.md); absent without ``speedup`` and on architectures without published
             times.

@@ -5,7 +5,7 @@ torch and without a GPU: ``import torch`` belongs inside the functions that run 
 the model to copy.
 
 Only the function ``launch`` defines how the kernel is launched, so that analysis and execution agree: kprof compiles
-what it returns without a GPU, and ``run`` launches the same on a GPU (:func:`execute`).
+the launch that it returns without a GPU, and ``run`` executes it on a GPU (:func:`execute`).
 """
 
 import os
@@ -140,7 +140,7 @@ class Part:
         entry: the ``@triton.jit`` function.
         launch: launch of this function, like the kernel's ``launch``.
         when: function that returns whether ``run`` launches it for a problem and a configuration; ``None``: always.
-        options: compiler options that ``run`` passes to it; ``None``: those of the configuration.
+        options: compiler options that ``run`` passes to the function; ``None``: the options in the configuration.
     """
 
     entry: Any
@@ -175,7 +175,7 @@ class Kernel:
         config: default knobs, for every architecture, backend options included.
         arch_config: default knobs that differ on an architecture, by architecture.
         configs: further configurations worth trying: a short version of the tuning space.
-        space: values to search by knob name; ``legal(shape, config, arch)`` says which combinations make sense.
+        space: values to search by knob name; ``legal(shape, config, arch)`` says which combinations are worth trying.
         legal: returns the reason why a combination is pointless, or ``None``.
         run: ``run(inputs, shape, config) -> outputs``: host wrapper on real tensors, outputs by name.
         inputs: ``inputs(shape, device, seed) -> dict`` of torch tensors.
@@ -196,7 +196,7 @@ class Kernel:
             shape) -> outputs``, with the output names of ``reference``; some outputs may be missing.
         alternatives: names of other bundled kernels that solve the same problem with the same shape parameters and
             inputs. ``kprof select`` compares those that support a shape.
-        options: compiler options that ``run`` passes to the entry; ``None``: those of the configuration.
+        options: compiler options that ``run`` passes to the entry; ``None``: the options in the configuration.
     """
 
     name: str

@@ -38,7 +38,8 @@ class Match(msgspec.Struct, frozen=True):
             not differ, but one of them is not recorded or the registers differ. ``doubtful``: only the name agrees, or
             the LDS differs. Only a sure match confirms or refutes findings.
         dispatches: number of dispatches of the matched kernel.
-        others: number of ignored dispatches of the same name with another workgroup size, LDS or register count.
+        others: number of dispatches that were ignored, because a kernel of the same name has another workgroup size,
+            LDS or register count.
     """
 
     source: Literal["counters", "trace", "thread trace"]
@@ -57,7 +58,7 @@ class Fact(msgspec.Struct, frozen=True):
             ``waves_per_simd``, ``workgroups``, ``scratch_bytes``.
         value: the number, in ``unit``.
         computed: value that follows from the compiled kernel, if any.
-        remark: explanation of a number that stands out.
+        remark: explanation, if the number is unusual.
     """
 
     id: str

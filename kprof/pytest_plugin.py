@@ -132,7 +132,7 @@ def _limits(item: pytest.Item, marks: Sequence[pytest.Mark]) -> "tuple[str, Budg
 
 @pytest.fixture
 def kprof_capture(request: pytest.FixtureRequest) -> Callable[..., AbstractContextManager[PytestRecording]]:
-    """Record launches inside a ``with`` statement, without a GPU, for ``--kprof-arch`` or the given ``arch``.
+    """Record launches inside a ``with`` statement, without a GPU, for ``arch`` or else for ``--kprof-arch``.
 
     ``as`` assigns a :class:`PytestRecording`.
     """

@@ -314,7 +314,7 @@ class _Wanted:
     def _under_other_releases(
         self, target: TargetLike, kernels: list[tuple[KernelReport, Program | None]]
     ) -> list[tuple[KernelReport, Program | None]]:
-        """Add results of neighbouring Triton releases to the reports, if those releases are installed."""
+        """Add the results of neighbouring Triton releases to the reports, if such releases are installed."""
         if not isinstance(target, str | Path) or not self._is_source(target):
             return kernels
         if not self.try_cures or self.dump is not None or self.options.passes:

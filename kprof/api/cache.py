@@ -29,7 +29,7 @@ class Cached:
     def trouble(self) -> str | None:
         """Reason why the cache cannot be used, or ``None``.
 
-        Reading this property creates the folder of entries, so read it after the others.
+        Reading this property creates the folder of entries, so read the other properties first.
         """
         from kprof.cache import location
 

@@ -52,8 +52,8 @@ def diagnose(command: "Sequence[str]" = (), *, options: DoctorOptions) -> Diagno
     """Check whether a machine is set up for kernel work as AMD's guides recommend. Nothing is changed or run.
 
     Args:
-        command: words of a command line whose variables and arguments are checked too: ``["vllm", "serve", ...]``.
-        options: the machine to check, and the workload it is for.
+        command: words of a command line, whose variables and arguments are also checked: ``["vllm", "serve", ...]``.
+        options: the machine to check, and the workload that it will run.
 
     Raises:
         KprofError: the folder does not exist, the workload is unknown, the report cannot be read, or the command line

@@ -315,7 +315,7 @@ def _two(
 
 
 def _sides(given: tuple[Side, Side], options: DiffOptions, tell: Tell) -> "list[Input]":
-    """Return both sides to compare; sides given as results are labelled "old" and "new"."""
+    """Return both sides to compare. Sides that are results of :func:`kprof.analyze` are labelled "old" and "new"."""
     from kprof.diffing.sides import labels, of_report, side
 
     texts = [

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def diff_since(targets: Sequence[str], options: DiffOptions, limits: DiffLimits, tell: Callable[[str], None]) -> Diff:
-    """Compare the kernels of a work tree with those of ``options.since``.
+    """Compare the kernels of a work tree with those of the git revision ``options.since``.
 
     Args:
         targets: Python files, folders and ``FILE.py::FUNCTION`` to compare; empty compares everything.

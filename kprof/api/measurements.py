@@ -39,7 +39,7 @@ class Joining:
     problems: list[KprofError] = field(default_factory=list)
 
     def add_to(self, report: "KernelReport", kernel: "LoadedKernel") -> "KernelReport":
-        """Return the report with the kernel's measurements, or with a note that says why there are none."""
+        """Return the report with the kernel's measurements, or with a note on why there are none."""
         from kprof_analyzers.profiles.measured.join import subject_of
         from kprof_analyzers.profiles.measured.judge import judge
 

@@ -201,8 +201,8 @@ def _from_target(
     from kprof_analyzers.autotuned import standing
 
     found = []
-    # LDS and wavefronts from the options replace those of any target in _demand_of, whereas load() would apply them to
-    # compiled code only.
+    # Load the target without the options for LDS and wavefronts, because load() would apply them to compiled code only.
+    # _demand_of applies them to any target.
     for kernel in map(standing, load(target, replace(options, lds=None, num_warps=None))):
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))

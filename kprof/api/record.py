@@ -24,7 +24,7 @@ class Recorded:
     Attributes:
         capture: the recorded kernels, with their launches.
         ended: exit status of the program, and whether it was interrupted.
-        operators: whether calls of torch operators were recorded too.
+        operators: whether calls of torch operators were recorded in addition to kernels.
     """
 
     capture: "Capture"

@@ -113,7 +113,7 @@ def run_report(*, options: RunReportOptions) -> RunReport:
     """Write one self-contained HTML page about the traces and counters of a run.
 
     Each kernel of ``target`` gets its own page with its measurements from the traces, which the run's page links to.
-    ``arch`` names the product if the files do not. The other options say how the kernels are compiled.
+    ``arch`` names the product if the files do not contain it. The other options define how the kernels are compiled.
 
     Args:
         options: the measurements, and the page's file; nothing is written without ``output``.

@@ -32,7 +32,7 @@ class TraceSummary(TraceView):
     Attributes:
         traces: one entry per trace: its ``info``, times by kernel, copy, operator, API call and category, and its
             ``devices``.
-        others: files of folders whose names are not those of traces.
+        others: files in folders that were skipped, because their names do not look like names of traces.
         paths: the paths that were read.
     """
 

@@ -44,7 +44,8 @@ class Tuned(JudgedResult):
     Attributes:
         document: the JSON document that ``kprof tune --json`` writes (``kprof.tune/1``). Times are predicted, in
             microseconds; ``measured_ms`` is set for configurations that ``verify`` measured.
-        answer: for a recorded kernel, the location of its configuration in the source, and the text to write there.
+        answer: for a recorded kernel, the location of its configuration in the source, and the text to write at this
+            location.
     """
 
     document: TuneReport

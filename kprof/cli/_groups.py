@@ -10,7 +10,7 @@ from typer.main import get_command as to_click
 from kprof.errors import near
 from kprof.plug_ins import installed, load
 
-# Newer typer releases contain their own copy of click, so click's types are written as Any here.
+# Newer typer releases contain their own copy of click, so this module writes click's types as Any.
 
 
 class SuggestingGroup(TyperGroup):

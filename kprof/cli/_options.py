@@ -126,7 +126,7 @@ def _format_parameters(each: Format) -> list[inspect.Parameter]:
 
 
 def _outputs(kind: str, given: dict[str, Any]) -> Outputs:
-    """Create the outputs from the format and display options, and remove these from ``given``."""
+    """Create the outputs from the options for formats and display, and remove these options from ``given``."""
     paths: dict[str, str] = {}
     flags: dict[str, frozenset[str]] = {}
     for each in formats_of(kind) if kind else ():

@@ -115,8 +115,8 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
         price: phrases on what is worse with the change than on the old side, most severe first.
         price_severity: severity of the worst item of ``price``; a note if there is none.
         time_us: predicted time of one launch with the change, in microseconds; ``None`` if not known.
-        speedup: predicted time of the unchanged new side divided by that with the change; ``None`` if either is not
-            known.
+        speedup: predicted time of the unchanged new side divided by the predicted time with the change; ``None`` if
+            either is not known.
         certainty: probability that the change makes the kernel faster, 0 to 1, from published pairs with the same
             predicted difference (docs/validation/model.md); ``None`` without ``speedup`` and on architectures without
             published times.
@@ -255,7 +255,7 @@ class Since(msgspec.Struct, frozen=True, omit_defaults=True):
         revision: the revision as the user named it.
         commit: full commit hash of the revision.
         folder: the folder that was compared, relative to the root of the repository; empty for the root.
-        kernels: every kernel, those that may have changed first.
+        kernels: every kernel; kernels that may have changed are first.
         counts: number of kernels by status.
         tests: tests that launch a changed, a new or a possibly changed kernel.
         unread: Python files that cannot be read, with the reason.

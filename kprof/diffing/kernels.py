@@ -15,7 +15,7 @@ from kprof.findings import Finding, Location, Severity
 from kprof_analyzers.model.certainty import predicted_gain
 
 KEY_METRICS = ("vgpr_spills", "lds_bytes", "waves_per_simd")
-"""Metrics that must be known on both sides; otherwise a kernel's status is ``unknown`` unless it is worse."""
+"""If one of these metrics is unknown on a side, a kernel's status is ``unknown``, unless the kernel is worse."""
 
 _PLAIN = (
     ("vgpr_allocated", "VGPRs allocated"),
@@ -184,8 +184,8 @@ def _code(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[
 def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     """Yield the change of the predicted time, if both sides have a time for the same GPU.
 
-    The change is a warning if the model can distinguish the times, and an error if one is twice the other, as for waves
-    per SIMD.
+    The change is a warning if the model can distinguish the times, and an error if one is twice the other, as for
+    wavefronts per SIMD.
     """
     before, after = (facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new))
     gain = predicted_gain(after, before, new.arch)

@@ -44,7 +44,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class ComparedFigure:
-    """A figure of both sides, ready to be rated.
+    """The values of a figure on both sides, with what is needed to rate their difference.
 
     Attributes:
         kind: a key of :data:`ORDER`.

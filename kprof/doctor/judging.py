@@ -35,7 +35,7 @@ class Probed:
 def acs(machine: Host) -> Probed:
     """Check whether PCIe access control validates request sources (``SrcValid+`` of ``lspci -vvv``) on any device.
 
-    The register is beyond the first 64 bytes of a device's configuration space, which only root may read.
+    The register is not in the first 64 bytes of a device's configuration space; only root may read further.
     """
     on: list[str] = []
     hidden = 0

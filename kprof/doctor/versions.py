@@ -44,7 +44,7 @@ def copies(machine: Host, package: str, file: str, distributions: tuple[str, ...
 
 
 def _distributions(machine: Host, folder: Path, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the given distribution names that are installed in a folder."""
+    """Yield those of the distribution names in ``names`` that are installed in a folder."""
     for entry in machine.entries(folder):
         if entry.name.endswith(".dist-info"):
             name = entry.name.partition("-")[0].lower().replace("_", "-")

@@ -187,7 +187,7 @@ def find(start: Path) -> Path:
     """Return the nearest ``kprof.toml``, or ``pyproject.toml`` with ``[tool.kprof]``, in this folder or a parent.
 
     Raises:
-        KprofError: there is no such file, or a folder contains both.
+        KprofError: no such file exists, or a folder contains both.
     """
     for folder in (start, *start.parents):
         found = [path for path in map(folder.joinpath, FILES) if path.is_file() and _configures(path)]

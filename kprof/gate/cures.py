@@ -96,7 +96,7 @@ def cures(found: Sequence[Finding], before: CheckSubject, after: CheckSubject) -
     Args:
         found: the findings that fail.
         before: the failing kernel.
-        after: the kernel with the other knobs.
+        after: the kernel with the changed knobs.
     """
     metrics = after.metrics()
     rules = {finding.rule for finding in after.report.findings}

@@ -120,7 +120,7 @@ def _key(program: GateProgram, gpu: str, folder: Path) -> str:
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables that may affect a program, without those that describe the job or terminal."""
+    """Return the environment variables that may affect a program, but none about the CI job or the terminal."""
     return {name: value for name, value in sorted(variables.items()) if not _OF_THE_RUN.fullmatch(name)}
 
 

@@ -1,4 +1,4 @@
-"""Rules of the gate itself, besides those of the analyzers."""
+"""Rules that the gate itself checks, in addition to the analyzers' rules."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -307,7 +307,7 @@ class Architecture:
             does not set come from ``model.toml``. Cycles: ``branch`` (taken), ``lds_latency``, ``lds_access`` (minimum,
             of one instruction). Shares: ``matrix_sustained`` of the matrix units' peak and, of that, ``matrix_large``
             for 32 x 32 and ``matrix_fp16`` for fp16; ``vector_memory_share`` of L2's sustained bandwidth and, of that,
-            ``streaming``. ``loaded_latency``: latency under load divided by that of an idle memory. Nanoseconds:
+            ``streaming``. ``loaded_latency``: latency under load divided by latency of idle memory. Nanoseconds:
             ``dispatch_ns`` (start and end of a launch), ``graph_launch_ns`` (of a launch in a replayed graph),
             ``events_ns`` (added by two events around a launch), ``write_back_ns`` (of an XCD's L2 for one write-back).
             Absent: not known.

@@ -68,10 +68,7 @@ def values(kernel: KernelDiff, step: DiffStep, change: Change, sides: int) -> st
 
 
 def _along(kernel: KernelDiff, change: Change) -> dict[int, float | None]:
-    """Return a metric's values by side.
-
-    They come from all steps; most metrics are equal on both sides of other steps.
-    """
+    """Return a metric's values by side, from all steps. In steps that lack it, most metrics are unchanged."""
     found: dict[int, float | None] = {}
     for step in kernel.steps:
         same = next((c for c in step.changes if (c.metric, c.hot) == (change.metric, change.hot)), None)

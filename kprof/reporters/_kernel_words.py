@@ -93,7 +93,7 @@ def coverage_line(kernel: KernelReport) -> str:
     """Return how many rules were checked, and which were not and why; "" if no rules ran.
 
     For example ``33 of 38 rules checked; not checked: KP404, KP405 (the launch's grid is not known)``. Rules that do
-    not apply are listed with their reason as well.
+    not apply are also listed, with the reason.
     """
     if kernel.rules is UNSET:
         return ""

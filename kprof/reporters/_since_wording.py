@@ -16,7 +16,7 @@ _STATUS = {
 
 
 def head(since: Since) -> list[str]:
-    """Return the number of kernels by status, including those whose status cannot be determined."""
+    """Return text lines with the number of kernels by status, including kernels of unknown status."""
     counts = since.counts
     by_code = sum(each.by == "code" for each in since.kernels)
     by_source = counts.get("unchanged", 0) - by_code

@@ -211,7 +211,7 @@ def job_line(job: JobSummary, kernels: Sequence[KernelReport]) -> str:
 
 
 def by_cost(kernels: Sequence[KernelReport]) -> list[KernelReport]:
-    """Sort the launches of a call: those without a predicted time first, then the slowest first."""
+    """Sort the launches of a call: first those without a predicted time, then from the slowest to the fastest."""
     return sorted(kernels, key=lambda kernel: -(time_of(kernel) or float("inf")))
 
 

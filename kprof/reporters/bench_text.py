@@ -12,7 +12,7 @@ _MARKS = {"ok": "", "unchecked": "not checked", "inaccurate": "less accurate"}
 
 
 def show(report: BenchReport, *, no_color: bool) -> None:
-    """Print the device, one row per measurement, and published results of others."""
+    """Print the device, one row per measurement, and results that others published."""
     from rich.table import Table
 
     console = terminal(no_color=no_color)

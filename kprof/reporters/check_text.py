@@ -57,7 +57,7 @@ class CheckTextReporter:
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
     def _summary(self, report: Report) -> str:
-        """Return the verdict, in which messages are worded like those in the lines of findings."""
+        """Return the verdict; the messages in it are worded as in the lines of findings."""
         summary = report.verdict.summary
         for kernel in report.kernels:
             for finding in kernel.findings:

@@ -66,7 +66,8 @@ class ConsoleReporter:
     Args:
         console: the console.
         verbose: 0 shows the hot loop and the first findings, 1 all loops, findings and notes, 2 also the evidence.
-        causes: maximum number of causes to show per kernel; the others are counted. All are shown if ``verbose``.
+        causes: maximum number of causes to show per kernel; further causes are only counted. All are shown if
+            ``verbose``.
         brief: whether to leave out the model's assumptions and the messages of notes that have a fix and no known cost.
     """
 

@@ -40,7 +40,7 @@ def verdict(before: Chosen, after: Chosen, result: CounterComparison) -> str:
 
 
 def page(before: Chosen, after: Chosen, result: CounterComparison, top: int) -> list[str]:
-    """Return the lines for both GPUs and runs, and for the kernels whose time changed most."""
+    """Return text lines: both GPUs and runs, and the kernels whose time changed most."""
     shown = []
     for chosen, side in ((before, "before"), (after, "after")):
         lines = heading(chosen)

@@ -151,7 +151,7 @@ class DiffTextReporter:
         return table
 
     def _arrow(self, diff: Diff) -> str:
-        """Return the heading of the values: the sides, or ``old → new`` if their names are too long."""
+        """Return the heading of the column of values: the sides' names, or ``old → new`` if they are too long."""
         labels = [side.label.removesuffix(" (installed)") for side in diff.sides]
         short = [_short(label) for label in labels]
         arrow = " → ".join(short)

@@ -44,7 +44,7 @@ class DoctorTextReporter:
         return "\n".join(lines) + "\n"
 
     def _settings(self, found: Diagnosis) -> list[str]:
-        """Return the settings that should change (all if verbose), and the number of those that need no change."""
+        """Return text lines for the settings that should change (if verbose, for all), and the number of the others."""
         bad = [outcome for outcome in found.settings if outcome.status != "ok"]
         right = len(found.settings) - len(bad)
         about = f"settings for {found.workload}" if found.workload else "settings for any workload"

@@ -119,8 +119,8 @@ class CheckTrial:
         shape: problem shape.
         config: all knobs.
         seed: random seed of the inputs.
-        is_compiled: whether the knobs are those of the compiled case. Such a run is ignored if the case's own kernel
-            also fails it, because the check's problem can be too small for these knobs.
+        is_compiled: whether the knobs are those of the compiled case. A failure of such a run is ignored if the case's
+            own kernel fails, too, because the check's problem can be too small for these knobs.
     """
 
     name: str

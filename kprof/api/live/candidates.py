@@ -258,7 +258,7 @@ def _served(
 
 
 def _enter(folder: Path, message: Mapping[str, Any], parent: int) -> None:
-    """Enter the candidate's folder and sandbox this process there; redirect its output to a file in the folder."""
+    """Enter the candidate's folder, restrict this process to it (sandbox), and redirect its output to a file in it."""
     if not sys.platform.startswith("linux"):
         raise UncontainedError(f"candidates cannot be sandboxed on {sys.platform}", hint="Run it on Linux.")
     os.chdir(folder)

@@ -140,7 +140,7 @@ class Editor:
         return found
 
     async def _fill(self, found: Known, path: str, target: str) -> None:
-        """Analyse the kernels of a target and add the results to those of a file.
+        """Analyse the kernels of a target and add the results to ``found``.
 
         Raises:
             KprofError: the target cannot be analysed.

@@ -47,8 +47,8 @@ class ListedLine:
 class StageListing:
     """A listing of a stage. ``stages`` are the kernel's stages; the files in ``places`` are indices into ``files``.
 
-    ``lines`` are ``[number, pieces, places, share, kind, words, live, measured]``, where ``pieces`` are
-    ``[class, text]``; ``notes`` say what is not shown.
+    ``lines`` are ``[number, pieces, places, share, kind, words, live, measured]``, where ``pieces`` are ``[class,
+    text]``; ``notes`` are sentences on what is not shown.
     """
 
     kernel: str
@@ -99,7 +99,7 @@ def listing(target: str, stage: str, kernel: int = 0, thread_trace: str | None =
 
 
 def kernel_of(target: str, kernel: int, **options: Any) -> "LoadedKernel":
-    """Load one kernel of a target; the arguments are those of :func:`listing`.
+    """Load one kernel of a target; for the arguments see :func:`listing`.
 
     Raises:
         TargetError: the kernel does not exist.

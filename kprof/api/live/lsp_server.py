@@ -176,7 +176,7 @@ class _Messages(io.BufferedIOBase):
         """Read a message's body.
 
         Raises:
-            InputError: the message is too long; the start of the next message is unknown then.
+            InputError: the message is too long, so the start of the next message cannot be found.
         """
         if size is not None and size > TEXT_LIMIT:
             raise InputError(f"a message of {size:.0e} bytes: at most {TEXT_LIMIT:,} are read")

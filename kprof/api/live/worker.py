@@ -70,7 +70,7 @@ def _warm(*, compiler: bool) -> None:
 
 
 def serve(source: BinaryIO, answers: BinaryIO) -> None:
-    """Answer queries until the input ends, or until a file of a module imported here has changed."""
+    """Answer queries until the input ends, or until the file of a module that this process has imported is changed."""
     known = frozenset(sys.modules)
     held: dict[str, Stamp] = {}
     for question in frames(source):

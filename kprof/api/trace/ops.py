@@ -262,7 +262,7 @@ def _reached(row: "OperatorRoofline") -> str:
 
 
 def _advice(cure: "OperatorCure", rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
-    """Return advice with its maximum gain: all time of fused operators, and the time above the limit of others.
+    """Return advice with its maximum gain: all time of operators that would be fused, else the time above the limit.
 
     Fused attention still computes its matrix products, so a product limited by the matrix units keeps its time at the
     limit.
@@ -285,7 +285,7 @@ def _digits(value: float) -> str:
 
 
 def _remarks(one: "OperatorTable") -> Iterable[str]:
-    """Yield sentences on operators without a roofline, and why."""
+    """Yield sentences on operators without a roofline, and the reasons."""
     if not one.rows:
         yield "nothing to show"
     yield from (f"Not judged: {each.why}." for each in _unknown(one))

@@ -96,7 +96,7 @@ class TraceTree(TraceView):
 
 
 def _levels(by: str) -> Any:
-    """Return what the levels of the tree are for ``--by``: modules (the default), operators or both."""
+    """Return the kinds of levels in the tree for a value of ``--by``: modules (the default), operators or both."""
     if by and by not in LEVELS:
         raise KprofError(f"unknown levels --by {by!r}", hint=f"They are {', '.join(LEVELS)}.")
     return by or "modules"

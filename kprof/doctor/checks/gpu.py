@@ -85,12 +85,12 @@ def _some(files: list[str]) -> str:
     why="The driver schedules kernels and sets clocks; its version is part of every measurement.",
 )
 def driver(machine: Host) -> Seen:
-    """Check the amdgpu module, and report its version and that of the Linux kernel."""
+    """Check the amdgpu kernel module, and report its version and the Linux kernel's version."""
     kernel = (machine.text("/proc/sys/kernel/osrelease") or "unknown")[:60]
     if not machine.at("/sys/module/amdgpu").is_dir():
         return fail(f"amdgpu is not loaded (Linux {kernel})", "sudo modprobe amdgpu")
     version = machine.text("/sys/module/amdgpu/version")
-    # A driver without a version number is that of the Linux kernel; only ROCm's driver has its own version number.
+    # A driver without a version number is part of the Linux kernel; only ROCm's driver has a version number.
     return ok(f"amdgpu {version[:40]}, Linux {kernel}" if version else f"amdgpu of Linux {kernel}")
 
 

@@ -22,7 +22,7 @@ _PRIVATE, _BIND, _IN_ALL = 1 << 18, 0x1000, 0x4000
 _NO_SET_ID, _NO_DEVICES, _NO_PROGRAMS = 2, 4, 8
 _READ_ONLY_MOUNT, _NO_SET_ID_MOUNT = 1, 2
 _READ = 0b1101
-"""Landlock's rights to execute and read files and to read folders; the other bits are rights to change files."""
+"""Landlock's rights to execute and to read files, and to read folders; all other bits are rights to change files."""
 _WRITE_DEVICE = 0b110 | 1 << 15
 """Rights to write and read a file, and to control a device."""
 _ON_FILES = 0b1100000000000111
@@ -89,7 +89,7 @@ def _readable(*, network: bool) -> Iterable[str]:
 
 
 def _is_too_wide(folder: Path) -> bool:
-    """Return whether a folder contains a home or temporary folder; scripts there put such folders on ``sys.path``."""
+    """Return whether a folder contains a home or temporary folder; scripts in such folders put them on ``sys.path``."""
     import pwd
 
     try:

@@ -222,7 +222,7 @@ class ViewServer:
         return result(await self._questions.ask("difference", given, asked.new.triton))
 
     async def _both(self, question: str, asked: AskedPair, of: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return the answers for both sides of a comparison, each side with its own Triton."""
+        """Return the answers to a query for both sides of a comparison, each compiled with the side's Triton."""
         if asked.old.target != asked.new.target:
             raise two_targets()
         given = [(of(one, self._served.targets, self._served.options), one.triton) for one in (asked.old, asked.new)]
@@ -270,7 +270,7 @@ async def _question(kind: type[Kind], answer: Callable[[Kind], Awaitable[Any]], 
 
 
 async def _body(request: Request) -> bytes | None:
-    """Return the body, or ``None`` if it is too long; reading stops at the limit."""
+    """Return a request's body, or ``None`` if it is too long; reading stops at the limit."""
     found = bytearray()
     async for part in request.stream():
         found += part

@@ -162,7 +162,7 @@ def landing_arguments(asked: AskedLanding, targets: Sequence[str], base: Mapping
 
 
 def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the session's ``difference``; stage and kernel are those of the old side.
+    """Return the arguments of the session's ``difference``; both sides use the stage and the kernel of the old side.
 
     Raises:
         KprofError: the target or the stage does not exist, or the sides have different targets.

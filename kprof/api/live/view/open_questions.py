@@ -33,7 +33,7 @@ class OpenQuestions:
 
     Attributes:
         files: files that the last report of each target depends on, by the target's position.
-        saves: number of times that such a file was saved, by the target's position.
+        saves: number of times that a file in ``files`` was saved, by the target's position.
     """
 
     def __init__(self, tritons: TritonSessions, hub: Hub) -> None:

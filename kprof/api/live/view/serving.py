@@ -105,7 +105,7 @@ def _check(target: str) -> None:
 
 
 def _base(options: ViewOptions) -> dict[str, Any]:
-    """Return the arguments of every query; the default GPU is that of the measurements.
+    """Return the arguments that all queries have in common; by default, the GPU is the measured one.
 
     Raises:
         KprofError: measurements cannot be read, or belong to another GPU.
