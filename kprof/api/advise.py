@@ -243,7 +243,7 @@ def _only(kernels: "Sequence[AdvisedKernel]") -> "Trials | None":
 
 
 def _measurement(options: AdviseOptions, asked: str) -> "GpuMeasurements | None":
-    """Read the measurement; return ``None`` if the options name no file."""
+    """Read the measurements; return ``None`` if the options name no file."""
     if not options.counters and not options.trace:
         if not options.search:
             raise KprofError("--no-search leaves nothing to do", hint="Give measurements: --counters, --trace or both.")

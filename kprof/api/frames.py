@@ -100,7 +100,7 @@ def kernels_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
 
 
 def _knobs(kernel: KernelReport) -> dict[str, Any]:
-    """Return the kernel's constexprs, compiler options and environment switches."""
+    """Return the values of a kernel's constexprs, compiler options and environment switches."""
     if kernel.specialization is UNSET:
         return {}
     chosen = {**kernel.specialization.constexprs, **kernel.specialization.options, **kernel.specialization.environment}

@@ -33,7 +33,7 @@ class Result(ABC):
 
         @property
         def document(self) -> Any:
-            """The document that the command writes with ``--json``; a field or a computed property."""
+            """The document that the command writes with ``--json``. Subclasses define it as a field or a property."""
 
     def to_json(self) -> str:
         """Return the document as JSON text, as the command writes it with ``--json``."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.zoomable import ZoomableTimeline
 
 ROWS = 20
-"""Maximum number of gaps and collectives that are computed."""
+"""Maximum number of gaps and of collectives in a report."""
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ class CompiledSide:
 
     Args:
         folder: the side's root.
-        other: the root of the other side. Folders of the import path that are in it are replaced; nothing may be
-            imported from it.
+        other: the root of the other side. Folders of the import path below it are replaced by folders of this side;
+            nothing may be imported from it.
         jobs: number of worker processes of the compiler.
     """
 

@@ -26,8 +26,9 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         value: the value; "" means unset; ``*`` means any.
-        workloads: workloads to which it applies; if empty, it applies to all of them and if no workload is named.
-        gpus: prefixes of the architectures to which it applies; empty for all.
+        workloads: workloads to which the rule applies; if empty, it applies to every workload, and if no workload is
+            named.
+        gpus: prefixes of the architectures to which the rule applies; empty for all.
         also: acceptable alternatives, as shell patterns.
         when: condition of the rule: a variable as ``NAME=VALUE``; for an argument, also another argument, with a
             pattern as its value.

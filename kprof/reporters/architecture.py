@@ -160,7 +160,7 @@ def _cell(arch: Architecture, key: str, value: float | None) -> str:
     try:
         firm = arch.is_sourced(key)
     except KeyError:
-        firm = True  # the figure belongs to the architecture; it is shown and marked above
+        firm = True  # The product inherits the figure from the architecture, where it is shown and marked.
     return f"{value:,}{'' if firm else _MARK}"
 
 

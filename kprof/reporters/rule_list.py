@@ -24,7 +24,7 @@ def all_rules() -> list[RuleHelp]:
 
 
 def on_screen(text: str) -> str:
-    """Wrap the paragraphs of a rule's text to the terminal's width; unchanged in a pipe."""
+    """Wrap the paragraphs of a rule's text to the terminal's width; in a pipe, return the text unchanged."""
     if screen_width() is None:
         return text
     lines: list[str] = []

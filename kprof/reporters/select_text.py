@@ -99,7 +99,8 @@ def _compared(found: "ImplementationChoice") -> str:
     time = duration(1000 * (other.ms or 0.0))
     words = f", {100 * sure:.0f} % sure" if sure is not None else ""
     if ratio < 1:
-        # The model contradicts the published result, or the difference is too small to tell.
+        # By the model the choice is slower: it contradicts the published result, or the difference is too small to
+        # tell.
         if sure is not None and sure < ENOUGH:
             times = f"{other.implementation}: {time}, {sure_words(sure)}"
             return f"the model does not tell the two apart ({times})"

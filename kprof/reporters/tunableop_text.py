@@ -41,7 +41,7 @@ def show(results: TunableOpResults, gains: Sequence[TuningGain], top: int) -> No
 
 
 def verdict(results: TunableOpResults, gains: Sequence[TuningGain]) -> str:
-    """Return the number of problems, and the gain from tuning if known."""
+    """Return a line with the number of problems and, if known, the gain from tuning."""
     lost = _lost(gains)
     count = plural(len(results.best()), "GEMM")
     untuned = sum(one.is_default for one in results.best().values())

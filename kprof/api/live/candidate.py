@@ -288,7 +288,7 @@ def _functions() -> Iterator[tuple[str, Any]]:
 
 
 def see_untouched(before: Mapping[str, Any]) -> None:
-    """Check that no function has been replaced.
+    """Check that no function of the code that judges candidates has been replaced.
 
     Raises:
         TamperedError: a function has been replaced.

@@ -194,7 +194,7 @@ def written_elements(
                 programs[grid](*arguments, **named)
                 for key, value in tensors.items():
                     found.values[key] = _changed(before[key], value)
-                # Later functions of the case need the results of all programs, so they cannot run.
+                # Stop after this launch: later functions of the case need the results of all programs.
                 if kernel.parts:
                     raise _SeenError
 

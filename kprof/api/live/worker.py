@@ -151,7 +151,7 @@ def _target_files(arguments: Mapping[str, Any]) -> Iterator[str]:
 
 
 def frames(source: BinaryIO) -> Iterator[dict[str, Any]]:
-    """Yield the head of each message until the stream ends."""
+    """Yield the header of each message, without its binary parts, until the stream ends."""
     buffer = bytearray()
     while data := source.read(1 << 16):
         buffer += data

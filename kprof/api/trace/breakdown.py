@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.occupation import DeviceTime
     from kprof_analyzers.profiles.timeline.steps import Shares
 
-# Names of hipBLASLt kernels contain some ninety settings after the tile, but the tile is enough to identify them.
+# Names of hipBLASLt kernels contain about ninety settings after the tile, but the tile is enough to identify them.
 _TILE = re.compile(r"(MT[\dx]+_MI[\dx]+)_SN_\w+$")
 _CELLS = 48
 """Width of the sparkline over time in characters; with its label it fits into 80 columns."""

@@ -16,7 +16,7 @@ _MOST_KERNELS, _MOST_BESIDE = 400, 8
 
 
 def diff_page(diff: Diff) -> str:
-    """Return a self-contained page, as from :class:`kprof.reporters.html.HtmlReporter`."""
+    """Return a comparison as a self-contained page, like the pages of :class:`kprof.reporters.html.HtmlReporter`."""
     harmed = words.with_status(diff.kernels, {"worse", "mixed", "unknown"})
     first = {id(kernel) for kernel in harmed}
     ordered = [*harmed, *(kernel for kernel in diff.kernels if id(kernel) not in first)]

@@ -63,7 +63,7 @@ TRACES = 16
 """Maximum number of traces that are shown completely; of further traces, only the devices are shown."""
 
 _FEW = 4
-"""Number of traces up to which the tables of each trace are not shortened further."""
+"""Maximum number of traces with full-length tables; if there are more traces, each one's tables are shorter."""
 
 _NODES, _SMALL, _COUNTED, _LONGEST = 400, 0.001, 60, 160
 _NAMES, _STEPS, _ROWS, _ROWS_OF_MANY = 4000, 2000, 100, 25

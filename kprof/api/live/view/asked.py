@@ -131,7 +131,7 @@ def report_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, An
 
 
 def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a listing: :func:`arguments` with a stage and a kernel.
+    """Return the arguments of the session's ``listing``: :func:`arguments` with a stage and a kernel.
 
     Raises:
         KprofError: the target or the stage does not exist.
