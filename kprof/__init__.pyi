@@ -143,13 +143,13 @@ def advise(
     progress: Callable[[int, str], None] | None = ...,
     tell: Callable[[str], None] | None = ...,
 ) -> Advised:
-    """Try other knobs by recompiling, and report what they change. No GPU is used.
+    """Recompile a kernel with other knob values, and report what they change. No GPU is used.
 
     With ``counters`` or ``trace``, the findings are first compared with the measurements. Spills, registers, occupancy
-    and instructions are read from compiled programs; time is predicted.
+    and instructions are read from the compiled code; time is predicted.
 
     For a kernel of a capture, other compiler options are tried on the recorded TTIR. Other tiles need the recorded
-    program to run again up to the launch, which is done only if the program's files are here and unchanged.
+    program to run again up to the launch, which is done only if the program's files exist and are unchanged.
 
     Args:
         target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture; ``CAPTURE::NAME`` is
@@ -183,7 +183,7 @@ def advise(
         TargetError: the kernel does not exist or has no cases, or the target holds several kernels.
         CompileError: the unchanged kernel does not compile.
         InputError: a measurement cannot be read, or does not contain the kernel.
-        KprofError: more than one architecture is named, or there is nothing to do.
+        KprofError: more than one architecture is named, or neither a search nor a comparison is requested.
     """
 
 def analyze(
@@ -324,7 +324,7 @@ def bisect(
         tolerance: Tolerated growth: vgpr_spills=4,loop_instructions=20%.
         good: Triton release with which the kernel was good.
         bad: Triton release with which the kernel is bad; by default the installed one.
-        program: a command to record under each release. With ``target``, the arguments of that Python file.
+        program: command to record under each release. If ``target`` is a Python file, only the arguments of that file.
         progress: called with a description of each step.
         waiting: called with a description of each download or wait.
 
@@ -500,7 +500,7 @@ def diagnose(
     """Check whether a machine is set up for kernel work as AMD's guides recommend. Nothing is changed or run.
 
     Args:
-        command: words of a command line whose variables and arguments are checked too: ``["vllm", "serve", ...]``.
+        command: words of a command line, whose variables and arguments are also checked: ``["vllm", "serve", ...]``.
         root: Folder with the machine's /proc, /sys, /dev and /opt: /host in a container.
         workload: Workload to check for: inference, training, tuning, multi-gpu, vllm or sglang.
         gpu_report: Output of rocminfo or of amd-smi static, with the GPUs to check the settings for.
@@ -571,15 +571,15 @@ def diff(
             captures.
         since: Compare the work tree with this git revision: kernels whose machine code changed, and tests of them.
         tolerance: Tolerated growth: vgpr_spills=4,loop_instructions=20%.
-        program: a command to record under each of ``triton``. With ``old``, the arguments of that Python file,
-            ``FILE.py`` or ``FILE.py::FUNCTION``.
+        program: command to record under each release in ``triton``. If ``old`` is a Python file (``FILE.py`` or
+            ``FILE.py::FUNCTION``), only the arguments of that file.
         targets: with ``since``, the Python files, folders and ``FILE.py::FUNCTION`` to compare; empty compares the
             whole work tree.
         progress: called with a description of each step.
         waiting: called with a description of each download or wait.
 
     Raises:
-        TargetError: a side does not exist, its kind is unknown, or sides and options cannot be combined.
+        TargetError: a side does not exist, its kind is unknown, or the options do not apply to the sides.
         InputError: a file cannot be read.
         CompileError: a kernel does not compile, or a Triton release cannot be installed.
     """
@@ -772,10 +772,11 @@ def occupancy(
     llvm: int | None = None,
     curve: str | None = None,
 ) -> Occupancies:
-    """Compute the wavefronts per SIMD and their limit, from numbers or for a kernel. No GPU is used.
+    """Compute the wavefronts per SIMD and their limit, for a kernel or for given resource counts. No GPU is used.
 
     Args:
-        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object; ``None`` for numbers.
+        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object; ``None`` for given
+            resource counts.
         arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
             MI300X.
         config: Knobs: BLOCK_M=64,num_warps=4.
@@ -800,7 +801,7 @@ def occupancy(
     Raises:
         HardwareError: an architecture is not known.
         TargetError: the target does not exist or holds no kernel.
-        KprofError: a number is missing, or impossible on the architecture.
+        KprofError: a resource count is missing, or impossible on the architecture.
     """
 
 @overload
@@ -816,10 +817,13 @@ def oracle(
     any_python: bool = False,
     allow_network: bool = False,
 ) -> OracleAnswer:
-    """Judge candidates for a kernel. Results are reproducible. The case is trusted, candidates are not.
+    """Check candidates for a kernel: whether they compile and are correct, and their predicted time.
 
-    A candidate is a file with a Triton function that replaces the function that the case launches; it has the same name
-    and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case.
+    Results are reproducible.
+
+    A candidate is a file with a Triton function that replaces the function that the case launches; both have the same
+    name and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case. The case is
+    trusted, but candidates are not, and run in a sandbox.
 
     Args:
         candidate: the candidate's text, or its file as a ``Path``; a list returns answers in the same order.
@@ -852,10 +856,13 @@ def oracle(
     any_python: bool = False,
     allow_network: bool = False,
 ) -> list[OracleAnswer]:
-    """Judge candidates for a kernel. Results are reproducible. The case is trusted, candidates are not.
+    """Check candidates for a kernel: whether they compile and are correct, and their predicted time.
 
-    A candidate is a file with a Triton function that replaces the function that the case launches; it has the same name
-    and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case.
+    Results are reproducible.
+
+    A candidate is a file with a Triton function that replaces the function that the case launches; both have the same
+    name and arguments. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in the file sets knobs of the case. The case is
+    trusted, but candidates are not, and run in a sandbox.
 
     Args:
         candidate: the candidate's text, or its file as a ``Path``; a list returns answers in the same order.
@@ -897,11 +904,11 @@ def profile(
     divided by the share of the roofline that such operators reached in public traces. Host time, overlap between
     streams and other ranks are not modelled.
 
-    With several GPUs the program runs once for each, since its launches may depend on the GPU; a capture belongs to one
-    architecture, and by default to the GPU it was recorded for. With ``html``, each Triton kernel gets its own page for
-    the first GPU. ``advise`` searches better knobs for kernels with at least 5 % of the step on the first GPU; for that
-    a program that ran no longer than ``advise`` seconds is run again. With ``layers``, the program is run with 1 and 2
-    layers (for ``4,8,32`` with 4 and 8), and the difference is extrapolated to the requested number.
+    With several GPUs the program runs once for each, since its launches may depend on the GPU. A capture belongs to one
+    architecture; the default is the GPU that it was recorded for. With ``html``, each Triton kernel gets its own page
+    for the first GPU. ``advise`` searches better knobs for kernels that take at least 5 % of the step on the first GPU;
+    for this search, a program that ran no longer than ``advise`` seconds is run again. With ``layers``, the program is
+    run with 1 and 2 layers (for ``4,8,32`` with 4 and 8), and the difference is extrapolated to the requested number.
 
     Args:
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
@@ -1028,7 +1035,7 @@ def run_report(
     """Write one self-contained HTML page about the traces and counters of a run.
 
     Each kernel of ``target`` gets its own page with its measurements from the traces, which the run's page links to.
-    ``arch`` names the product if the files do not. The other options say how the kernels are compiled.
+    ``arch`` names the product if the files do not contain it. The other options define how the kernels are compiled.
 
     Args:
         arch: GPUs as products or architectures, comma-separated: MI300X,gfx950. By default the input's, else
