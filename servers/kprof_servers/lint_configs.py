@@ -1,4 +1,4 @@
-"""Tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
+"""Check tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -20,7 +20,8 @@ class LintTextReporter:
     Args:
         colour: whether to use ANSI colours.
         verbose: 0 hides findings of severity note, 1 shows all findings.
-        width: columns of the terminal, where the verdict comes first and words are not split; ``None`` for a log.
+        width: columns of the terminal; the verdict is then printed first and words are not split. ``None`` for a log,
+            where the verdict is the last line.
     """
 
     def __init__(self, *, colour: bool = False, verbose: int = 0, width: int | None = None) -> None:

@@ -49,7 +49,7 @@ def _times(found: ServerConfigs) -> str:
 
 
 def _doubtful(files: Sequence[NeededFile]) -> list[str]:
-    """Return a warning that lists the number of proposals to measure before anything is merged."""
+    """Return a warning if some proposals are predicted to be slower than the current configurations; else nothing."""
     batches = [batch for file in files for batch in file.ranked]
     slower = sum(batch.slower for batch in batches)
     if not slower:

@@ -1,4 +1,4 @@
-"""``kprof.server_configs``: the tuned files that a server looks for when it serves a model."""
+"""``kprof.server_configs``: find the tuned files that a server looks for when it serves a model."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kprof_servers.served.verify import Verifier
 
 BATCHES = (1, 8, 64, 512, 4096)
-"""Default rows of a step, from decoding one sequence to prefilling a prompt."""
+"""Default numbers of rows of a step, from decoding one sequence to prefilling a prompt."""
 
 TRIALS = 24
 """Default number of configurations to try per batch size if none of the server's tuned files helps."""
@@ -145,7 +145,7 @@ def server_configs(
     strict = options.strict
     if not options.rank and not options.verify:
         return NeededConfigs(examine(asked, strict=strict))
-    # Nothing can be compiled without a server, and nothing measured without a suitable GPU.
+    # Fail before the search if the server's code, which is needed to compile, or a GPU to measure on is missing.
     ranker = _ranker(asked, options, progress)
     with _verifier(gpu.arch, report) if options.verify else nullcontext() as verifier:
         ranker = replace(ranker, verifier=verifier, alternatives=options.alternatives)

@@ -89,7 +89,7 @@ class ServerConfigsTextReporter:
         return lines
 
     def _ranked(self, file: NeededFile) -> list[str]:
-        """Return the predicted time of each batch size, now and with the proposal."""
+        """Return lines with the predicted times of each batch size: current configuration and proposal."""
         if file.unranked:
             return self._wrapped(_INDENT, f"not predicted: {file.unranked}")
         if not file.ranked:
@@ -108,7 +108,7 @@ class ServerConfigsTextReporter:
         return [*lines, *self._wrapped(_INDENT, f"proposals are based on {file.basis}")]
 
     def _steps(self, found: ServerConfigs) -> list[str]:
-        """Return the predicted time of all these kernels in a step."""
+        """Return lines with the predicted time of all files' kernels in a step."""
         files = _without_own(found)
         lines = []
         by = f"measured on {found.measured_on} where it could be" if found.measured_on else "by the model"
@@ -143,7 +143,7 @@ class ServerConfigsTextReporter:
 
 
 def _without_own(found: ServerConfigs) -> str:
-    """Count the missing and the replaced files among those whose kernels are included in a step's sum."""
+    """Return the numbers of missing files and of files for which another one is used, among those in a step's sum."""
     ranked = [file.status for file in found.needed if file.ranked]
     counts = {"missing": sum(s in {"default", "none"} for s in ranked), "replaced": ranked.count("fallback")}
     said = [f"{count} {word} {'file' if count == 1 else 'files'}" for word, count in counts.items() if count]

@@ -1,7 +1,7 @@
 """Assign the loads and stores of the TTGIR to those of the assembly by their source line.
 
-The compiler's instructions are distinguished only by source line, so facts about the operations of a line apply to all
-of its instructions.
+Instructions of the assembly are matched to operations of the TTGIR by source line only. Facts about an operation
+therefore apply to all loads, or all stores, of its line.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,10 @@ def accesses_of(module: Module) -> Iterator[tuple[Operation, AccessLine]]:
 
 
 def at_instructions(program: AssemblyKernel, known: Mapping[AccessLine, float]) -> dict[int, float]:
-    """Return the known value of each load and store, by instruction position; unknown ones are omitted."""
+    """Map the position of each load and store instruction to the value known for its source line.
+
+    Instructions whose line has no known value are omitted.
+    """
     found: dict[int, float] = {}
     for i in beside_arithmetic(program) if known else ():
         if i.opcode.cls is InstructionClass.VMEM and (i.opcode.is_load or i.opcode.is_store):

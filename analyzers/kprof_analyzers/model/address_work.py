@@ -1,4 +1,4 @@
-"""Cost of an access's addresses in the vector cache, which handles lanes of the same cache line in one cycle."""
+"""Compute how long the vector cache processes the addresses of an access: one cycle for lanes in one cache line."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -14,16 +14,16 @@ from kprof_analyzers.model.masks import fullest_shares
 
 
 def address_work(facts: KernelFacts, line: float, together: int) -> dict[int, float]:
-    """Return the address cycles of each load and store, relative to an access of consecutive elements by all lanes.
+    """Map each load and store to its address cycles, relative to an access of consecutive elements by all lanes.
 
-    Neighbouring lanes that lie in several cache lines take one cycle per line. Lanes that the mask turns off in every
-    workgroup take none, since most of them form whole wavefronts of rows beyond the end. Accesses of one source line
-    get their mean. An access that is missing in the result has the factor 1.
+    Neighbouring lanes whose elements lie in several cache lines take one cycle per line. Lanes that the mask turns off
+    in every workgroup take no time, because such lanes usually fill whole wavefronts: rows beyond the tensor's end. All
+    accesses of one source line get the mean of their factors. An access that is not in the result has the factor 1.
 
     Args:
         facts: the kernel.
         line: bytes of a cache line.
-        together: lanes that the vector cache handles in a cycle.
+        together: number of lanes that the vector cache processes in a cycle.
     """
     if facts.ttgir is None:
         return {}
@@ -36,7 +36,7 @@ def address_work(facts: KernelFacts, line: float, together: int) -> dict[int, fl
 
 
 def _lines(op: Operation, arguments: Mapping[str, int | float], line: float, together: int) -> float:
-    """Return the mean number of cache lines that ``together`` neighbouring lanes lie in; 1 if unknown."""
+    """Return the mean number of cache lines that ``together`` neighbouring lanes access; 1 if unknown."""
     where, size, steps = address(op), element_bytes(op), strides(op)
     made = flow_of(op.module).producer(where) if where is not None else None
     tile = next((t for t in made.result_types if isinstance(t, TensorType)), None) if made is not None else None
@@ -50,5 +50,5 @@ def _lines(op: Operation, arguments: Mapping[str, int | float], line: float, tog
     apart = abs(elements) * tile.layout.size_per_thread[axis] * size
     if line % apart == 0:
         return max(1.0, together * apart / line)
-    # The mean over all positions of the first lane in its cache line.
+    # The first lane may start anywhere in its cache line. This is the mean over all these positions.
     return min(float(together), 1 + (together - 1) * apart / line)

@@ -53,4 +53,4 @@ PURE: Mapping[str, int] = {
     # All inputs are read.
     "scf.if": 1000,
 }
-"""Operations without side effects, with the number of inputs that they read."""
+"""Map from each operation without side effects to the number of operands that it reads."""

@@ -1,4 +1,4 @@
-"""Find the workgroups that reach an operation, i.e. did not return earlier or take another branch."""
+"""Find the workgroups that reach an operation, that is, neither return before it nor take another branch."""
 
 import re
 
@@ -32,9 +32,9 @@ def alive(evaluator: ValueContext, op: Operation) -> list[int] | None:
 
 
 def _reached(evaluator: ValueContext, function: Operation, op: Operation) -> list[bool] | None:
-    """Return whether each workgroup reaches the block of an operation; ``None`` if all do.
+    """Return for each workgroup whether it reaches the block of an operation; ``None`` if all do.
 
-    Code after ``if ...: return`` is a block of its own.
+    Code after ``if ...: return`` is a separate block.
     """
     if not op.block:
         return None
@@ -57,7 +57,7 @@ def _reached(evaluator: ValueContext, function: Operation, op: Operation) -> lis
 
 
 def _going(here: list[bool], condition: Value | None, every: list[bool], *, wanted: bool) -> list[bool]:
-    """Return whether each workgroup that reaches a branch continues to one side of it."""
+    """Return for each workgroup whether it reaches a branch and continues on the side where the condition is ``wanted``."""
     if condition is None:
         return here
     truths = _truths(condition, len(here), wanted)

@@ -1,4 +1,4 @@
-"""Contents of the caches when a launch starts, and the overhead of its timing, under a given condition."""
+"""Compute what a launch finds in the caches, and the overhead of its timing, under a given timing condition."""
 
 from dataclasses import replace
 
@@ -17,12 +17,12 @@ def found(
     *,
     tensor_bytes: int | None = None,
 ) -> Sharing:
-    """Return the sharing of a launch that follows other launches under a condition.
+    """Return the sharing (where loaded data comes from) of a launch that follows other launches.
 
-    Data of the launch before is still in the last-level cache if all bytes touched in between fit it. Each launch
-    assigns its workgroups to XCDs in the same way. An L2 therefore still contains the data that its workgroups load if
-    these data and their stores fit it. If the number of touched bytes is unknown, nothing is found in the caches.
-    Accesses that allocate no cache line are not found, and displace nothing.
+    Data of the previous launch is still in the last-level cache if all bytes touched in between fit into the cache.
+    Each launch assigns its workgroups to XCDs in the same way. An L2 therefore still contains the data that its
+    workgroups load, if this data and their stores fit into L2. If the number of touched bytes is unknown, nothing is
+    assumed to be in the caches. Accesses that allocate no cache line find nothing, and displace nothing.
 
     Args:
         condition: effect of earlier launches on the caches.

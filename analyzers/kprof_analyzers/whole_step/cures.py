@@ -1,4 +1,4 @@
-"""Suggest what to type to reduce the time of torch's operators, by kind of operator."""
+"""Suggest settings and code that reduce the time of torch's operators, by kind of operator."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from kprof_analyzers.whole_step.kinds import kind_of
 
 
 class OperatorCure(NamedTuple):
-    """A setting, an environment variable or a line of code.
+    """A setting, an environment variable or a line of code that may make an operator faster.
 
     Attributes:
         text: text to type.
@@ -37,14 +37,14 @@ LIBRARY_CURES = {
         'torch.backends.cuda.preferred_rocm_fa_library("ck")', "the other library for flash attention"
     ),
 }
-"""Cure that selects another library kernel, by kind of operator."""
+"""For each kind of operator, the setting that lets torch select another library kernel."""
 _MORE_CONFIGURATIONS = OperatorCure(
     f"TORCHINDUCTOR_MAX_AUTOTUNE=1 {ANY_PROGRAM}", "torch.compile tries more configurations"
 )
 
 
 def cure_of(name: str) -> OperatorCure:
-    """Return what to type for an operator or one of torch.compile's kernels.
+    """Return the suggestion for an operator, or for a kernel that torch.compile generated.
 
     >>> cure_of("aten::convolution").text, cure_of("aten::add").text
     ('torch.backends.cudnn.benchmark = True', 'torch.compile(model)')

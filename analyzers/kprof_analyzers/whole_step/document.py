@@ -10,22 +10,22 @@ UNSEARCHED = "only the program's own configurations are compared; others: "
 
 
 class ProfiledRow(msgspec.Struct, frozen=True):
-    """Calls that form one row of the table. Times are predicted, in microseconds; ``None`` if unknown.
+    """One row of the table: a group of calls. Times are predicted, in microseconds; ``None`` if unknown.
 
     Attributes:
         name: Triton kernel or operator.
-        shapes: extents of an operator's tensors, or a kernel's grid; "" if the row has calls with several.
+        shapes: extents of an operator's tensors, or a kernel's grid; "" if the row's calls differ in them.
         kind: ``triton``, or the operator's kind: ``product``, ``elementwise``, ...; "" if unknown.
         phase: ``forward``, ``backward``, ``optimizer``, ``outside modules``; several are separated by commas.
         module: the ``torch.nn`` modules around the call, outermost first; "" if the row has calls of several modules.
-        range: the program's own name of the part; "" if the row has calls of several parts.
+        range: name that the program gives this part of the step; "" if the row has calls of several parts.
         calls: number of calls.
         place: file and line of the program with the most time; "" if unknown.
-        places: number of such lines.
+        places: number of lines of the program that make the row's calls.
         us: time of all calls.
         low_us, high_us: likely range of the time.
-        limit_us: the GPU's limit for the work of all these calls; ``None`` if it is unknown for one of them.
-        share: share of the sum of all rows with a known time.
+        limit_us: minimum time of all these calls at the GPU's peaks; ``None`` if it is unknown for one of them.
+        share: the row's share of the sum of all rows with a known time.
         bound: limit that applies to most of the time.
         finding: the costliest finding of a Triton kernel, in words.
         why: reason why there is no time.
@@ -55,11 +55,11 @@ class ProfileChange(msgspec.Struct, frozen=True):
 
     Attributes:
         what: the change.
-        us: microseconds that it saves by the model; an upper bound if ``at_most`` is true.
+        us: predicted saving in microseconds; an upper bound if ``at_most`` is true.
         share: share of the step that it saves.
-        calls: number of calls that it affects.
+        calls: number of calls that the change affects.
         at_most: whether the saving is an upper bound and likely to be smaller.
-        sure: basis of the predicted saving.
+        sure: basis of the predicted saving, as a phrase.
         now_us: current microseconds of these calls; 0 if not given.
     """
 
@@ -73,7 +73,7 @@ class ProfileChange(msgspec.Struct, frozen=True):
 
 
 class ProfileDocument(msgspec.Struct, frozen=True):
-    """GPU time of a program on a GPU that it did not run on. All times are predicted, none is measured.
+    """Predicted GPU time of a program on a GPU that the program did not run on. No time is measured.
 
     Attributes:
         gpu: name of the product.
@@ -88,15 +88,15 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         unknown_kernels: names of Triton kernels without a time, most launches first.
         unwritten: places where the program read values that no kernel wrote, such as ``nonzero at step.py:12``. Work
             whose size or order depends on these values is not in the time.
-        changes: changes with the largest savings.
-        notes: assumptions, and work that is not included.
+        changes: changes with the largest predicted savings.
+        notes: assumptions, and work that the times do not include.
         peak_bytes: maximum memory that one process of the program has in use according to torch's allocator, including
             set-up; absent if it was not recorded.
         memory_bytes: memory of the GPU; absent if unknown.
         layers: if the model was run with fewer layers than it has: numbers of layers of the first run, the second run
             and the model; otherwise empty.
-        condition: condition of the times: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
-        added_us: part of the sum that the condition adds to the whole program: events, and flushing the caches.
+        condition: timing condition that is predicted: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
+        added_us: part of ``us`` that the timing condition adds to the whole program: events, and flushing the caches.
         tritons: releases of Triton that compiled its kernels.
         other_gpus: the same program on other GPUs, run and compiled for each.
     """

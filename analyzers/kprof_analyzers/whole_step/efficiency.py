@@ -15,16 +15,17 @@ from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at
 
 
 class Efficiency(msgspec.Struct, frozen=True):
-    """Distance of a kind of operator from the roofline.
+    """How close a kind of operator comes to its roofline limit.
 
     Attributes:
         share: share of its limit that a call reaches if it fills the GPU.
         floor_us: fixed time of a call, or of each product of a call with several products, in microseconds.
-        low, high: factors of the predicted time between which 90 % of measured times lie.
-        rows: number of operators with equal shapes in the fit.
-        gpus: products on which they were measured.
-        filled: exponent by which the share falls with the share of the compute units that have a tile.
-        columns: exponent by which the share falls with the result's columns divided by 512; 0 means no dependence.
+        low, high: 90 % of measured times lie between these multiples of the predicted time.
+        rows: number of different combinations of operator and shapes in the fit.
+        gpus: products on which the operators were measured.
+        filled: exponent of the share of the compute units that have a tile; the reached share falls with this power.
+        columns: exponent of the result's columns divided by 512; the reached share falls with this power. 0 means no
+            dependence.
     """
 
     share: float
@@ -37,7 +38,7 @@ class Efficiency(msgspec.Struct, frozen=True):
     columns: float = 0.0
 
     def time_us(self, least_us: float, tiles: ResultTiles | None, compute_units: int | None) -> float:
-        """Return the microseconds of a call that would take ``least_us`` at the limit."""
+        """Return the predicted microseconds of a call that would take ``least_us`` at its roofline limit."""
         return self.floor_us * (tiles.products if tiles else 1) + least_us / self.reached(tiles, compute_units)
 
     def reached(self, tiles: ResultTiles | None, compute_units: int | None) -> float:
@@ -70,14 +71,17 @@ class CallTime(msgspec.Struct, frozen=True):
 
 @cache
 def efficiencies(gpu: str = "") -> dict[str, Efficiency]:
-    """Return the efficiency of each kind of operator on a product, or of all products if it has too few rows."""
+    """Return the efficiency of each kind of operator on a product.
+
+    Kinds with too few measurements on this product have the efficiency fitted to all products.
+    """
     figures = _figures()
     return msgspec.convert({**figures["kinds"], **figures["gpus"].get(gpu, {})}, dict[str, Efficiency])
 
 
 @cache
 def efficiencies_of_type(name: str) -> dict[str, Efficiency]:
-    """Return the efficiency of kinds of operators that have a separate fit for a type of operands (``fp32``)."""
+    """Return the efficiencies that were fitted separately for one type of operands (``fp32``), by kind of operator."""
     return msgspec.convert(_figures().get("types", {}).get(name, {}), dict[str, Efficiency])
 
 
@@ -134,6 +138,6 @@ def empty_launch_us(gpu: str) -> float:
 
 
 def measured_elsewhere(kinds: Iterable[str], gpu: str) -> tuple[list[str], list[str]]:
-    """Return the kinds that were not measured on a product, and the products on which they were measured."""
+    """Return which of the kinds were not measured on a product, and the products on which they were measured."""
     found = {kind: one for kind in kinds if gpu not in (one := _fitted(kind, gpu)).gpus}
     return sorted(found), sorted({name for one in found.values() for name in one.gpus})

@@ -1,4 +1,4 @@
-"""Kinds of torch's operators: operators of a kind use similar algorithms, and reach similar shares of the peaks."""
+"""Classify torch's operators into kinds. Operators of a kind use similar algorithms and reach similar shares of peaks."""
 
 import math
 import re
@@ -74,9 +74,9 @@ NARROW = 16
 _LONG = 1024
 """Maximum elements of a row that torch's softmax keeps in registers; longer rows are read more than once."""
 _FEW_CHANNELS = 4
-"""Maximum channels of an image, which are too few to fill a step of a matrix instruction."""
+"""Maximum number of channels of an image. So few channels do not fill the K extent of a matrix instruction."""
 _TILE = 128
-"""Rows and columns of a typical tile of library kernels, and queries of a typical attention block."""
+"""Number of rows and of columns of a typical library kernel's tile, and of queries in a typical attention block."""
 
 
 class ResultTiles(msgspec.Struct, frozen=True):
@@ -94,7 +94,7 @@ class ResultTiles(msgspec.Struct, frozen=True):
     products: int = 1
 
     def filling(self, compute_units: int) -> "ResultTiles":
-        """Return the tiles with a count of at least one tile per compute unit."""
+        """Return a copy whose count is raised to at least one tile per compute unit."""
         return ResultTiles(max(self.count, compute_units), self.columns, self.products)
 
 
@@ -107,11 +107,11 @@ def kind_of(name: str) -> str:
 
 
 def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
-    """Return the kind of an operator with these tensors.
+    """Return the kind of an operator, refined by the shapes of its tensors.
 
     ``small products`` are batches of products with fewer than 16 rows or columns; ``long softmax`` has rows of more
-    than 1,024 elements. Convolutions of 1 x 1 are ``pointwise convolution``; those of images are ``convolution of few
-    channels``.
+    than 1,024 elements. Convolutions with 1 x 1 filters are ``pointwise convolution``; those with up to 4 input
+    channels, such as images, are ``convolution of few channels``.
     """
     kind = kind_of(name)
     if kind == "product":
@@ -130,9 +130,10 @@ def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
 
 
 def kind_at(kind: str, bound: str) -> str:
-    """Return the kind whose efficiency applies: a product bound by memory, as with few rows, is a ``thin product``.
+    """Return the kind whose efficiency applies, given the bound.
 
-    Attention bound by memory has short sequences and is ``short attention``.
+    A product bound by memory, for example because it has few rows, is a ``thin product``. Attention bound by memory,
+    because its sequences are short, is ``short attention``. Other kinds are returned unchanged.
     """
     if bound != "HBM":
         return kind
@@ -175,16 +176,16 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Re
 
 
 def _normed_rows(name: str, shapes: Sequence[Sequence[int]]) -> int:
-    """Return the number of rows that are normalised, each by one workgroup; 0 if the shapes do not contain it."""
+    """Return the number of rows that a norm normalises, each by one workgroup; 0 if the shapes do not determine it."""
     if name.endswith("_backward"):
-        # The gradient and the input are followed by the mean or the scale of each row.
+        # The third tensor, after the gradient and the input, has one element (mean or scale) for each row.
         return math.prod(shapes[2]) if len(shapes) > 2 else 0
     weight = math.prod(shapes[1]) if len(shapes) > 1 else 0
     return math.prod(shapes[0]) // weight if weight and "group_norm" not in name else 0
 
 
 def factors_of(shapes: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int]] | None:
-    """Return the two matrices of a product: the first adjacent shapes that fit, after an addend."""
+    """Return the shapes of a product's two matrices: the first two adjacent shapes that fit; an addend may precede."""
     for a, b in pairwise(shapes):
         if len(a) == len(b) in {2, 3} and a[-1] == b[-2] and a[:-2] == b[:-2]:
             return a, b

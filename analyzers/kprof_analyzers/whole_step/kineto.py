@@ -21,13 +21,13 @@ _WORDS = {
     "product": "gemm", "thin product": "gemm", "batched product": "gemm", "small products": "gemm", "gather": "index",
     "attention": "flash_attention", "reduction": "reduce",
 }  # fmt: skip
-"""Names of kernels by kind of operator, so that trace readers categorise them like real kernels."""
+"""Kernel name to write for each kind of operator, chosen so that trace readers categorise it like a real kernel."""
 
 
 def kineto(calls: Iterable[StepCall], product: Product, layers: Sequence[int] = ()) -> str:
-    """Return the trace as JSON text: consecutive calls on their streams, without host times.
+    """Return the trace as JSON text, in which calls run one after the other on their streams.
 
-    Calls without a time have no kernel in the trace.
+    Host times are placeholders. Calls without a predicted time have no kernel in the trace.
 
     Args:
         calls: calls of the step.
@@ -36,7 +36,7 @@ def kineto(calls: Iterable[StepCall], product: Product, layers: Sequence[int] = 
             layers.
     """
     events = [event for events in _events(calls) for event in events]
-    # Readers identify the GPU by the device's name.
+    # Trace readers identify the GPU by the device's name.
     said: dict[str, Any] = {"predicted": True, "gpu": product.name, "host": "not predicted", "streams": "no overlap"}
     if layers:
         said["layers"] = dict(zip(("first_run", "second_run", "model"), layers, strict=True)) | {"repeated": _REPEATED}
@@ -96,7 +96,7 @@ def _kernel_name(timed: TimedCall) -> str:
 
 
 def _operator(call: StepCall, number: int, host_ns: int) -> dict[str, Any]:
-    """Return the event of the operator around a launch, with shapes in the format of torch's profiler."""
+    """Return the trace event of the operator that launches a kernel, with shapes in the format of torch's profiler."""
     args: dict[str, Any] = {"External id": number}
     if isinstance(call.made, CapturedOperator):
         given = arguments_of(call.made.inputs)

@@ -10,12 +10,13 @@ from kprof_analyzers.whole_step.timing import StepCall
 
 @dataclass(frozen=True)
 class ScaledCalls:
-    """Calls of a model.
+    """Calls of a model with all its layers, extrapolated from runs with fewer layers.
 
     Attributes:
-        calls: calls in the order of the second run; calls that a layer adds are repeated for the number of layers.
-        shrunk: names of calls that are fewer in the second run than in the first; they count as in the second run.
-        stretched: names of calls with one occurrence in both runs that take longer in the second.
+        calls: calls in the order of the second run; the calls of the additional layers are repeated.
+        shrunk: names of calls that occur less often, or take less time, in the second run than in the first; they
+            count as in the second run.
+        stretched: names of calls that occur in both runs and take longer in the second; their time is extrapolated.
     """
 
     calls: Sequence[StepCall]
@@ -28,16 +29,16 @@ _Place = tuple[str, ...]
 
 
 def continued(few: Sequence[StepCall], more: Sequence[StepCall], steps: int) -> ScaledCalls:
-    """Extrapolate linearly from two runs: the surplus of the second run is added ``steps`` times to the first run.
+    """Extrapolate linearly from two runs: add the calls that the second run has in addition ``steps`` times.
 
-    Of equal calls the last ones count as surplus, and adjacent surplus calls are repeated together. If both runs have a
-    call that differs only in its size, such as an optimizer that updates all parameters at once, its time is
-    extrapolated instead.
+    If equal calls occur more often in the second run, the last of them are the additional ones. Adjacent additional
+    calls are repeated together. If both runs have a call that differs only in its size, such as an optimizer that
+    updates all parameters at once, its time is extrapolated instead.
 
     Args:
         few: calls of the run with few layers.
         more: calls of the run with more layers.
-        steps: number of times that the surplus is added; 1 gives the second run.
+        steps: number of times that the additional calls occur; 1 gives the second run.
     """
     before, after = Counter(map(_alike, few)), Counter(map(_alike, more))
     smaller = _surplus(few, before - after)
@@ -60,7 +61,7 @@ def _alike(call: StepCall) -> tuple[_Place, str, float | None]:
 
 
 def _surplus(calls: Sequence[StepCall], counts: "Counter[tuple[_Place, str, float | None]]") -> list[int]:
-    """Return the positions of the last calls of each kind, in order."""
+    """Return the positions of the additional calls, in order: the last ``counts[...]`` calls of each group of equals."""
     left, found = Counter(counts), []
     for at in range(len(calls) - 1, -1, -1):
         sort = _alike(calls[at])
@@ -73,7 +74,12 @@ def _surplus(calls: Sequence[StepCall], counts: "Counter[tuple[_Place, str, floa
 def _paired(
     smaller: Sequence[StepCall], larger: Mapping[int, StepCall], steps: int
 ) -> tuple[dict[int, StepCall], set[int], list[StepCall]]:
-    """Pair calls of both runs that differ only in size, scaled to the model's size; also return unpaired calls."""
+    """Pair calls of both runs that differ only in size.
+
+    Returns:
+        The paired calls of the second run by position, with extrapolated times; the positions of its calls without
+        a partner; and the calls that are fewer or shorter in the second run.
+    """
     waiting: defaultdict[_Place, deque[StepCall]] = defaultdict(deque)
     for call in smaller:
         waiting[_place(call)].append(call)

@@ -24,11 +24,11 @@ class OperatorWork(msgspec.Struct, frozen=True):
     """Work of a call, and the kind of operator that does it.
 
     Attributes:
-        kind: ``product``, ``attention``, ``elementwise``, ..., see :mod:`.kinds`: operators that reach a similar share
-            of the GPU's peaks.
+        kind: ``product``, ``attention``, ``elementwise``, ... (see :mod:`.kinds`). Operators of a kind reach similar
+            shares of the GPU's peaks.
         work: operations and bytes.
-        tiles: distribution of the result over the GPU, if arithmetic matters.
-        passes: maximum passes through memory if their number follows from no argument, otherwise 1.
+        tiles: distribution of the result over the GPU; ``None`` for operators without products or norms.
+        passes: maximum number of passes through memory if no argument determines their number, otherwise 1.
     """
 
     kind: str
@@ -38,12 +38,12 @@ class OperatorWork(msgspec.Struct, frozen=True):
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
-    """Return arguments in a profiler's format; a list of tensors becomes one tensor of all their elements."""
+    """Convert recorded arguments to those of a profiler's trace; a list of tensors becomes one tensor."""
     return tuple(_argument(value) for value in values)
 
 
 _MOST = 1 << 50
-"""Upper bound of a tensor's elements; larger numbers come from damaged recordings."""
+"""Upper bound of a tensor's number of elements; larger numbers come from damaged recordings."""
 
 
 def _possible(extents: Sequence[int]) -> bool:
@@ -81,10 +81,12 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
 
 
 _RADIX_BITS = 8
-"""Bits of a key that a pass of a radix sort or a radix selection handles: ``RADIX_BITS`` of torch's selection of the
-largest elements, and of hipCUB's sort."""
+"""Number of bits of a key that one pass of a radix sort or selection processes.
+
+It is ``RADIX_BITS`` of torch's selection of the largest elements, and of hipCUB's sort.
+"""
 _COUNT_PASSES = 3
-"""Passes of counting operators: the extremes or a first count, the count, and writing."""
+"""Number of passes of counting operators: one for the extremes or a first count, one to count, one to write."""
 
 
 def _most_passes(kind: str, given: Sequence[Argument]) -> int:
@@ -97,9 +99,10 @@ def _most_passes(kind: str, given: Sequence[Argument]) -> int:
 
 
 def _grouped(given: Sequence[Argument]) -> Work | None:
-    """Return the work of ``_grouped_mm(a, b, offsets)``: rows of a times their group's matrix, or groups of both.
+    """Return the work of ``_grouped_mm(a, b, offsets)``, which multiplies each group of rows of a by its own matrix.
 
-    The groups that have rows are listed in a tensor, so the maximum possible number of groups is assumed to be read.
+    If both a and b are matrices, the groups divide the dimension that is summed. The number of groups with rows is
+    the content of a tensor and not known, so the maximum possible number of matrices is assumed to be read.
     """
     if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor) or not (given[0].dims and given[1].dims):
         return None
@@ -114,7 +117,7 @@ def _grouped(given: Sequence[Argument]) -> Work | None:
             read = min(b.dims[0], m) * k * n * b.element_bytes
             return Work(2 * m * n * k, a.bytes + read + m * n * a.element_bytes, unit, "rows spread over all groups")
         case 2, 2 if len(given) > 2 and given[2].is_tensor:
-            # The sum runs over the group's part of k, so all groups together do the work of one product.
+            # Each group sums over its own part of k, so all groups together do the work of one product.
             groups = given[2].elements
             return Work(2 * m * n * k, a.bytes + b.bytes + groups * m * n * a.element_bytes, unit)
         case 3, 3 if a.dims[0] == b.dims[0]:
@@ -127,7 +130,7 @@ _FORMULAS = {**products.OPERATORS, **attention.OPERATORS, **convolutions.OPERATO
 
 
 def _moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> Work | None:
-    """Return the bytes of reading each argument's and writing each result's elements once."""
+    """Return the bytes moved by reading each element of the arguments and writing each element of the results once."""
     read, written = _bytes(given), _bytes(made)
     if name.startswith("aten::_fused_"):
         # Parameters, gradients and both moments are read, and all but the gradients are written.

@@ -37,7 +37,7 @@ def groups_of(by: str) -> list[str]:
 
 
 def _line(call: StepCall) -> str:
-    """Return the file and line of the program that makes a call, or "" if unknown."""
+    """Return the program's file and line that made a call; "" if unknown."""
     place = call.scope.place if call.scope else None
     return "" if place is None else f"{place.file}:{place.line}"
 
@@ -50,14 +50,14 @@ def _maker(call: StepCall) -> str:
 def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:
     """Return one row per group, longest first, followed by groups without a time by their number of calls.
 
-    Calls without a time are in rows of their own, because a sum must not count them as zero.
+    Calls without a time are in separate rows, because a sum must not count them as zero.
 
     Args:
         calls: calls of the step.
         by: one of :data:`GROUPS`, or several separated by commas.
 
     Raises:
-        KprofError: if there is no such group.
+        KprofError: if a key is unknown.
     """
     wanted = groups_of(by)
     groups: dict[tuple[Key, str], list[StepCall]] = {}
@@ -108,7 +108,7 @@ def _named(unknown: Counter[tuple[str, str]]) -> list[str]:
 
 
 def _in_order(rows: list[ProfiledRow]) -> list[ProfiledRow]:
-    """Return the rows in order, each with its share of the sum."""
+    """Sort the rows by decreasing time, and set each row's share of the sum."""
     whole = sum(row.us for row in rows if row.us is not None)
     rows = sorted(
         rows,

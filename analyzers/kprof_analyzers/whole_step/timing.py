@@ -38,15 +38,15 @@ class TimedCall:
     """Predicted time of one launch or operator call in microseconds; equal calls share one object.
 
     Attributes:
-        name, shapes, kind, bound: as in :class:`kprof_analyzers.whole_step.document.ProfiledRow`.
+        name, shapes, kind, bound: see :class:`kprof_analyzers.whole_step.document.ProfiledRow`.
         us, low_us, high_us: time and its likely range; ``None`` if it cannot be determined.
         why: reason why there is no time.
         finding: the costliest finding of a Triton kernel, its cost in microseconds, and whether that is an upper bound.
-        fix: repair of the finding, a knob or a change of the code; "" if unknown.
-        assumed: assumptions.
+        fix: how to resolve the finding: a knob's value or a change of the code; "" if unknown.
+        assumed: assumptions of the prediction, one sentence each.
         launch_us: time of an empty launch; 0 if unknown.
-        memory_bytes: bytes that the call moves from or to memory and that allocate lines of the last-level cache.
-        limit_us: the GPU's limit for the same work; ``None`` if unknown.
+        memory_bytes: bytes moved from or to memory, except those that allocate no line of the last-level cache.
+        limit_us: minimum time of the same work at the GPU's peaks; ``None`` if unknown.
     """
 
     name: str
@@ -78,10 +78,10 @@ class StepCall:
         timed: predicted time of the call.
         scope: position in the model; ``None`` if it was not recorded.
         process: index of the process.
-        stream: the stream.
-        made: the launch or the operator.
-        copy: number of the repetition if layers were repeated; 0 for recorded calls.
-        stretched: whether its time is scaled to more layers than it was recorded with.
+        stream: the GPU stream on which it runs.
+        made: the recorded launch or operator call.
+        copy: index of the repetition if the call belongs to a repeated layer; 0 for the recorded call itself.
+        stretched: whether the time was extrapolated to more layers than were recorded.
     """
 
     timed: TimedCall
@@ -110,8 +110,8 @@ def timed_calls(
         capture: the capture.
         operations: launches and calls of the capture.
         product: the GPU.
-        condition: condition of the times. Between two runs of the program, all memory that it has in use is touched.
-            Caches are flushed before the program and not before each launch, see :func:`added_us`.
+        condition: timing condition to predict. Between two runs of the program, all memory that it uses is touched.
+            Caches are flushed once before the program, not before each launch; see :func:`added_us`.
     """
     caches: Caches = "kept" if condition.caches == "kept" else "clean"
     condition = replace(condition, caches=caches, events=False, between=capture.peak_bytes)
@@ -153,7 +153,7 @@ class _Times:
     def operator(self, call: CapturedOperator) -> TimedCall:
         key = (call.name, repr(call.inputs), call.from_host, call.to_host)
         if key not in self._known:
-            # The recording ran the CPU's attention in place of the GPU's.
+            # The program was recorded without a GPU, so torch ran its CPU implementation of attention.
             self._known[key] = replace(self._operator(call), name=call.name.replace("_for_cpu", ""))
         return self._known[key]
 
@@ -226,7 +226,10 @@ class _Times:
         )  # fmt: skip
 
     def _chosen(self, kernel: LoadedKernel, tuning: CapturedTuning | None) -> LoadedKernel:
-        """Return the kernel in the configuration predicted for its autotuner, the same for all launches of a key."""
+        """Return the kernel in the configuration that is predicted to win its autotuning.
+
+        All launches with the same autotuner key get the same configuration.
+        """
         if tuning is None or not kernel.listed:
             return kernel
         choosing = id(tuning.choosing)
@@ -238,7 +241,7 @@ class _Times:
 
 
 def _fix_of(finding: Finding | None) -> str:
-    """Return the first knob that a rule proposes, as ``num_stages 1 → 2``, or else the change of the code."""
+    """Return a finding's fix: the first knob that it proposes, as ``num_stages 1 → 2``, or else the code change."""
     if finding is None:
         return ""
     for advice in finding.advice:

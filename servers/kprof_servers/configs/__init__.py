@@ -1,5 +1,5 @@
-"""Tuned-configuration files of inference servers: readers that keep the place of every value, and checks.
+"""Tuned-configuration files of inference servers: readers that keep the line and column of every value, and checks.
 
-``formats`` has a file for each format, ``checks`` has one for each rule or family of rules; the folders are the
-registry. Configurations are never executed, not even Python files.
+The folder ``formats`` has one file per format, and ``checks`` has one per rule or family of rules; files in these
+folders are found automatically. Configurations are never executed, not even Python files.
 """

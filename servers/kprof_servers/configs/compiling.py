@@ -1,4 +1,4 @@
-"""Compiles the buckets of configuration files. A failing bucket does not affect the others."""
+"""Compile the kernel of each bucket of configuration files. A bucket that fails does not affect the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,9 +23,9 @@ class Choice:
     """The kernel that the user names, and its compile options.
 
     Attributes:
-        kernel: a target; ``None`` for the bundled kernel that is declared as a stand-in.
+        kernel: a target as for ``kprof analyze kernel``; ``None`` for the bundled kernel that :func:`.stand_for` names.
         rename: map from the configuration's knob to the kernel's knob, or to ``None`` to leave the knob out.
-        case: one of the kernel's cases.
+        case: name of one of the kernel's predefined cases.
         shape: problem parameters, which override those of the case, the file and the bucket.
         signature: argument types of a kernel without cases.
         constexprs: compile-time arguments of a kernel without cases.
@@ -47,7 +47,7 @@ class Choice:
 
 
 def _renamed(stand: Stand, rename: Mapping[str, str | None]) -> Stand:
-    """Return a declared kernel whose knob names are overridden by the user's."""
+    """Return a copy of a kernel declaration with the user's knob names, which override the declared ones."""
     return Stand(stand.kernel, {**stand.rename, **rename}, stand.shape, stand.stand_in)
 
 
@@ -56,9 +56,9 @@ class CompiledConfigs:
     """The results of compiling the buckets.
 
     Attributes:
-        buckets: path to place of a bucket to its result.
-        notes: path to reasons why buckets of the file were not compiled.
-        done: number of buckets that were compiled.
+        buckets: for each file's path, a map from the line and column of a bucket to its result.
+        notes: for each file's path, the reasons why some of its buckets were not compiled.
+        done: number of compiled buckets.
         asked: number of all buckets, compiled or not.
     """
 

@@ -1,4 +1,4 @@
-"""Finds the architecture that a configuration file is for."""
+"""Find the architecture that a configuration file is for."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class FileDevice:
         arch: hardware model of the GPU; ``None`` if the GPU is unknown or not AMD's.
         label: name to display: ``gfx942``, ``NVIDIA_H200``, ``unknown``.
         foreign: True for a device of another vendor.
-        problem: why the architecture is unknown although the file names a GPU.
+        problem: reason why the architecture is unknown although the file names a GPU; else "".
     """
 
     arch: "Architecture | None"
@@ -61,7 +61,7 @@ def _device(name: str) -> FileDevice:
 
 
 def _slip(compact: str, known: Iterable[str]) -> str:
-    """Suggest products whose name differs by about a letter; other names are of GPUs that kprof does not know."""
+    """Return a clause that suggests products whose names differ by about a letter; "" if there are none."""
     from difflib import get_close_matches
 
     matches = get_close_matches(compact, list(known), n=3, cutoff=0.8)
@@ -69,10 +69,10 @@ def _slip(compact: str, known: Iterable[str]) -> str:
 
 
 def architecture(name: str) -> "Architecture":
-    """Return the architecture or product that the user names.
+    """Return the hardware data of the architecture or product that the user names.
 
     Raises:
-        KprofError: neither is known.
+        KprofError: the name is neither a known architecture nor a known product.
     """
     try:
         return load(name)

@@ -1,4 +1,4 @@
-"""A JSON parser that keeps the place of every value and all keys, including repeated ones, unlike Python's.
+"""A JSON parser that, unlike Python's, keeps the line and column of every value, and repeated keys.
 
 It is stricter than Python's: ``NaN`` and ``Infinity`` are not JSON. An error has a line, a column and a description of
 the mistake.
@@ -90,7 +90,7 @@ def parse(text: str) -> JsonNode:
 
 
 def repeated(node: JsonNode, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Member, Member]]:
-    """Yield the repeated keys of all objects: path of the object, first member and later member."""
+    """Yield each repeated key of any object: path of the object, first member with the key, and later member."""
     seen: dict[str, Member] = {}
     for member in node.members or ():
         if member.key in seen:
@@ -153,7 +153,7 @@ class _Reader:
         return tuple(found)
 
     def _end(self, closing: str, found: list[Any]) -> bool:
-        """Skip the closing bracket and return True, or skip the comma before another element and return False."""
+        """Skip a closing bracket and return True, or skip the comma before the next element and return False."""
         self.skip()
         if self.text[self.at : self.at + 1] == closing:
             self.at += 1
@@ -198,7 +198,7 @@ class _Reader:
         raise self.error(f"a value is expected{self._instead()}")
 
     def _instead(self) -> str:
-        """Describe the text at the position, and the probable mistake."""
+        """Describe the text at the position, which is not valid there, and the probable mistake."""
         character = self.text[self.at : self.at + 1]
         if character == "":
             return ", the file ends here"

@@ -1,4 +1,4 @@
-"""Declares the kernel that a bucket's knobs are compiled with."""
+"""Declare which bundled kernel is compiled with the knobs of a bucket."""
 
 import re
 from collections.abc import Mapping
@@ -49,11 +49,11 @@ _DECLARED: tuple[tuple[str, str, Stand], ...] = (
     ("AITER", r"GEMM-A16W16(-ATOMIC)?", Stand("gemm", _GEMM, {"dtype": "bf16", "out": "bf16"}, stand_in=True)),
     ("AITER", r"GEMM-A8W8", Stand("gemm", _GEMM, {"dtype": "fp8_e4m3", "out": "bf16"}, stand_in=True)),
 )
-"""Format, family and the bundled kernel with the same function: the same operands and tile, without the scales."""
+"""Format, family, and a bundled kernel with the same function: it has the same operands and tile, but no scales."""
 
 
 def stand_for(file: ConfigFile) -> Stand | None:
-    """Return the bundled kernel that can replace the kernel that a file is for, or ``None``."""
+    """Return the bundled kernel to compile instead of a file's own kernel, or ``None`` if none is similar enough."""
     if file.backend == "gluon":
         return None
     for format_name, family, stand in _DECLARED:
@@ -71,7 +71,7 @@ def rows_of(bucket: Bucket) -> int | None:
 
 
 def sizes_of(file: ConfigFile, bucket: Bucket, parameters: Mapping[str, Any]) -> dict[str, int]:
-    """Return the problem sizes from the file's name and the bucket, limited to those that the kernel has.
+    """Return the problem sizes from the file's name and the bucket; sizes that the kernel does not have are dropped.
 
     Args:
         file: the file, whose name may contain N, K and other sizes.

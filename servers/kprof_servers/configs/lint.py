@@ -1,4 +1,4 @@
-"""Runs all checks on all files."""
+"""Run all checks on all files."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ def lint(
     Args:
         files: the configuration files.
         assumed: the GPU of files that do not name one.
-        tried: path to the results of compiling the file's buckets.
+        tried: for each file's path, the results of compiling its buckets.
     """
     families: dict[tuple[str, ...], list[ConfigFile]] = {}
     for file in files:
@@ -79,7 +79,7 @@ def _one(group: Sequence[Finding]) -> Finding:
 
 
 def _family(file: ConfigFile) -> tuple[str, ...]:
-    """Return a key for files that belong together: in AITER both layouts, because one can shadow the other."""
+    """Return a key that is equal for files of one family. AITER's two layouts share it: one can shadow the other."""
     if file.format.startswith("AITER"):
         return ("AITER", file.arch or "", (file.family or "").upper().replace("-", "_"))
     return (file.format, file.path)

@@ -33,8 +33,8 @@ class Bucket:
     """One configuration, and the problems that it is for.
 
     Attributes:
-        path: keys from the outermost to the bucket's own: ``("M_LEQ_64",)``, ``("fwd", "default")``; for a
-            ``triton.Config``, the function that it tunes.
+        path: keys of the enclosing objects and of the bucket: ``("M_LEQ_64",)``, ``("fwd", "default")``; for a
+            ``triton.Config``, the function that it tunes and its line.
         place: place of the bucket's key.
         knobs: the settings, in file order.
     """
@@ -50,7 +50,7 @@ class Bucket:
 
     @property
     def bound(self) -> tuple[str, int] | None:
-        """Bound of a bucket: ``("LEQ", 64)`` for ``M_LEQ_64``; ``None`` for other buckets."""
+        """Comparison and number in the bucket's name: ``("LEQ", 64)`` for ``M_LEQ_64``; ``None`` for other names."""
         match = _BOUND.fullmatch(self.path[-1]) if self.path else None
         return (match[1], int(match[2])) if match else None
 
@@ -65,7 +65,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Oddity:
-    """An element that the reader cannot interpret."""
+    """An element of a file that the reader cannot interpret."""
 
     place: JsonPlace
     message: str
@@ -93,10 +93,10 @@ class ConfigFile:
         parameters: problem parameters in the file's name: ``{"N": "256", "K": "7168"}``.
         default: True for the file that is used for shapes without their own file.
         buckets: the configurations, in file order.
-        vocabulary: the family in ``vocabulary`` that lists its knobs; ``None`` if any knob is allowed.
+        vocabulary: key of the family's knobs in ``vocabulary.FAMILIES``; ``None`` if any knob is allowed.
         oddities: elements that the reader could not interpret.
-        repeated: path, first member and later member of keys that occur twice in one object.
-        broken: why nothing could be parsed.
+        repeated: keys that occur twice in one object: path of the object, first member and later member.
+        broken: reason why nothing could be parsed; ``None`` if the file was parsed.
     """
 
     path: str
@@ -114,7 +114,7 @@ class ConfigFile:
     broken: Broken | None = None
 
     def levels(self) -> dict[tuple[str, ...], list[Bucket]]:
-        """Group the buckets of the same level by the keys above them."""
+        """Group the buckets by the keys of the objects that contain them."""
         found: dict[tuple[str, ...], list[Bucket]] = {}
         for bucket in self.buckets:
             found.setdefault(bucket.path[:-1], []).append(bucket)
@@ -122,9 +122,10 @@ class ConfigFile:
 
 
 def buckets_of(node: JsonNode, path: tuple[str, ...] = ()) -> tuple[list[Bucket], list[Oddity]]:
-    """Return every object below a document that contains settings, and the members that are not configurations.
+    """Return the buckets of a JSON object: every nested object with settings. Also return members that are no objects.
 
-    If keys are repeated, the last one counts, as in Python's reader. A key that begins with an underscore is a comment.
+    If a key is repeated, its last value counts, as in Python's JSON reader. Keys that begin with an underscore are
+    comments and are skipped.
     """
     found: list[Bucket] = []
     odd: list[Oddity] = []

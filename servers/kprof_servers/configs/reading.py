@@ -1,4 +1,4 @@
-"""Finds and reads configuration files."""
+"""Find and read configuration files."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ class FoundFiles:
 def gather(paths: Iterable[str]) -> FoundFiles:
     """Read the named files, and all files below the named directories that look like configurations.
 
-    A file that is named itself must be a configuration. Other files in a directory are ignored.
+    A named file that is not a configuration is a problem; such files in a named directory are ignored.
     """
     found = FoundFiles()
     seen: set[str] = set()

@@ -23,7 +23,7 @@ FAMILIES: Mapping[str, frozenset[str]] = {
         "tile_n2", "tile_k2",
     }),
 }  # fmt: skip
-"""Map from kernel family to the knobs that its kernels accept besides the common ones."""
+"""Map from kernel family to the knobs that its kernels accept in addition to :data:`COMMON`."""
 
 SPELLINGS = (
     ("BLOCK_M", "BLOCK_SIZE_M", "block_m"),
@@ -32,4 +32,4 @@ SPELLINGS = (
     ("GROUP_M", "GROUP_SIZE_M"),
     ("SPLIT_K", "NUM_KSPLIT"),
 )
-"""Names of the same knob: a kernel accepts one name of each row."""
+"""Each row lists names of the same knob; a kernel accepts only one of them."""

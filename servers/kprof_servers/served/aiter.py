@@ -1,4 +1,4 @@
-"""AITER: lookups of Triton's GEMM families and MoE, by architecture. Names: ``ops/triton/utils`` at e4048607a5."""
+"""AITER: find the configuration files of its Triton GEMM and MoE kernels (``ops/triton/utils`` at e4048607a5)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -24,7 +24,7 @@ _FAMILIES = {
     "fp8": "GEMM-A8W8",
     "int8": "GEMM-A8W8",
     "fp8-block": "GEMM-A8W8_BLOCKSCALE",
-    # As in gpt-oss: with these weights, only the experts are quantised.
+    # With MXFP4, only the experts are quantised (as in gpt-oss), so the products are bfloat16.
     "mxfp4": "GEMM-A16W16",
 }
 _KERNELS = "aiter/ops/triton/_triton_kernels"
@@ -123,13 +123,13 @@ class AiterServer(ModelServer):
         return chosen(ServerCode(root, ""), shapes.attention, gpu, batches)
 
     def wanted(self, answer: LookupAnswer) -> str:
-        """Return the last requested path, because AITER requests the file for the shape last."""
+        """Return the path that AITER requested last: that of the file for the shape."""
         return answer.asked[-1]
 
     def status(self, answer: LookupAnswer) -> Found:
-        """Return "fallback" for a file without the shape's sizes in its name, which is for all shapes."""
+        """Return the status; a file for all shapes, whose name does not contain the shape's sizes, is a "fallback"."""
         if answer.opened is None:
-            # Products require a file; without one, AITER does not launch the kernel.
+            # Without a file, AITER does not launch a GEMM kernel; the lookup of MoE returns defaults.
             return "none" if answer.error else "default"
         return "exact" if PurePosixPath(answer.opened).name == PurePosixPath(self.wanted(answer)).name else "fallback"
 
@@ -137,7 +137,7 @@ class AiterServer(ModelServer):
 def _products(
     family: str, products: Sequence[ProductShape], weights: WeightFormat, batches: Sequence[int]
 ) -> list[NeededLookup]:
-    """Return the lookups of a family's files, each shape once."""
+    """Return one lookup per distinct shape of the products, in the files of a kernel family."""
     return [
         NeededLookup(
             kernel=family,

@@ -1,4 +1,4 @@
-"""AITER's attention: tables for all shapes, and the choices in its unified attention's code. As of e4048607a5."""
+"""AITER's attention: its configuration tables, and the values that its unified attention's code sets (e4048607a5)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,17 +30,19 @@ TABLES: Mapping[str, tuple[tuple[str, str], ...]] = {
     _DECODING: ((f"{_KERNELS}/mla_decode_rope.py", "_fwd_grouped_kernel_stage1_rope"),),
     _EXTENDING: ((f"{_KERNELS}/extend_attention.py", "_fwd_kernel"),),
 }
-"""Files and names of the kernels."""
+"""For each kind of attention, the file and function of its kernel."""
 PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     STAGE_TWO: ((f"{_KERNELS}/mla_decode_rope.py", "_fwd_kernel_stage2"),),
 }
 
 
 def tables(shape: AttentionShape | None) -> list[NeededLookup]:
-    """Return the tables that AITER's Triton attention reads: prompts, and decoding (MLA) or extending (otherwise).
+    """Return the tables that AITER's Triton attention reads: one for prompts, and one for the other kernel.
+
+    The other kernel decodes if attention is latent (MLA); otherwise it extends sequences.
 
     Args:
-        shape: attention on one GPU; None returns no tables.
+        shape: attention on one GPU; the result is empty if it is None.
     """
     if shape is None:
         return []
@@ -86,7 +88,9 @@ def _table(
 
 
 def chosen(code: ServerCode, shape: AttentionShape | None, gpu: ServedGpu, batches: Sequence[int]) -> list[str]:
-    """Describe the choices of AITER's unified attention: the 2D kernel, or the 3D kernel over parts of the keys.
+    """Describe which kernel AITER's unified attention chooses, and its knobs.
+
+    The 2D kernel processes all keys of a sequence; the 3D kernel splits the keys into parts.
 
     Args:
         code: AITER's code; an empty list is returned for versions without these functions.
@@ -125,7 +129,7 @@ def _listed(rows: Sequence[int]) -> str:
 
 
 def _unified(shape: AttentionShape, gpu: ServedGpu, rows: int) -> dict[str, Any]:
-    """Return the arguments of all three functions, as ``unified_attention`` computes them."""
+    """Return the arguments of the functions that choose a kernel and its knobs, as ``unified_attention`` does."""
     decodes = rows <= MOST_DECODED
     each = max(1, shape.heads // shape.kv_heads)
     height = _SMALLEST if each <= _SMALLEST else 1 << (each - 1).bit_length()
@@ -143,5 +147,5 @@ _KERNELS_OF = {
     "kernel_unified_attention_2d": "select_2d_config",
     "kernel_unified_attention_3d": "select_3d_config",
 }
-"""Map from kernels to the functions that choose their configurations."""
+"""Map from kernel name to the function of AITER that chooses the kernel's configuration."""
 _SMALLEST = 16

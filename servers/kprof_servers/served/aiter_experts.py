@@ -1,9 +1,10 @@
 """AITER's CSV tables of experts: one line per number of tokens, model and GPU.
 
 ``get_2stage_cfgs`` of ``aiter/fused_moe.py`` looks up the lines. It also writes files, so kprof does not call it but
-reimplements its rules: tokens are rounded up to a power of two, or from 32,768 on, down to a tier. The activation is
-ignored. A tier without a line uses the line of a smaller tier. Tables are ``configs/tuned_fmoe.csv`` and all
-``configs/model_configs/*tuned_fmoe*.csv``; the first line of a key counts. Taken from AITER e4048607a5.
+reimplements its rules: the number of tokens is rounded to a tier: up to a power of two, or from 32,768 on, down to a
+fixed tier. If a tier has no line, that of a smaller tier is used. kprof ignores the activation function. The tables
+are ``configs/tuned_fmoe.csv`` and all ``configs/model_configs/*tuned_fmoe*.csv``; if several lines have the same key,
+the first one counts. Taken from AITER e4048607a5.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +33,10 @@ _KINDS = {
     "w4a16": ("torch.int4", "QuantType.per_1x32"),
     "mxfp4": ("torch.float4_e2m1fn_x2", "QuantType.per_1x32"),
 }
-"""Type and scales of the weights in the table. For MXFP4, the caller chooses the type of the activations."""
+"""Map from weight format to the type and the kind of scales in the table.
+
+For MXFP4 weights, AITER's caller chooses the type of the activations.
+"""
 _MAKERS = (("_ZN", "assembly"), ("fmoe_", "assembly"), ("flydsl", "FlyDSL"), ("opus_", "Opus"), ("moe_ck", "CK"))
 _NEEDED = {"token", "model_dim", "inter_dim", "expert", "topk", "cu_num", "q_dtype_w", "q_type"}
 
@@ -45,7 +49,7 @@ class _Line:
 
 
 def tier(tokens: int) -> int:
-    """Return the number of tokens to look up for ``tokens``."""
+    """Return the tier of ``tokens``: the number of tokens that AITER looks up."""
     if tokens < _TIERS[0]:
         return 1 << (tokens - 1).bit_length()
     return max(each for each in _TIERS if tokens >= each)
@@ -60,7 +64,9 @@ def experts_table(
     *,
     shared: bool = False,
 ) -> list[NeededFile]:
-    """Return the entries of AITER's tables for a mixture of experts, or none if kprof does not know their keys.
+    """Return the entries of AITER's tables for a mixture of experts.
+
+    The result is empty if kprof does not know the tables' keys for the weight format.
 
     Args:
         experts: the experts on one GPU.

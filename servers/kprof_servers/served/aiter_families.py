@@ -24,28 +24,28 @@ _FP4_DEPTH = 128
 _FEW_ROWS = 32
 """Minimum number of rows with shuffled scales of pre-shuffled MXFP4 activations, and minimum tile height for them."""
 _LARGEST = {"fp8e4b8": 240.0, "fp8e4nv": 448.0}
-"""Largest value of each FP8 format."""
+"""Largest finite value of each FP8 format."""
 
 
 @dataclass(frozen=True)
 class ShuffledProduct(AiterProduct):
-    """Block-scaled FP8 with weights in the order in which a matrix instruction reads 16 columns."""
+    """A product of block-scaled FP8 whose weights are pre-shuffled: in the order that a matrix instruction reads."""
 
     measured: ClassVar[bool] = False
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the configuration as ``gemm_a8w8_blockscale_preshuffle`` uses it: K split evenly, same tile."""
+        """Return the configuration as ``gemm_a8w8_blockscale_preshuffle`` uses it: K split evenly, tiles unchanged."""
         full = {**self.unsaid, **config}
         return {**full, "SPLITK_BLOCK_SIZE": -(-self.k // knob(full, "NUM_KSPLIT"))}
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """Refuse columns that are not in groups of 16, and tiles whose depth differs from a block's."""
+        """Refuse numbers of columns that are not multiples of 16, and tiles not as deep as a block of the scales."""
         if self.n % _SHUFFLED_ROWS:
             return f"pre-shuffled weights have columns in groups of {_SHUFFLED_ROWS}"
         return super().refusal(config)
 
     def known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
-        """Return the plain product's arguments, with weights in groups of 16 columns and transposed scales of A."""
+        """Return the arguments of the product that is not shuffled, with shuffled weights and A's scales transposed."""
         found = super().known(rows, parts, arch)
         deep = self.k * _SHUFFLED_ROWS
         kind = found["b_ptr"].dtype
@@ -69,7 +69,7 @@ class Fp4Product(AiterProduct):
     }  # fmt: skip
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the configuration as ``gemm_afp4wfp4`` uses it. K counts bytes, or elements if pre-shuffled."""
+        """Return the configuration as ``gemm_afp4wfp4`` uses it: K in bytes, or in elements if pre-shuffled."""
         full: dict[str, Any] = {**self.unsaid, **config}
         size = self.k if self.shuffled else self.k // 2
         parts, depth, part = knob(full, "NUM_KSPLIT"), knob(full, "BLOCK_SIZE_K"), self.k
@@ -98,7 +98,7 @@ class Fp4Product(AiterProduct):
         return super().launches(rows, config, names, arch)
 
     def element_bytes(self) -> int:
-        """Return 1: two elements share a byte, and 1 is the smallest size that can be expressed."""
+        """Return 1, the smallest integer size, although two elements share a byte."""
         return 1
 
     def known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
@@ -125,9 +125,9 @@ def fp4_split(k: int, depth: int, parts: int) -> tuple[int, int, int]:
     """Return the K elements per workgroup, the tile's depth and the number of parts, as AITER's ``get_splitk`` does.
 
     Args:
-        k: K as counted by the wrapper.
+        k: K in the unit of AITER's wrapper: bytes, or elements for pre-shuffled weights.
         depth: depth of the tile in elements.
-        parts: number of parts in the configuration.
+        parts: number of parts of K in the configuration.
     """
     part = -(-2 * -(-k // parts) // depth) * depth
     while parts > 1 and depth > _SHUFFLED_ROWS:
@@ -161,7 +161,7 @@ class BatchedProduct(Tiled):
 
     @property
     def knobs(self) -> tuple[str, ...]:
-        """Knobs of a configuration. With quantised activations, their group size fixes the depth and K is not split."""
+        """Knobs of a configuration. With quantised activations, their group size fixes the depth; K is not split."""
         if self.quantised:
             return ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "GROUP_SIZE_M", "cache_modifier")
         return (*TILE, "NUM_KSPLIT", "cache_modifier")
@@ -178,7 +178,7 @@ class BatchedProduct(Tiled):
         return {name: values for name, values in ranges.items() if name in self.knobs or name not in _KNOBS}
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """Return the single launch; arguments and errors as for a product."""
+        """Return the single launch; arguments and errors as in :meth:`AiterProduct.launches`."""
         full = {"NUM_KSPLIT": 1, "cache_modifier": None, **config, "SPLITK_BLOCK_SIZE": self.k}
         if self.quantised:
             full["BLOCK_SIZE_K"] = _FP4_DEPTH
@@ -212,5 +212,5 @@ class BatchedProduct(Tiled):
         return 1 if self.quantised else 2
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - the compiler says what does not fit
-        """Return None: no refusal is known."""
+        """Return None, because AITER is not known to refuse any configuration."""
         return None

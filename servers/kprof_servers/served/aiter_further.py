@@ -1,7 +1,8 @@
-"""AITER's lookups besides its main families: other families for the same weights, per-head and fused products.
+"""AITER's lookups for GEMM families other than the main ones: alternative, per-head and fused products.
 
-Taken from AITER e4048607a5. The file of each family has its own ``_get_config``; a version without that file does not
-have the family.
+An alternative family computes the same product with the same weights as a main family. Taken from AITER e4048607a5.
+The source file of each family has its own ``_get_config``; a version of AITER without this file does not have the
+family.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,11 +38,11 @@ KERNELS: Mapping[str, tuple[tuple[str, str], ...]] = {
     BATCHED: ((f"{_BATCHED}/batched_gemm_bf16.py", "_batched_gemm_bf16_kernel"),),
     BATCHED_QUANTISED: ((f"{_BATCHED}/{_PREQUANT}.py", f"_{_PREQUANT}_kernel"),),
 }
-"""Files and names of the kernels."""
+"""For each family, the file and function of its kernel."""
 
 
 def further(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
-    """Return the lookups of all these families, for the products of one GPU.
+    """Return the lookups of the families in this module, for the products of one GPU.
 
     Args:
         shapes: shapes of the layers.
@@ -77,7 +78,10 @@ def _products(product: ProductShape, weights: WeightFormat, batches: Sequence[in
 
 
 def _heads(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
-    """Yield latent attention's products of each head: with keys before the attention, with values after it."""
+    """Yield the lookups of the per-head products around latent attention (MLA).
+
+    Queries are multiplied by the keys' weights before attention; its result, by the values' weights afterwards.
+    """
     shape = shapes.attention
     if shape is None or not shape.latent:
         return
@@ -103,7 +107,7 @@ def _heads(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -
 
 
 def _fused(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
-    """Yield the products that AITER fuses: shared experts' first product with the router, and their last with a sum."""
+    """Yield the lookups of fused products: a shared expert's first one with the router, its last one with a sum."""
     if weights.name != "fp8-block" or shapes.experts is None:
         return
     for each in shapes.products:

@@ -18,7 +18,7 @@ _SMALLEST_DEPTH = 16
 
 @dataclass(frozen=True)
 class AiterProduct(Tiled):
-    """``M x K`` by ``K x N`` of an AITER family, and the sum over the parts of K if a configuration splits K.
+    """A product ``M x K`` by ``K x N`` of an AITER family, and the sum over the parts of K if K is split.
 
     Attributes:
         family: ``GEMM-A16W16``, ``GEMM-A8W8`` (one scale per row and column) or ``GEMM-A8W8_BLOCKSCALE``.
@@ -45,7 +45,7 @@ class AiterProduct(Tiled):
     unsaid: ClassVar[Mapping[str, Any]] = {"NUM_KSPLIT": 1, "cache_modifier": None}
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """Return the launch of the product under an empty name and, if K is split, that of the sum under ``reduce``.
+        """Return the launches by label: the product under "" and, if K is split, the sum under "reduce".
 
         Args:
             rows: rows of the activations.
@@ -77,17 +77,17 @@ class AiterProduct(Tiled):
         return 2 if self.kind == "bf16" else 1
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """Return why AITER would not launch a configuration, or None."""
+        """Return the reason why AITER would not launch a configuration; None if it would."""
         if self.block_k and config["BLOCK_SIZE_K"] != self.block_k:
             return f"AITER requires tiles of {self.block_k} elements of K, the size of a scale's block"
         return None
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a configuration as AITER launches it."""
+        """Return a configuration with the values that AITER changes or adds before the launch."""
         return with_split(config, self.k)
 
     def known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
-        """Return the parameters of the product's kernel that the configuration does not contain."""
+        """Return the values of those parameters of the product's kernel that are not knobs of a configuration."""
         kind = resolve_fp8({"dtype": self.kind}, arch)["dtype"]
         n, k = self.n, self.k
         result = Tensor("bf16", (rows, n)) if parts == 1 else Tensor("fp32", (parts, rows, n))
@@ -129,7 +129,9 @@ class AiterProduct(Tiled):
 
 
 def with_split(config: Mapping[str, Any], k: int) -> dict[str, Any]:
-    """Return a configuration as AITER launches it: with the K elements of a workgroup and a tile that fits into them.
+    """Return a configuration as AITER launches it.
+
+    ``SPLITK_BLOCK_SIZE`` becomes the number of K elements per workgroup, and the tile is made no deeper than that.
 
     Args:
         config: configuration from the file.
@@ -155,14 +157,14 @@ def with_split(config: Mapping[str, Any], k: int) -> dict[str, Any]:
 
 
 def product(family: str, n: int, k: int, weights: str, block: tuple[int, int] | None) -> AiterProduct | None:
-    """Return how a product of a family is launched, or ``None`` if kprof does not know it.
+    """Return how a product of a family is launched, or ``None`` if kprof does not know that.
 
     Args:
         family: AITER's name of the family.
         n: columns of the result.
         k: elements that are summed.
         weights: format of the weights.
-        block: columns and elements that share a scale.
+        block: number of columns and number of elements along K that share a scale.
     """
     kinds = {"bf16": "bf16", "mxfp4": "bf16", "fp8": "fp8_e4m3", "fp8-block": "fp8_e4m3", "int8": "i8"}
     if weights not in kinds or (weights == "fp8-block" and block is None):

@@ -1,9 +1,9 @@
 """AITER's CSV tables of products: one line per number of rows, shape and GPU.
 
-The lookup is partly C++ and writes files, so kprof does not call it but reimplements its rules.
-``get_CKGEMM_config`` and ``get_GEMM_A16W16_config`` use the line of the exact M, else of M rounded up finely, else of M
-rounded up to a power of two (``csrc/py_itfs_cu/gemm_common.cu``). The lines are those of ``configs/NAME.csv`` and all
-``configs/model_configs/*NAME*.csv``. Taken from AITER e4048607a5.
+AITER's lookup is partly C++ and writes files, so kprof does not call it but reimplements its rules.
+``get_CKGEMM_config`` and ``get_GEMM_A16W16_config`` look for a line with the exact M, then with M rounded up in fine
+steps, then with M rounded up to a power of two (``csrc/py_itfs_cu/gemm_common.cu``). They read ``configs/NAME.csv``
+and all ``configs/model_configs/*NAME*.csv``. Taken from AITER e4048607a5.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ _TABLES: dict[str, dict[str, dict[str, str]]] = {
     "mxfp4": {"a4w4_blockscale_tuned_gemm": {}},
     "fp8-block": {"a8w8_blockscale_tuned_gemm": {}, "a8w8_blockscale_bpreshuffle_tuned_gemm": {}},
 }  # fmt: skip
-"""Map from weights to tables, and the other columns that identify a line."""
+"""Map from weight format to the tables' names, and for each table the columns besides M, N and K that select lines."""
 _STEPS = ((256, 16), (1024, 32), (4096, 64))
 _LARGEST_STEP = 128
 _FEW_COLUMNS, _MANY_ROWS = 4096, 8192
@@ -47,7 +47,7 @@ def padded(rows: int, columns: int) -> tuple[int, ...]:
 
     Args:
         rows: M.
-        columns: N; if both M and N are large, the coarse step ends at 8192.
+        columns: N; if both M and N are large, rounding up to a power of two ends at 8192.
     """
     step = next((step for most, step in _STEPS if rows <= most), _LARGEST_STEP)
     fine = -(-rows // step) * step
@@ -78,7 +78,7 @@ def table_files(
 
 
 def _tables(weights: WeightFormat, gpu: ServedGpu) -> dict[str, dict[str, str]]:
-    """Return the tables for these weights, with the other columns that identify a line."""
+    """Return the tables for a weight format by name, each with the columns besides M, N and K that select lines."""
     # With MXFP4 only in the experts' weights, the products are bfloat16.
     name = "bf16" if weights.name == "mxfp4" and not weights.everywhere else weights.name
     kind = "torch." + ELEMENT_TYPES[resolve_fp8({"dtype": "fp8_e4m3"}, gpu.arch)["dtype"]].torch

@@ -1,4 +1,7 @@
-"""Constants in a server's attention code for AMD GPUs, where it looks up no file. The code is parsed, not executed."""
+"""Find the constants that a server's attention code uses on AMD GPUs, for kernels without a tuned file.
+
+The code is parsed, not executed.
+"""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -7,7 +10,7 @@ from pathlib import Path
 from kprof_servers.served.lookup_process import statements, tree_of
 
 LAUNCHERS = ("_decode_att_m_fwd", "_decode_grouped_att_m_fwd", "_decode_softmax_reducev_fwd")
-"""Functions that launch decoding, including MLA; vLLM and SGLang have them from the same origin."""
+"""Functions of vLLM and SGLang that launch decoding kernels, including those for MLA. Both have the same origin."""
 
 _KNOBS = ("BLOCK", "num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 
@@ -29,14 +32,14 @@ def constants(root: Path, places: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _values(file: Path, function: str) -> Iterator[tuple[str, int]]:
-    """Yield the constants that are assigned under a plain ``if is_hip``."""
+    """Yield name and value of each integer that a function assigns under ``if is_hip`` without other conditions."""
     try:
         nodes = [n for n in statements(tree_of(file)) if isinstance(n, ast.FunctionDef) and n.name == function]
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
     for node in nodes:
         for inner in ast.walk(node):
-            # "not is_hip", and conditions that also test a shape, are other cases.
+            # Skip "not is_hip", which is for other GPUs, and conditions that also test a shape.
             if isinstance(inner, ast.If) and isinstance(inner.test, ast.Name) and "is_hip" in inner.test.id:
                 for line in inner.body:
                     yield from _assigned(line)

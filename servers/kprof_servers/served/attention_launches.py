@@ -1,7 +1,7 @@
-"""Launches of the attention kernels that AITER has tables for: MLA decoding, prompts, and extending.
+"""How AITER launches the attention kernels that it has tables for: MLA decoding, prompts, and extending.
 
-The values are those of ``ops/triton/attention`` at e4048607a5. A table is for all shapes, so one configuration serves
-all rows, and :attr:`LaunchedKernel.candidates` are the same for all rows.
+The values are those of ``ops/triton/attention`` at e4048607a5. A table is for all shapes, so one configuration is used
+for every number of rows, and the :attr:`LaunchedKernel.candidates` do not depend on the number of rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,20 +13,20 @@ from kprof.kernel_spec import Launch, Tensor
 from kprof_servers.served.launches import arguments, knob
 
 MOST_DECODED = 256
-"""Maximum number of rows of a step that are sequences decoding one token each; larger steps are prompts."""
+"""Up to this number of rows, a step is assumed to decode one token per row; with more rows it is one prompt."""
 CONTEXT = 4096
-"""Assumed number of tokens of a sequence before the step."""
+"""Assumed number of tokens that a sequence already has before the step."""
 SPLITS = 8
 """Number of parts that a sequence's keys are split into in decoding: the default of SGLang, which calls AITER."""
 STAGE_TWO = "stage2"
-"""Label of the launch that combines the parts."""
+"""Label of the second launch of decoding, which combines the results for the parts of the keys."""
 _FLOAT_MAX = 3.3895313892515355e38
-"""Maximum of bfloat16: a constant of the kernel that only FP8 uses."""
+"""Largest bfloat16 value: an argument that the kernel uses only with FP8."""
 _LARGEST_HEAD = 192
 _PROMPT_TILES = ((128, 64, 4), (128, 32, 4), (64, 64, 4), (64, 32, 4), (128, 128, 8))
-"""Rows, keys and wavefronts of the tiles."""
+"""Candidates for the prompt kernel: a tile's rows and keys, and the number of wavefronts."""
 _LATENT_HEADS = {576: (512, 64), 288: (256, 32), 192: (128, 64)}
-"""Map from the elements of a query head to those without and with rotation, from ``extend_attention_fwd``."""
+"""Map from the size of a query head to its elements without and with rotary embedding (``extend_attention_fwd``)."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class _Attention:
         return 2
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - the compiler says what does not fit
-        """Return None: no refusal is known."""
+        """Return None, because AITER is not known to refuse any configuration."""
         return None
 
     def takes(self, rows: int) -> bool:
-        """Whether the rows are a prompt; another kernel does decoding."""
+        """Return whether a step with this number of rows is a prompt; another kernel does decoding."""
         return rows > MOST_DECODED
 
 
@@ -84,7 +84,7 @@ class LatentDecoding(_Attention):
     )
 
     def takes(self, rows: int) -> bool:
-        """Whether the rows are decoded sequences."""
+        """Return whether a step with this number of rows decodes sequences."""
         return rows <= MOST_DECODED
 
     @property
@@ -100,7 +100,7 @@ class LatentDecoding(_Attention):
         return knob(config, "BLOCK_H") * _power(self.rank)
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
-        """Return the launch of the first stage under an empty name, and that of the second under ``stage2``.
+        """Return the launches by label: the first stage under "", the second one under "stage2".
 
         Args:
             rows: number of sequences.
@@ -204,7 +204,7 @@ class PromptAttention(_Attention):
         return {"": Launch(arguments(names, known, config), (grid,))}
 
     def work(self, rows: int) -> int:
-        """Return the number of operations of both products, of the half that is not masked."""
+        """Return the number of operations of both products in the half that the causal mask does not exclude."""
         return rows * rows * self.heads * (self.head + self.value)
 
     def sizes(self, rows: int) -> dict[str, int]:

@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from kprof.tuning.search_result import SearchResult
 
 RUNNERS_UP = 4
-"""Number of configurations listed besides the proposal, to be measured."""
+"""Number of configurations that are listed in addition to the proposal, as candidates for a measurement."""
 _MOST = 1 << 20
 ONE_FOR_ALL = "the model alone, over the same configurations for all rows: the table has one for all of them"
 
 
 def predicted(one: Evaluation, votes: float | None) -> PredictedConfig:
-    """Convert an evaluated program to the document's form."""
+    """Convert the evaluation of a configuration to the document's structure.
+
+    Args:
+        one: the evaluation.
+        votes: the configuration's share of the votes; ``None`` without votes.
+    """
     time = one.time_us or 0.0
     spills = one.resources.get("vgpr_spills", 0)
     return PredictedConfig(
@@ -38,7 +43,7 @@ def predicted(one: Evaluation, votes: float | None) -> PredictedConfig:
 
 
 def for_all_rows(ranked: Sequence[RankedBatch], found: "SearchResult") -> list[RankedBatch]:
-    """Propose for all batches the configuration that is fastest over all of them: the minimum product of times.
+    """Propose the same configuration for all batches: that with the smallest product of its times in all batches.
 
     Args:
         ranked: the batches, each ranked on its own.
@@ -63,7 +68,9 @@ def for_all_rows(ranked: Sequence[RankedBatch], found: "SearchResult") -> list[R
 
 
 def in_table(file: NeededFile, entry: Sequence[str], ranked: Sequence[RankedBatch], root: Path) -> NeededFile:
-    """Return a file that is a table for all shapes, with its ranking and, if it is missing, its other entries.
+    """Add the ranking to a file that is a table for all shapes.
+
+    If the server has no such file, also copy the table's other entries from that of the most similar architecture.
 
     Args:
         file: the file as looked up.
@@ -78,7 +85,7 @@ def in_table(file: NeededFile, entry: Sequence[str], ranked: Sequence[RankedBatc
     others = [path for path in sorted((root / file.folder).glob(f"gfx*-{kind}")) if path.name != file.name]
     if not others:
         return done
-    # The nearest architecture has the longest common prefix of the name.
+    # The most similar architecture is assumed to be the one whose name has the longest common prefix.
     nearest = max(others, key=lambda path: _same(path.name.partition("-")[0], own))
     try:
         rest = boundary.json_of(boundary.read_bytes(nearest, most=_MOST), dict[str, Any], str(nearest), "a table")
@@ -94,7 +101,7 @@ def _same(one: str, other: str) -> int:
 
 
 def _by_config(ranked: Sequence[Evaluation]) -> dict[str, Evaluation]:
-    """Map each configuration, including those compiled to the same program, to the evaluation of its program."""
+    """Map each configuration to the evaluation of its program. Several configurations may compile to one program."""
     found = {}
     for one in ranked:
         for config in (one.config, *one.alike):
@@ -107,5 +114,5 @@ def _key(config: Mapping[str, Any]) -> str:
 
 
 def _cost(programs: Sequence[Evaluation]) -> float:
-    """Return the sum of the logarithms of a program's times over all batches; spills already increase these times."""
+    """Return the sum of the logarithms of the times in all batches. Spills need no extra cost: the times include it."""
     return sum(math.log(max(one.time_us or 0.0, 1e-9)) for one in programs)

@@ -1,4 +1,4 @@
-"""Extracts the configuration that a server's code uses for every shape, if its lookup does not return one."""
+"""Extract a server's default configuration from its code. It is used for shapes without a tuned file."""
 
 import ast
 from collections.abc import Mapping
@@ -9,15 +9,18 @@ from kprof_servers.served.lookup_process import statements, tree_of
 
 
 def default_config(file: Path, lookup: str, block: tuple[int, int]) -> dict[str, Any] | None:
-    """Return the dictionary that a function that calls ``lookup`` assigns to ``config`` for shapes without a file.
+    """Return the default configuration for shapes without a tuned file.
+
+    It is a dictionary with the key ``BLOCK_SIZE_M`` that is assigned in a function that calls ``lookup``.
 
     Args:
         file: a file of the server.
         lookup: name of the lookup function.
-        block: columns and elements that share a scale: ``block_size[0]`` and ``block_size[1]`` in the code.
+        block: number of columns and number of elements along K that share a scale; the values of ``block_size[0]`` and
+            ``block_size[1]`` in the server's code.
 
     Returns:
-        The dictionary, or ``None`` if there is none with plain values.
+        The dictionary, or ``None`` if the file has none whose values are integers or sizes of the block.
     """
     try:
         functions = [node for node in statements(tree_of(file)) if isinstance(node, ast.FunctionDef)]

@@ -1,4 +1,4 @@
-"""Names of GPUs in servers, which determine the file that is looked up."""
+"""Names that servers use for GPUs. They are part of the names of tuned files."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from kprof.hardware.machine import find_product, load, products
 from kprof.simulation.gpu import gpu_of
 
 UNSPECIFIC = "AMD_Radeon_Graphics"
-"""Name that drivers report for every GPU that they have no entry for."""
+"""Name that a driver reports for a GPU that is not in the driver's table of names."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ServedGpu:
     pci: str | None = None
 
     def is_named(self, device: str) -> bool:
-        """Whether a device name in a file's name can be this product: ``AMD_Instinct_MI355_OAM`` for MI355X."""
+        """Return whether a device name can mean this GPU; for example, ``AMD_Instinct_MI355_OAM`` means MI355X."""
         if device == UNSPECIFIC:
             return True
         plain = re.sub(r"[ _]", "", device.upper())

@@ -10,12 +10,12 @@ Found = Literal["exact", "fallback", "default", "none", "unknown"]
 
 
 class ServedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The configuration that a batch size uses.
+    """The configuration that the server uses for one batch size.
 
     Attributes:
-        rows: rows of the batch.
-        bucket: rows that the configuration was tuned for; absent if buckets are not chosen by the nearest number of
-            rows.
+        rows: number of rows of the batch.
+        bucket: number of rows that the configuration was tuned for; absent for servers that do not choose the bucket
+            with the nearest number of rows.
         config: the configuration returned by the server's own code, if it was called.
     """
 
@@ -33,9 +33,10 @@ class PredictedConfig(msgspec.Struct, frozen=True, omit_defaults=True):
         low_us: lower bound of the prediction.
         high_us: upper bound of the prediction.
         vgpr_spills: number of registers that the compiler spilled.
-        votes: share of the weighted votes of the server's tuned files for other shapes; absent without such files.
+        votes: share of the weighted votes for this configuration, from 0 to 1; the server's tuned files for other
+            shapes vote. Absent without such files.
         measured_us: median of the measured times in microseconds; absent if not measured or if the measurement failed.
-        failure: why the configuration could not be measured, or that its result was wrong.
+        failure: reason why the configuration could not be measured, or a statement that its result was wrong.
     """
 
     config: dict[str, int | float | str | bool | None]
@@ -56,11 +57,11 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
         looked_at: number of configurations that were compiled and predicted.
         runs: the configuration that the server would run; absent if it does not compile or is unknown.
         best: the proposal; absent if nothing could be predicted.
-        tie: the model cannot distinguish ``runs`` and ``best``, so no gain is known.
+        tie: True if the model cannot distinguish the times of ``runs`` and ``best``, so no gain is known.
         runners_up: the next best configurations, to be measured.
-        reason: why ``runs`` or ``best`` is absent.
-        unlaunchable: the configuration that the server would run compiles but cannot be launched on this GPU; see
-            ``reason``.
+        reason: reason why ``runs`` or ``best`` is absent.
+        unlaunchable: True if the configuration that the server would run compiles but cannot be launched on this GPU;
+            ``reason`` says why.
     """
 
     rows: int
@@ -80,24 +81,26 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
     def time_us(self, one: PredictedConfig) -> float:
-        """Return the time of a configuration: measured if both were measured, else predicted, never a mix."""
+        """Return a configuration's time: measured if ``runs`` and ``best`` were both measured, else predicted."""
         return one.measured_us if self.measured and one.measured_us is not None else one.time_us
 
     @property
     def slower(self) -> bool:
-        """Whether the proposal, chosen by other shapes' votes, is predicted slower than the current configuration."""
+        """Whether the proposal, chosen by votes, is predicted to be slower than the current configuration."""
         if self.tie or self.best is None or self.runs is None:
             return False
         return self.time_us(self.best) > self.time_us(self.runs)
 
 
 class StepCost(msgspec.Struct, frozen=True):
-    """The time of all files' kernels in one step of the model, for layers whose number is known.
+    """The summed time of the kernels of all files in one step of the model.
+
+    Files are included only if the number of layers that use them is known.
 
     Attributes:
         rows: rows of the step.
         runs_us: predicted time with the configurations that the server would run, in microseconds.
-        best_us: predicted time with the proposals that are faster, in microseconds.
+        best_us: predicted time in microseconds, with each proposal that is faster than the current configuration.
         files: number of files included in the sums.
     """
 
@@ -111,7 +114,7 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """One tuned file that a server looks for.
 
     Attributes:
-        kernel: ``fused MoE``, ``block FP8``, or AITER's family.
+        kernel: ``fused MoE``, ``block FP8``, or the name of an AITER kernel family.
         layer: layers of the model that use the file: ``experts``, ``o_proj``, or a list.
         layers: number of these layers; absent if unknown.
         shape: sizes that the lookup is called with: E and N, or N and K.
@@ -121,18 +124,19 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
             launched; ``unknown``: not looked up.
         folder: folder that the file belongs in, relative to the server's root.
         opened: the file that is read, possibly another one, relative to the server's root.
-        others: existing files for the same shape under another name of this GPU, which are not looked for.
+        others: existing files for the same shape whose names contain another name of this GPU; the server does not
+            look for them.
         batches: the configuration that each batch size uses.
         notes: anomalies, one sentence each.
-        lint: findings of ``kprof lint`` in the opened file, rule and message.
+        lint: findings of ``kprof lint`` in the opened file: rule, severity and message.
         ranked: predicted times of each batch size, if requested.
-        unranked: why there are no predicted times although they were requested.
+        unranked: reason why there are no predicted times although they were requested.
         basis: source of the proposals: the server's tuned files for other shapes, or the model alone.
         entry: keys of the configuration in the file, if the file is a table for all shapes.
         rest: the other entries of such a table, copied from that of another architecture.
         rest_of: name of the table that ``rest`` was copied from.
-        alternative: True for another family for the same weights, which the server's caller may choose; it is not
-            included in sums.
+        alternative: True if the file is for a kernel family that the server's caller may choose instead of the main
+            one for the same weights; it is not included in sums.
     """
 
     kernel: str
@@ -157,11 +161,11 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ServerVerdict(msgspec.Struct, frozen=True):
-    """The verdict, which is the last line of the text.
+    """The overall result, which is the last line of the text output.
 
     Attributes:
         status: ``ok`` (exit 0), ``missing`` (1, only with ``--strict``) or ``cannot_tell`` (2).
-        summary: one line.
+        summary: the verdict in one line.
     """
 
     status: Literal["ok", "missing", "cannot_tell"]
@@ -176,14 +180,14 @@ class ServerConfigs(msgspec.Struct, frozen=True):
         model: path of the model's configuration.
         architecture: architecture of the model.
         server: ``vllm``, ``sglang`` or ``aiter``.
-        version: version of the server that was read, or of the table's names.
+        version: version of the server's code that was read, or the version that kprof's table of names is for.
         looked: whether the server's own functions were called; otherwise names come from kprof's table.
-        gpu: product.
-        arch: ``gfx942``.
+        gpu: name of the product, ``MI300X``.
+        arch: name of the architecture, ``gfx942``.
         device: the server's name of the GPU.
         weights: format of the weights.
-        tp: GPUs that share a layer.
-        ep: groups that experts are distributed over.
+        tp: number of GPUs that share each layer.
+        ep: number of groups of GPUs that experts are distributed over.
         needed: the files.
         problems: missing or impossible values in the model's configuration; each makes the verdict ``cannot_tell``.
         notes: assumptions, and parts of the model that were not checked.
@@ -215,4 +219,4 @@ class ServerConfigs(msgspec.Struct, frozen=True):
 
 
 DOCUMENT = ServerConfigs
-"""Type that ``kprof schema server-configs`` describes."""
+"""Structure whose schema ``kprof schema server-configs`` prints."""

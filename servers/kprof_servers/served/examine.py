@@ -1,4 +1,4 @@
-"""Finds the tuned files that a server looks for when it serves a model."""
+"""Find the tuned files that a server looks for when it serves a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ QUANTISATIONS = {
     "mxfp4": WeightFormat("mxfp4"),
     "mxfp4-all": WeightFormat("mxfp4", everywhere=True),
 }
-"""Values of ``--quant``. Blocks and groups are those of most public models."""
+"""Weight format for each value of ``--quant``, with the block and group sizes that most public models use."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class ServedModel:
         model: configuration of the model.
         server: the server.
         gpu: the GPU.
-        split: distribution over GPUs.
+        split: distribution of the model over GPUs.
         weights: format of the weights.
-        batches: rows of a step.
+        batches: numbers of rows of a step, to look up one by one.
         code: the server's code; ``None`` to use the names of kprof's table.
         device: the server's name of the GPU, if the user sets it.
         triton: Triton version of the server; ``None`` for the installed one.
@@ -60,7 +60,7 @@ class ServedModel:
 
 
 def quantisation(name: str | None, model: ModelConfig) -> WeightFormat:
-    """Return the format of the weights: that of the user, else that of the model's file.
+    """Return the format of the weights: as named by the user, otherwise as in the model's configuration.
 
     Raises:
         KprofError: the format is unknown.
@@ -83,11 +83,11 @@ def examine(asked: ServedModel, *, strict: bool = False, ranker: "Ranker | None"
     Args:
         asked: model, server and GPU.
         strict: whether a missing file for the exact shape makes the verdict ``missing``.
-        ranker: predicts the times of the current and of possible configurations; ``None`` for no predictions.
+        ranker: predicts the times of the current configurations and of candidates; ``None`` for no predictions.
 
     Raises:
-        KprofError: the server's functions cannot be run. If this version lacks them, no error is raised: the document
-            has the names of kprof's table and a problem.
+        KprofError: the server's functions cannot be run. If this version of the server lacks them, no error is raised:
+            the document then has the names of kprof's table, and reports the problem.
     """
     try:
         return _examined(asked, strict=strict, ranker=ranker)

@@ -1,4 +1,4 @@
-"""Interface of servers: the functions of their own code that look up a tuned file, and the arguments of the calls."""
+"""Interface of servers: which functions of their code look up a tuned file, and with which arguments."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,7 @@ class LookupCall:
         files: files that may define the function, newest version first, relative to the server's root.
         function: name of the function.
         options: arguments by name.
-        loose: whether arguments that a version's function does not have are left out, for versions with fewer
-            parameters.
+        loose: whether to drop arguments that are not parameters of the function in this version of the server.
     """
 
     files: tuple[str, ...]
@@ -61,8 +60,10 @@ class NeededLookup:
         folder: folder of the file in kprof's table.
         calls: lookup calls by rows of a batch; under 0 if one call answers for all batches.
         launch: how the kernel is launched; ``None`` if kprof does not know it.
-        alternative: True for another family for the same weights, which the caller may choose.
-        optional: True if a version without the function has no such file; otherwise, a missing function is an error.
+        alternative: True if the file is for a kernel family that the server's caller may choose instead of the main
+            one for the same weights.
+        optional: True if a version of the server without the function needs no such file; False if a missing function
+            is an error.
     """
 
     kernel: str
@@ -83,13 +84,14 @@ class ModelServer(ABC):
     Attributes:
         name: identifier, ``vllm``.
         shown: display name.
-        version: version that the table of names was taken from.
-        package: folder of its code.
+        version: version of the server that kprof's table of names was taken from.
+        package: name of the server's Python package.
         sign: a folder in the package that distinguishes it from other packages of the same name.
         nearest: whether the server uses the bucket with the nearest number of rows.
-        models: glob pattern, below its root, of files that name the supported architectures; empty if there are none.
+        models: glob pattern, relative to the server's root, of files that name the supported model architectures;
+            empty if there are none.
         kernels: file and function of each :attr:`NeededLookup.kernel`'s Triton kernel, newest first.
-        parts: file and function of kernels that follow in a launch, by label.
+        parts: file and function of the kernels that are launched after the first one, by label of the launch.
     """
 
     name: ClassVar[str]
@@ -108,10 +110,10 @@ class ModelServer(ABC):
 
     @abstractmethod
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:
-        """Return notes: layers of the model without a tuned file, and what decides whether these kernels run at all."""
+        """Return notes on layers without a tuned file, and on conditions under which the server uses these kernels."""
 
     def device_call(self) -> LookupCall | None:
-        """Return the call that returns the server's GPU names by PCI id, or None if there is no such table."""
+        """Return the call that returns the server's table of GPU names by PCI id; None if it has no such table."""
         return None
 
     def tables(
@@ -136,15 +138,15 @@ class ModelServer(ABC):
         gpu: ServedGpu,  # noqa: ARG002
         batches: Sequence[int],  # noqa: ARG002
     ) -> list[str]:
-        """Return the constants and choices in the server's code where it looks up no file, one sentence each."""
+        """Return the values that the server's code sets for kernels without a tuned file, one sentence each."""
         return []
 
     def wanted(self, answer: LookupAnswer) -> str:
-        """Return the preferred path of the requested paths."""
+        """Return the path of the file for the exact shape, out of the paths that the lookup requested."""
         return answer.asked[0]
 
     def status(self, answer: LookupAnswer) -> Found:
-        """Return the status of the file for a lookup answer."""
+        """Return the status of a file in the document, given the result of its lookup."""
         if answer.opened is None:
             return "default"
         wanted = PurePosixPath(self.wanted(answer))

@@ -1,4 +1,4 @@
-"""Converts the answers of a server's lookups to the files in the document."""
+"""Convert the answers of a server's lookup functions to the document's entries for files."""
 
 import os
 import re
@@ -16,11 +16,11 @@ from kprof_servers.served.interface import LookupAnswer, ModelServer, NeededLook
 
 _DEVICE = re.compile(r"device_name=([^,\]]+?)(?=,|\.json$)")
 _FAR = 2
-"""Factor between a bucket and the batch that it serves from which the bucket counts as far away."""
+"""A bucket that differs from the batch's number of rows by more than this factor counts as far away."""
 
 
 def from_table(need: NeededLookup, device: str, arch: str) -> NeededFile:
-    """Return a file from kprof's table alone: its name, without knowing whether it exists."""
+    """Return the document's entry for a file from kprof's table alone. Whether the file exists is unknown."""
     return NeededFile(
         kernel=need.kernel,
         layer=need.layer,
@@ -42,7 +42,7 @@ def judged(
     root: Path,
     batches: Sequence[int],
 ) -> NeededFile:
-    """Return a file from the server's own answers.
+    """Return the document's entry for a file, from the answers of the server's own functions.
 
     Args:
         server: the server that answered.
@@ -101,7 +101,7 @@ def _buckets(config: ConfigFile) -> list[int]:
 
 
 def _table(need: NeededLookup) -> tuple[str, ...]:
-    """Return the keys of the kernel's configuration in a table for all shapes."""
+    """Return the keys that lead to the kernel's configuration in a table for all shapes; () for other files."""
     return need.launch.table if need.launch is not None and need.launch.single else ()
 
 
@@ -113,20 +113,20 @@ def _batch(
     answer = answers.get(rows)
     result = answer.result if answer is not None else None
     if answer is None and bucket is not None and 0 in answers and isinstance(answers[0].result, dict):
-        # One answer for all batches contains every bucket of the file.
+        # The function was called once for all batches and returned every bucket of the file.
         result = answers[0].result.get(str(bucket))
     if answer is None and table and 0 in answers:
         result = answers[0].result
         for name in table:
             result = result[name] if isinstance(result, dict) and name in result else result
     if isinstance(result, list) and result:
-        # AITER also returns whether the file is for the exact shape.
+        # AITER returns a pair: the configuration, and whether the file is for the exact shape.
         result = result[0]
     return ServedBatch(rows, bucket, result if isinstance(result, dict) else None)
 
 
 def _far(config: ConfigFile, batches: Sequence[int]) -> list[str]:
-    """Return notes on batches that use a bucket more than twice or less than half as large."""
+    """Return a note for each batch whose nearest bucket is more than twice or less than half as large."""
     keys = _buckets(config)
     found = []
     for rows in batches if keys else ():
@@ -137,7 +137,7 @@ def _far(config: ConfigFile, batches: Sequence[int]) -> list[str]:
 
 
 def _others(wanted: Path, gpu: ServedGpu) -> list[str]:
-    """Return existing files for the same shape under another name of the GPU."""
+    """Return the existing files for the same shape whose names contain another name of the GPU."""
     match = _DEVICE.search(wanted.name)
     if match is None or not wanted.parent.parent.is_dir():
         return []

@@ -1,7 +1,8 @@
-"""Extracts a server's Triton kernel from its code: the function and everything it refers to, as a standalone file.
+"""Extract a server's Triton kernel from its code: the function and everything it refers to, as a standalone file.
 
-A server's files import half a gigabyte and need a GPU, but the kernel is a function in Triton's language. It is copied
-unchanged, with the functions and constants that it refers to in its own file and in other files of the checkout.
+Importing a server's files loads half a gigabyte of packages and needs a GPU, but the kernel is a function in Triton's
+language. The kernel is copied unchanged, with the functions and constants that it uses, from its own file and from
+other files of the checkout.
 """
 
 import ast
@@ -26,7 +27,7 @@ _TORCH = """from types import ModuleType
 torch = ModuleType("torch")
 torch.Tensor = torch.dtype = None
 """
-"""Replacement for torch: a kernel only uses its types, in annotations."""
+"""Source text that replaces torch in the extracted file, where kernels use torch's types only in annotations."""
 _MOST = 4 << 20
 
 
@@ -105,7 +106,7 @@ def _function(root: Path, file: Path, name: str) -> ast.FunctionDef:
 
 
 class _Pieces:
-    """The definitions of the names that a kernel uses, each after the definitions it depends on.
+    """Collects the definitions that a kernel uses, each after the definitions that it depends on.
 
     Attributes:
         texts: map from name to source text.
@@ -117,7 +118,7 @@ class _Pieces:
         self.texts: dict[str, str] = {}
 
     def add(self, file: Path, name: str) -> None:
-        """Add the definition of a name in a file, unless the name is Python's or Triton's own."""
+        """Add the definition of a name used in a file, unless the name is a builtin of Python or is Triton's."""
         if (file, name) in self._seen or name in self.texts or name in _TRITON or hasattr(builtins, name):
             return
         self._seen.add((file, name))
@@ -127,7 +128,8 @@ class _Pieces:
         if owner != file:
             self.add(owner, name)
             return
-        # Under an `if` or `try` the first definition counts, which is for newer versions; otherwise the last.
+        # Of several definitions the last one counts. Under an `if` or `try` it is the first one, which usually is for
+        # newer versions.
         for outer in reversed(tree_of(file).body):
             for node in statements(ast.Module([outer], [])):
                 if name in names_defined(node) and name not in self.texts:
@@ -161,7 +163,7 @@ class _Pieces:
 
 
 def _names(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement reads; annotations of parameters are Triton's own names."""
+    """Yield the names that a statement reads, without annotations of parameters, which only name Triton's types."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             yield inner.id

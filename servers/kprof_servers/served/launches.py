@@ -1,4 +1,4 @@
-"""Launches of the two Triton kernels of vLLM and SGLang: the value of each kernel parameter, by name.
+"""How vLLM and SGLang launch their two Triton kernels: the value of each kernel parameter, by name.
 
 The names are those of the kernels in vLLM 0.33.0, SGLang 0.5.23 and earlier versions, which have the same origin. An
 unknown parameter is an error; its value is never guessed.
@@ -13,7 +13,7 @@ from kprof.kernel_spec import Launch, Tensor, resolve_fp8
 from kprof_servers.served.routing import blocks, experts_of_blocks, rows_of_experts
 
 TILE = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M")
-"""Knobs that all these kernels have."""
+"""Knobs that both kernels have."""
 
 _OFF = {
     "MUL_ROUTED_WEIGHT": False, "use_fp8_w8a8": False, "use_int8_w8a8": False, "use_int8_w8a16": False,
@@ -23,7 +23,7 @@ _OFF = {
     "USE_GDC": False, "has_zp": False, "GDC_EARLY": False, "ROUTER_TOPK": 1, "SPLIT_K": 1,
     "NUM_XCDS": 8, "A_OUTPUT_SLICES": 1, "A_OUTPUT_SLICE_WIDTH": 0, "A_OUTPUT_SLICE_K": 0,
 }  # fmt: skip
-"""Values of the switches in a launch on AMD if no feature of the model turns them on."""
+"""Values of the kernels' on/off parameters in a launch on AMD, for a model without features that turn them on."""
 
 SPACE: Mapping[str, tuple[Any, ...]] = {
     "BLOCK_SIZE_M": (16, 32, 64, 128, 256),
@@ -36,7 +36,7 @@ SPACE: Mapping[str, tuple[Any, ...]] = {
     "matrix_instr_nonkdim": (16, 32),
     "kpack": (1, 2),
 }
-"""Knobs and values in vLLM's own tuner for AMD (``benchmark_moe.py`` of 0.33.0), except a single wavefront."""
+"""Search space of vLLM's own tuner for AMD (``benchmark_moe.py`` of 0.33.0), but without ``num_warps`` 1."""
 
 _NONE = ("a_desc", "b_desc", "bias_ptr", "b_bias_ptr", "add_mask_ptr", "sorted_weights_ptr", "b_zp_ptr")
 _ZERO = ("stride_bbe", "stride_bbn", "stride_bias_e", "stride_bias_n", "stride_bze", "stride_bzk", "stride_bzn")
@@ -57,7 +57,7 @@ class LaunchedKernel(Protocol):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Labels of launches of other kernels that may follow."""
+        """Labels of the launches of other kernels that may follow the first launch."""
         ...
 
     @property
@@ -72,12 +72,12 @@ class LaunchedKernel(Protocol):
 
     @property
     def table(self) -> tuple[str, ...]:
-        """Keys of the configuration in such a file, from the outermost to the innermost."""
+        """Keys that lead to the configuration in a file for all numbers of rows, outermost first."""
         ...
 
     @property
     def assumed(self) -> str:
-        """Assumptions of the predicted times besides the rows, as a clause; "" if there are none."""
+        """Assumptions of the predicted times other than the number of rows, as a clause; "" if there are none."""
         ...
 
     @property
@@ -92,7 +92,7 @@ class LaunchedKernel(Protocol):
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """Configurations to try, the same for all rows; empty if there is a space."""
+        """Configurations to try for every number of rows; empty if :attr:`space` lists the values to try."""
         ...
 
     def takes(self, rows: int) -> bool:
@@ -120,7 +120,7 @@ class LaunchedKernel(Protocol):
         ...
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """Return why the server would not launch a configuration, or None."""
+        """Return the reason why the server would not launch a configuration; None if it would."""
         ...
 
 
@@ -137,7 +137,7 @@ class Tiled:
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """Empty list, because there is a space."""
+        """Empty list, because :attr:`space` lists the values to try."""
         return []
 
     def takes(self, rows: int) -> bool:  # noqa: ARG002 - of any number
@@ -151,7 +151,7 @@ class Tiled:
 
 @dataclass(frozen=True)
 class ServedProduct(Tiled):
-    """``M x K`` by ``K x N``, both FP8, with one scale per ``block_n x block_k`` block of the weights.
+    """A product ``M x K`` by ``K x N`` of FP8 matrices, with one scale per ``block_n x block_k`` block of the weights.
 
     Attributes:
         n: columns of the result.
@@ -168,7 +168,7 @@ class ServedProduct(Tiled):
     alone: ClassVar[bool] = True
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """Return the single launch, under an empty name.
+        """Return the single launch, under the label "".
 
         Args:
             rows: rows of the activations.
@@ -226,11 +226,11 @@ class ServedProduct(Tiled):
 
 @dataclass(frozen=True)
 class ServedExperts(Tiled):
-    """The two products of a mixture of experts: up and gate together, then down.
+    """The two products of a mixture of experts: the up and gate projections as one, then the down projection.
 
     Attributes:
         count: experts on this GPU.
-        everywhere: experts on all GPUs that they are distributed over.
+        everywhere: total number of experts on all GPUs.
         inner: columns of an expert's intermediate result on this GPU.
         hidden: size of the residual stream.
         chosen: experts per token.
@@ -251,10 +251,10 @@ class ServedExperts(Tiled):
     alone: ClassVar[bool] = False
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """Return both launches, the first under an empty name, the second under ``down``; arguments as for a product.
+        """Return both launches by label: "" and "down". Arguments as in :meth:`ServedProduct.launches`.
 
         Raises:
-            KprofError: as for a product.
+            KprofError: as :meth:`ServedProduct.launches`.
         """
         height = knob(config, "BLOCK_SIZE_M")
         draws = [load[: self.count] for load in rows_of_experts(self.everywhere, rows, self.chosen)]
@@ -266,15 +266,15 @@ class ServedExperts(Tiled):
         }
 
     def work(self, rows: int) -> int:
-        """Return the number of operations of both products, averaged over the routing of tokens."""
+        """Return the number of operations of both products, averaged over random routings of tokens to experts."""
         return 6 * rows * self.chosen * self.inner * self.hidden * self.count // self.everywhere
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """Return the sizes that determine the order of the search: a GPU's share of the rows, and the first product."""
+        """Return the sizes that determine the order of the search: this GPU's rows, and the first product's N and K."""
         return {"M": max(1, rows * self.chosen // self.everywhere), "N": 2 * self.inner, "K": self.hidden}
 
     def element_bytes(self) -> int:
-        """Return the size in bytes of the multiplied elements; packed weights are unpacked before."""
+        """Return the size in bytes of the multiplied elements; packed weights are unpacked before the product."""
         return 2 if self.weights in {"bf16", "w4a16"} else 1
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
@@ -291,7 +291,7 @@ class ServedExperts(Tiled):
         height, depth = knob(config, "BLOCK_SIZE_M"), knob(config, "BLOCK_SIZE_K")
         block = self.block or (0, 0)
         if self.block is not None:
-            # As in the servers' launchers: a tile must not span two scales.
+            # The servers' launchers limit the depth in the same way, because a tile must not contain two scales.
             depth = min(depth, *block)
         padded = len(owners) * height
         fp8 = self.weights in {"fp8", "fp8-block"}
@@ -327,7 +327,7 @@ class ServedExperts(Tiled):
         return Launch(arguments(names, known, {**config, "BLOCK_SIZE_K": depth}), grid)
 
     def _scales(self, rows: int, n: int, k: int) -> dict[str, Any]:
-        """Return scales and their strides: none, one per tensor, one per block, or one per group of a row."""
+        """Return the arguments for scales and their strides, by weight format: none, or per tensor, block or group."""
         strides = dict.fromkeys(("stride_asm", "stride_ask", "stride_bse", "stride_bsk", "stride_bsn"), 0)
         if self.weights == "bf16":
             return {"a_scale_ptr": None, "b_scale_ptr": None, **strides}
@@ -358,7 +358,7 @@ def _spans(config: Mapping[str, Any], block: int) -> str | None:
 
 
 def _with_packed_tile(config: Mapping[str, Any], rows: int) -> Mapping[str, Any]:
-    """Add the columns and depth that vLLM's launcher adds to a default config: ``get_moe_wna16_block_config``."""
+    """Add the tile's columns and depth to a default configuration, as vLLM's ``get_moe_wna16_block_config`` does."""
     if "BLOCK_SIZE_N" in config and "BLOCK_SIZE_K" in config:
         return config
     columns, depth = (32, 64) if rows == 1 else (64, 32)

@@ -1,4 +1,4 @@
-"""Calls a server's own lookup functions: finds its code, and runs :mod:`.lookup_process` on it."""
+"""Call a server's own lookup functions: find the server's code, and run :mod:`.lookup_process` on it."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _MOST = 1 << 20
 
 
 class LookupMissingError(KprofError):
-    """A server's code lacks a lookup function at its known place, because its version differs."""
+    """This version of a server lacks a lookup function in the files where kprof knows it to be."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ServerCode:
     """Location and version of a server's code.
 
     Attributes:
-        root: the folder that contains its package.
+        root: the folder that contains the server's package.
         version: version of the installed or unpacked distribution, or the commit; ``unknown`` if neither is found.
     """
 
@@ -71,7 +71,7 @@ def server_code(server: ModelServer, path: str | None) -> ServerCode | None:
 
 
 def serves(server: ModelServer, code: ServerCode, architecture: str) -> bool | None:
-    """Whether a server's code names a model's architecture; ``None`` if the code has no list of architectures."""
+    """Return whether the server's code names a model architecture; ``None`` if it has no list of architectures."""
     files = sorted(code.root.glob(server.models)) if server.models else []
     if not files:
         return None
@@ -80,7 +80,7 @@ def serves(server: ModelServer, code: ServerCode, architecture: str) -> bool | N
 
 
 def has(code: ServerCode, call: LookupCall) -> bool:
-    """Whether this version has the called function."""
+    """Return whether this version of the server has the called function."""
     try:
         _file(code, call)
     except LookupMissingError:

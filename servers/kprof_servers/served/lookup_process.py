@@ -1,8 +1,8 @@
-"""Runs a server's own lookup functions and no other code of the server, in a process with the standard library only.
+"""Run a server's own lookup functions, and no other code of the server, in a process with only the standard library.
 
-A server imports half a gigabyte and needs a GPU before it looks up a file, but the lookup itself is a few lines. Only
-these lines are executed: the function, and the names that it uses in its own file and in other files of the checkout.
-Names from elsewhere (torch, the platform, the logger) are replaced by stand-ins that describe the simulated GPU.
+A server imports half a gigabyte of packages and needs a GPU before it looks up a file, but the lookup itself is a few
+lines. Only these are executed: the function, and the definitions that it uses, from its own file and from other files
+of the checkout. Other names (torch, the platform, the logger) get stand-ins that describe the simulated GPU.
 
 Standard input: ``{"root", "device", "arch", "triton", "calls": [{"file", "function", "options"}]}``. Standard output:
 a list with, for each call, ``{"asked": [paths], "opened": path or null, "result": value}`` or ``{"error": text}``.
@@ -37,7 +37,7 @@ STANDARD = (
     "dataclasses",
     "warnings",
 )
-"""Modules that are actually imported."""
+"""Modules that are really imported; all others get stand-ins."""
 
 
 class MissingStandIn:
@@ -54,14 +54,14 @@ class MissingStandIn:
 
 
 class _Settings:
-    """The server's environment variables: paths are the user's, all other variables count as not set."""
+    """Stand-in for the server's settings: paths are taken from the environment, all other variables are not set."""
 
     def __getattr__(self, name: str) -> Any:
         return os.environ.get(name) if name.endswith(("_FOLDER", "_DIR", "_PATH")) else False
 
 
 class _Arch(str):
-    """An architecture as a string, with the attributes of the object that some of AITER's files use."""
+    """An architecture's name that also has the attributes of AITER's own architecture object."""
 
     __slots__ = ()
 
@@ -126,7 +126,7 @@ def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
 
 
 def module_files(root: Path, file: Path, node: ast.ImportFrom) -> Iterator[Path]:
-    """Yield the files of a checkout for the module of an import statement in ``file``."""
+    """Yield the existing files of a checkout that an import statement in ``file`` may refer to."""
     base = file.parents[node.level - 1] if node.level else root
     parts = (node.module or "").split(".") if node.module else []
     for place in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
@@ -135,7 +135,7 @@ def module_files(root: Path, file: Path, node: ast.ImportFrom) -> Iterator[Path]
 
 
 def owner_of(root: Path, file: Path, name: str) -> Path | None:
-    """Return the file that defines a name used in ``file``, also through ``import *``."""
+    """Return the file that defines a name used in ``file``: itself, or one that it imports with ``import *``."""
     for node in statements(tree_of(file)):
         if name in names_defined(node):
             return file
@@ -148,7 +148,7 @@ def owner_of(root: Path, file: Path, name: str) -> Path | None:
 
 
 class LookupModules:
-    """Files of a checkout of which only the called functions, and the names that they use, are executed."""
+    """Namespaces for files of a checkout, in which only called functions and the names that they use are executed."""
 
     def __init__(self, root: Path, given: dict[str, Any]) -> None:
         self._root = root
@@ -196,7 +196,7 @@ class LookupModules:
             exec(compile(module, str(file), "exec"), space)  # noqa: S102 - what this process is for
 
     def _inner(self, file: Path, space: dict[str, Any]) -> Any:
-        """Return a callback that turns imports inside of functions into names of the file."""
+        """Return a callback for imports inside functions, which become global names of the function's file."""
 
         def found(node: ast.Import | ast.ImportFrom) -> None:
             for name in names_defined(node):
@@ -223,7 +223,7 @@ class LookupModules:
 
 
 class _Plain(ast.NodeTransformer):
-    """Removes expressions that would be evaluated but are not needed: annotations, and decorators except caches."""
+    """Removes annotations, and decorators other than caches, because evaluating them would need further imports."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list = [d for d in node.decorator_list if "cache" in ast.dump(d)]
@@ -239,7 +239,7 @@ class _Plain(ast.NodeTransformer):
 
 
 def _import_nothing(node: ast.AST, found: Any) -> None:
-    """Replace imports inside of a function; the imported names become names of its file."""
+    """Remove imports inside a function; ``found`` makes the imported names global names of its file."""
     for inner in ast.walk(node):
         for body in ("body", "orelse", "finalbody"):
             lines = getattr(inner, body, None)
@@ -320,7 +320,7 @@ def _answer(modules: LookupModules, root: Path, call: dict[str, Any], watch: Pat
 
 
 def _taken(function: Any, call: dict[str, Any]) -> dict[str, Any]:
-    """Return the options; for a loose call, only those that this version's function has."""
+    """Return the arguments of a call. A loose call drops those that this version's function does not have."""
     options: dict[str, Any] = call["options"]
     if not call.get("loose"):
         return options
@@ -329,12 +329,12 @@ def _taken(function: Any, call: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer the calls on standard input, each with empty caches."""
+    """Run the calls given on standard input, each with empty caches, and print the answers."""
     wanted = json.load(sys.stdin)
     root = Path(wanted["root"])
     given = stand_ins(wanted["device"], wanted["arch"], wanted["triton"])
     watch = PathWatch()
-    # Each call gets fresh namespaces, because a cached answer would open no file.
+    # Each call gets new namespaces: a function with a cached result would open no file.
     answers = [_answer(LookupModules(root, given), root, call, watch) for call in wanted["calls"]]
     json.dump(answers, sys.stdout)
 

@@ -1,4 +1,4 @@
-"""The two lookups that vLLM and SGLang share: one file per shape and GPU, with the nearest number of rows in it."""
+"""The two lookups that vLLM and SGLang share: one file per shape and GPU, with buckets by number of rows."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,14 +24,14 @@ def fused_moe(
     Args:
         experts: sizes of the experts.
         weights: format of the weights.
-        dtype: the server's name of the format; ``None`` for none.
+        dtype: the server's name of the format in file names; ``None`` if the names contain none.
         files: files that may define the server's ``try_get_optimal_moe_config``.
         folder: folder of the tuned files in kprof's table.
         batches: rows of a step.
         comma: separator between the two sizes of a block in the server's file names.
         packed: whether the file's name counts 4-bit weights in bytes.
     """
-    # Two 4-bit weights share a byte, and the lookup gets the shape of the tensor of bytes.
+    # Two 4-bit weights share a byte. The server passes the shape of the tensor of bytes to its lookup function.
     columns = experts.inner // 2 if weights.name == "w4a16" else experts.inner
     block = list(weights.block) if weights.block is not None else [0, weights.group] if weights.group else None
     options = {
@@ -56,7 +56,7 @@ def fused_moe(
 
 
 def launched_experts(experts: ExpertShape, weights: WeightFormat) -> ServedExperts | None:
-    """Return how the two products of a mixture of experts are launched, or ``None`` if kprof does not know it."""
+    """Return how the two products of a mixture of experts are launched, or ``None`` if kprof does not know that."""
     if weights.name not in {"bf16", "fp8", "fp8-block", "w4a16"} or (weights.name == "w4a16" and not weights.group):
         return None
     return ServedExperts(
@@ -68,7 +68,7 @@ def launched_experts(experts: ExpertShape, weights: WeightFormat) -> ServedExper
 def block_fp8(
     products: Iterable[ProductShape], block: tuple[int, int], files: tuple[str, ...], folder: str, comma: str = ","
 ) -> list[NeededLookup]:
-    """Return the lookups of products with block-wise FP8 weights, each shape once; see :func:`fused_moe`."""
+    """Return one lookup per distinct shape of products with block-wise FP8 weights; arguments as :func:`fused_moe`."""
     rows, columns = block
     return [
         NeededLookup(

@@ -1,4 +1,4 @@
-"""Writes files that a server lacks: in its own format, with its own file name and folder."""
+"""Write tuned files that a server lacks, with the format, names and folders that the server expects."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,12 +20,18 @@ def proposed(found: ServerConfigs) -> list[NeededFile]:
 
 
 def _lacks(file: NeededFile) -> bool:
-    """Whether a file is missing and can be written; a required table needs entries of another architecture's table."""
+    """Return whether a file is missing and can be written.
+
+    A required table can be written only if its other entries can be copied from another architecture's table.
+    """
     return file.status in {"fallback", "default"} or (file.status == "none" and bool(file.rest))
 
 
 def contents(files: Sequence[NeededFile], server: str = "vllm") -> Iterator[tuple[str, str]]:
-    """Yield path below the server's root and content of each file, and ``runners_up.json`` with others to measure."""
+    """Yield each file's path below the server's root and its content.
+
+    The last file is ``runners_up.json``, with further configurations to measure.
+    """
     for file in files:
         content = _BUCKETS.get(server, _by_rows)(file)
         yield str(PurePosixPath(file.folder) / file.name), json.dumps(content, indent=4) + "\n"
@@ -49,7 +55,7 @@ def contents(files: Sequence[NeededFile], server: str = "vllm") -> Iterator[tupl
 
 
 def _by_rows(file: NeededFile) -> dict[str, Any]:
-    """Return the content in the format of vLLM and SGLang: by number of rows, of which the nearest is used."""
+    """Return the file's content in the format of vLLM and SGLang, which maps numbers of rows to configurations."""
     return {str(batch.rows): _written(batch.best) for batch in file.ranked if batch.best is not None}
 
 
@@ -57,7 +63,7 @@ def _by_bounds(file: NeededFile) -> dict[str, Any]:
     """Return the file's content in AITER's format.
 
     Entries are keyed by AITER's upper bounds of the number of rows, and by ``any`` for more rows. Entries of expert
-    kernels are keyed by size classes.
+    kernels are keyed by ``small_M``, ``medium_M`` and ``large_M``. In a table for all shapes, one entry is replaced.
     """
     bests = [(batch.rows, _written(batch.best)) for batch in file.ranked if batch.best is not None]
     if file.kernel == _AITER_EXPERTS:
@@ -71,13 +77,16 @@ def _by_bounds(file: NeededFile) -> dict[str, Any]:
         if bound is not None:
             found[f"M_LEQ_{bound}"] = config
     for last in _MORE_BOUNDS.get(file.kernel, ()):
-        # Batches above this bound have tiles that are not allowed below it.
+        # The configuration must come from a batch up to this bound: larger batches have tiles not allowed below it.
         found |= {f"M_LEQ_{last}": config for rows, config in bests if rows <= last}
     return {**found, "any": bests[-1][1]} if bests else {}
 
 
 def _in_table(rest: Mapping[str, Any], entry: Sequence[str], config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table for all shapes with one entry replaced; its knobs that are not compiler options are kept."""
+    """Return a table for all shapes with one entry replaced; knobs that only the old entry sets are kept.
+
+    Compiler options of the old entry are dropped.
+    """
     name, *below = entry
     old = rest.get(name)
     if below:
@@ -94,14 +103,17 @@ _AITER_EXPERTS = "MoE"
 _BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 """``STANDARD_M_BOUNDS`` of AITER's ``gemm_config_utils.py`` at e4048607a5; other bounds are never looked up."""
 _MORE_BOUNDS: Mapping[str, tuple[int, ...]] = {"GEMM-AFP4WFP4_PRESHUFFLED": (31,)}
-"""Additional bounds of a family. AITER asserts that tiles are lower up to them and higher above them."""
+"""Additional bounds of a family. AITER asserts that tiles have fewer rows up to such a bound than above it."""
 _SIZES = ((256, "small_M"), (1024, "medium_M"))
-"""Sizes as in ``moe_config_utils.py`` at the same commit."""
+"""Upper bounds and names of the size classes of ``moe_config_utils.py`` at e4048607a5."""
 _BUCKETS: Mapping[str, Callable[[NeededFile], dict[str, Any]]] = {"aiter": _by_bounds}
 
 
 def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
-    """Return the proposal and the next best ones, with the current configuration first if it is predicted faster."""
+    """Return the proposal and the next best configurations.
+
+    The current configuration precedes them if it is predicted to be faster than the proposal.
+    """
     if batch.best is None:
         return []
     today = [batch.runs] if batch.slower and batch.runs is not None else []
@@ -109,11 +121,11 @@ def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
 
 
 def _has_all(file: NeededFile) -> bool:
-    """Whether all batches have a proposal; in an incomplete file, the others would use buckets that are far away."""
+    """Return whether all batches have a proposal. Batches missing in a file would use buckets that are far away."""
     complete = bool(file.ranked) and all(batch.best is not None for batch in file.ranked)
     if not all(any(b.rows <= last for b in file.ranked) for last in _MORE_BOUNDS.get(file.kernel, ())):
         return False
-    # AITER reads all three sizes of a file of experts.
+    # AITER requires all three size classes in a file for experts.
     return complete and (
         file.kernel != _AITER_EXPERTS or len({_size(batch.rows) for batch in file.ranked}) > len(_SIZES)
     )

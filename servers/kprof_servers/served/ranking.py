@@ -1,9 +1,9 @@
-"""Ranks the configuration that a server would run for each batch size, and configurations for a missing file.
+"""Predict the times of a server's current configurations and of candidates, and rank them for each batch size.
 
-If the server has tuned files for other shapes, the candidates come from them: the best configuration of a shape is
-usually the best one of a similar shape, see :mod:`.tuned_neighbours`. Compiling them excludes those that cannot be
-launched or that spill, and the model excludes those that do not suit this shape. Without such files the model alone
-ranks the tuner's search space.
+If the server has tuned files for other shapes, the candidates come from these files: the best configuration of a shape
+is usually also the best one of a similar shape, see :mod:`.tuned_neighbours`. Compiling the candidates excludes those
+that cannot be launched or that spill, and the model excludes those that do not suit this shape. Without such files
+the model alone ranks the configurations of the tuner's search space.
 """
 
 import math
@@ -41,29 +41,31 @@ VOTED = 5
 
 _VETO = 1.0
 """Exponent of the predicted time in a vote's weight: a configuration that is predicted to be twice as slow needs twice
-the votes. Of 80 left-out buckets it chose 43 winners, as many as votes alone; the model alone chose 34."""
+the votes. In a test on 80 left-out buckets, this weight chose the winner of 43, as many as votes alone; the model alone
+chose 34."""
 
 _Votes = Mapping[int, Sequence[tuple[Mapping[str, Any], float]]]
 
 
 @dataclass(frozen=True)
 class Ranker:
-    """Ranks configurations of a server's kernels, as the server's own code defines them.
+    """Ranks configurations of the kernels in a server's code.
 
     Attributes:
         server: the server.
         code: the server's code.
         gpu: the GPU.
         arch: architecture of the GPU.
-        product: figures of the product, if one was named.
-        batches: rows of a step.
+        product: hardware data of the product, if one was named.
+        batches: numbers of rows of a step, ranked one by one.
         trials: number of configurations to try per batch if no tuned file helps. It is not a time limit, so that two
             runs write the same files.
         jobs: number of worker processes; 0 for one per core.
         tell: called with the file's name and the state of its search.
-        verifier: measures the short lists, if there is a GPU for it.
+        verifier: measures the best configurations on a GPU; ``None`` to only predict them.
         scheduler: address of a Dask scheduler whose workers compile; the results are the same.
-        alternatives: whether to also rank other families for the same weights, of which the server's caller uses one.
+        alternatives: whether to also rank the kernel families that the server's caller may choose instead of the main
+            one for the same weights.
     """
 
     server: ModelServer
@@ -146,7 +148,7 @@ class Ranker:
         raise KprofError(f"version {self.code.version} has no kernel for {kernel} where kprof looks for it")
 
     def _votes(self, file: NeededFile, device: str) -> tuple[_Votes, str]:
-        """Return the votes of each batch size, and a description of the files that they come from."""
+        """Return the votes for each batch size, and a description of the tuned files that they come from."""
         folder = Path(self.code.root) / file.folder
         folders = sorted(folder.parent.glob("triton_*")) if folder.name.startswith("triton_") else [folder]
         known, devices = of_gpu(read_all(folders, file.name), device, self.gpu)
@@ -158,7 +160,7 @@ class Ranker:
         return asked, f"{count} of the server for other shapes, {devices}"
 
     def _candidates(self, subject: ServedSubject) -> list[Mapping[str, Any]]:
-        """Return the current configurations and the kernel's listed candidates, limited to those with all keys."""
+        """Return the current configurations and the kernel's candidates; those that lack a knob are dropped."""
         known = [*subject.launch.candidates]
         names = dict.fromkeys(name for config in known for name in config)
         today = [subject.base(problem) for problem in subject.problems] if known else []
@@ -217,7 +219,7 @@ def _batch(
         reason = reason or found.example or "no configuration compiles"
         return RankedBatch(rows, looked_at, runs, reason=reason, unlaunchable=unlaunchable)
     if own is not None and own.time_us is not None and not heard and own.time_us < (order[0][0].time_us or 0.0):
-        # Without votes only the model chooses, and the current configuration is one of the candidates.
+        # Without votes only the model chooses. The current configuration is then proposed if it is the fastest.
         order = [(own, None), *order]
     best, share = order[0]
     return RankedBatch(
@@ -235,13 +237,16 @@ def _batch(
 def in_order(
     ranked: Sequence[Evaluation], heard: Sequence[tuple[Mapping[str, Any], float]]
 ) -> list[tuple[Evaluation, float | None]]:
-    """Return programs with their share of the votes, the proposal first. Without votes: ``None``, sorted by time."""
+    """Return evaluated programs with their shares of the votes, the proposal first.
+
+    Without votes, the shares are ``None`` and the programs are sorted by time.
+    """
     pairs = list(zip(ranked, _shares(ranked, heard), strict=True))
     return sorted(pairs, key=lambda pair: _rank(*pair))
 
 
 def _shares(ranked: Sequence[Evaluation], heard: Sequence[tuple[Mapping[str, Any], float]]) -> list[float | None]:
-    """Return the share of votes of each program: the sum over all configurations compiled to it."""
+    """Return each program's share of the votes: the sum over all configurations that compile to the program."""
     if not heard:
         return [None] * len(ranked)
     total = sum(weight for _, weight in heard)

@@ -13,7 +13,7 @@ def server_of(name: str) -> ModelServer:
     """Return the server that the user names.
 
     Raises:
-        KprofError: there is no such server.
+        KprofError: kprof knows no server of this name.
     """
     found = SERVERS.get(name.lower())
     if found is None:

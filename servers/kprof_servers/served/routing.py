@@ -10,7 +10,7 @@ DRAWS = 16
 
 @cache
 def rows_of_experts(experts: int, tokens: int, chosen: int, draws: int = DRAWS) -> tuple[tuple[int, ...], ...]:
-    """Return the rows of each expert in several random draws, where each token goes to ``chosen`` different experts."""
+    """Return the number of rows of each expert in several random draws. A token goes to ``chosen`` distinct experts."""
     draw = random.Random(SEED)  # noqa: S311 - no secret
     found = []
     for _ in range(draws):
@@ -23,11 +23,14 @@ def rows_of_experts(experts: int, tokens: int, chosen: int, draws: int = DRAWS) 
 
 
 def blocks(draws: Sequence[Sequence[int]], height: int) -> int:
-    """Return the number of blocks of ``height`` rows, rounded up for each expert and averaged over the draws."""
+    """Return the number of blocks of ``height`` rows that all experts need, averaged over the draws.
+
+    Each expert's last block may be partial.
+    """
     return max(1, round(sum(sum(-(-rows // height) for rows in load) for load in draws) / len(draws)))
 
 
 def experts_of_blocks(load: Sequence[int], height: int, count: int) -> tuple[int, ...]:
-    """Return the expert of each block of rows for one draw; the last expert is repeated up to ``count`` blocks."""
+    """Return the expert of each of ``count`` blocks of rows for one draw; missing blocks belong to the last expert."""
     owners = [expert for expert, rows in enumerate(load) for _ in range(-(-rows // height))]
     return tuple((owners + owners[-1:] * count)[:count])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import torch
 
 _SMALLEST, _LARGEST = 0.5, 1.5
-"""Range of scales."""
+"""Range of the random scales."""
 _INTEGERS = 8
 
 
@@ -21,8 +21,8 @@ def filled(name: str, tensor: Tensor, depth: int, generator: "torch.Generator") 
 
     Args:
         name: name of the parameter.
-        tensor: its type and shape.
-        depth: number of elements that a product sums.
+        tensor: type and shape of the parameter.
+        depth: number of elements that each dot product sums.
         generator: random number generator on the device.
     """
     import torch
@@ -93,7 +93,7 @@ def expected_product(inputs: Mapping[str, Any], launch: "ServedProduct | AiterPr
 def expected_experts(
     inputs: Mapping[str, Any], label: str, args: Mapping[str, Any], launch: ServedExperts
 ) -> "torch.Tensor":
-    """Return each token's row times the weights of each of its experts; zeros for experts on other GPUs."""
+    """Return each token's row multiplied by the weights of each of its experts; zeros for experts on other GPUs."""
     import torch
 
     given = {name.partition(".")[2]: value for name, value in inputs.items() if name.partition(".")[0] == label}
@@ -119,7 +119,7 @@ def _weights(given: Mapping[str, Any], expert: int, launch: ServedExperts) -> "t
 
     packed = given["b_ptr"][expert]
     if launch.weights == "w4a16":
-        # Two 4-bit values per byte, the first in the lower half, with an offset of 8.
+        # A byte contains two 4-bit values, the first in its lower half. Both are stored with an offset of 8.
         pairs: torch.Tensor = torch.stack((packed & 15, packed >> 4), dim=-1).flatten(-2).float() - _INTEGERS
         return pairs * _wide(given["b_scale_ptr"][expert].float(), (1, launch.group or 1), pairs.shape)
     weights: torch.Tensor = packed.float()
@@ -131,6 +131,12 @@ def _weights(given: Mapping[str, Any], expert: int, launch: ServedExperts) -> "t
 
 
 def _wide(scales: "torch.Tensor", block: tuple[int, int], shape: Any) -> "torch.Tensor":
-    """Expand the scales to one per element."""
+    """Repeat the scales of blocks so that each element has one.
+
+    Args:
+        scales: one scale per block.
+        block: rows and columns of a block.
+        shape: shape of the elements' matrix.
+    """
     wide = scales.repeat_interleave(block[0], 0) if block[0] > 1 else scales
     return wide.repeat_interleave(block[1], 1)[: shape[0], : shape[1]]

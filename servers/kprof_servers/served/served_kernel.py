@@ -1,4 +1,4 @@
-"""A server's kernel as ``kprof bench`` runs it: inputs, launches on real tensors, and the expected results.
+"""Make a server's kernel runnable by ``kprof bench``: inputs, launches on real tensors, and the expected results.
 
 The bench engine loads a file that defines ``KERNEL``; :func:`write_file` writes one for an extracted kernel.
 """
@@ -96,7 +96,7 @@ class _RunnableKernel:
         self._kept: dict[int, Any] = {}
 
     def entry(self, label: str) -> Any:
-        """Return the function of a launch, with its heuristics."""
+        """Return the Triton function of a launch, including its ``triton.heuristics``."""
         if label not in self._entries:
             from kprof.importing.functions import find_entry
             from kprof.importing.loading import load_module
@@ -106,13 +106,13 @@ class _RunnableKernel:
         return self._entries[label]
 
     def launches(self, rows: int, config: Mapping[str, Any]) -> dict[str, Launch]:
-        """Return the launches as the server would make them."""
-        # Knobs that a configuration leaves out have the value 0, the default of the kernel's config.
+        """Return the launches that the server would make, by label."""
+        # A knob with the value 0, the default of the bench kernel's configuration, means that it is not set.
         given = {name: value for name, value in config.items() if name not in self._launch.knobs or value != 0}
         return self._launch.launches(rows, given, self._spec["arguments"], self._spec["arch"])
 
     def inputs(self, shape: Mapping[str, Any], device: str, seed: int) -> dict[str, Any]:
-        """Return the random input tensors, which do not depend on the configuration, by ``launch.parameter``."""
+        """Return the random input tensors by ``LABEL.PARAMETER``. They do not depend on the configuration."""
         import torch
 
         generator = torch.Generator(device=device).manual_seed(seed)
@@ -128,7 +128,7 @@ class _RunnableKernel:
         return found
 
     def run(self, inputs: Mapping[str, Any], shape: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Run all launches; their tensors are created in the first call with these inputs and cached."""
+        """Run all launches. The first call with these inputs creates their tensors, and later calls reuse them."""
         key = (id(inputs), repr(sorted(config.items(), key=str)))
         if key not in self._made:
             if len({place for _, place in self._made} | {key[1]}) > 1:
@@ -159,7 +159,7 @@ class _RunnableKernel:
                 elif name not in (_SUMMED, *_ROUTING):
                     args[name] = inputs[f"{label}.{name}"]
             if _SUMMED in args:
-                # The product's result is the input of the sum, not a result of the layer.
+                # The sum over the parts of K reads the product's result, which is therefore no result of the layer.
                 args[_SUMMED] = results.pop("")
                 results[""] = results.pop(label)
             if "chosen" in inputs:
@@ -189,4 +189,4 @@ _ANY: Mapping[str, Any] = {
     "BLOCK_SIZE_M": 16, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "num_warps": 4, "num_stages": 2,
     "NUM_KSPLIT": 1, "cache_modifier": None,
 }  # fmt: skip
-"""Configuration that determines the inputs' shapes, which are the same for every configuration."""
+"""An arbitrary valid configuration, used to compute the inputs' shapes. They are equal for all configurations."""

@@ -29,7 +29,7 @@ _MOE_KERNEL_FILES = (
 _PRODUCT_FILES = ("sglang/kernels/ops/gemm/fp8_kernel.py", "sglang/srt/layers/quantization/fp8_kernel.py")
 _ATTENTION = "sglang/kernels/ops/attention/decode_attention.py"
 _DTYPES = {"bf16": None, "fp8": "fp8_w8a8", "fp8-block": "fp8_w8a8", "w4a16": "int4_w4a16", "int8": "int8_w8a8"}
-"""Map from weights to the result of ``get_config_dtype_str``."""
+"""Map from weight format to the result of SGLang's ``get_config_dtype_str``."""
 
 
 class SglangServer(ModelServer):

@@ -1,4 +1,4 @@
-"""A model's layers as the matrix products that one GPU of a group runs."""
+"""Compute the matrix products that one GPU runs for a model's layers, when a group of GPUs shares the model."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from kprof.inputs.model_config import ModelConfig
 from kprof.inputs.weight_format import WeightFormat
 
 _VOCABULARY = 64
-"""Multiple that vLLM and SGLang pad the vocabulary to (``DEFAULT_VOCAB_PADDING_SIZE``)."""
+"""vLLM and SGLang pad the vocabulary to a multiple of this size (``DEFAULT_VOCAB_PADDING_SIZE``)."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ProductShape:
 
 
 def by_shape(products: Iterable[ProductShape]) -> list[ProductShape]:
-    """Merge products of the same shape, in the order of the first: layer names joined by commas, layers added up."""
+    """Merge products of the same shape: join their layer names with commas, and add up their numbers of layers."""
     found: dict[tuple[int, int], list[ProductShape]] = {}
     for each in products:
         found.setdefault((each.n, each.k), []).append(each)
@@ -66,7 +66,7 @@ class ExpertShape:
         hidden: size of the residual stream.
         chosen: experts per token.
         layers: number of layers with experts; ``None`` if unknown.
-        everywhere: experts on all GPUs that they are distributed over.
+        everywhere: total number of experts on all GPUs.
     """
 
     count: int
@@ -83,7 +83,7 @@ class AttentionShape:
 
     Attributes:
         heads: number of query heads.
-        head: elements of a query head; with latent attention including the rotated ones.
+        head: elements of a query head; with latent attention, this includes the elements with rotary embedding.
         latent: whether keys and values are compressed (MLA).
         layers: number of layers with this attention; ``None`` when not known.
         kv_heads: number of key and value heads.
@@ -107,11 +107,11 @@ class LayerShapes:
     """The products that one GPU runs.
 
     Attributes:
-        products: products with weights, in layer order; those with the same layer name and shape once.
+        products: products with weights, in layer order; products with the same layer name and shape are listed once.
         experts: the mixture of experts, if the model has one.
-        problems: sizes that are unknown or cannot be split like this, one sentence each.
+        problems: sizes that are unknown or that the given number of GPUs does not divide, one sentence each.
         attention: the attention, if its sizes are known.
-        plain: products that are never quantised: the router, the output.
+        plain: products that are never quantised: the router and the output layer.
     """
 
     products: list[ProductShape]
@@ -122,7 +122,7 @@ class LayerShapes:
 
 
 def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerShapes:
-    """Return the products of a model's layers. The embedding is a lookup, not a product.
+    """Return the products of a model's layers. The embedding is not included, because it is a lookup.
 
     Args:
         model: configuration of the model.
@@ -147,7 +147,10 @@ def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerS
 
 
 def _plain(model: ModelConfig, tp: int, found: LayerShapes) -> None:
-    """Add the router, which each GPU has completely, and its part of the vocabulary, padded to multiples of 64."""
+    """Add the router, which is not split, and this GPU's part of the output layer.
+
+    The output layer's columns are the vocabulary, padded to a multiple of 64.
+    """
     if model.hidden is None:
         return
     if model.experts is not None:
@@ -219,7 +222,10 @@ def _experts(model: ModelConfig, split: Split, found: LayerShapes, block: int) -
 
 
 def _share(found: LayerShapes, what: str, whole: int, parts: int, block: int = 1) -> int | None:
-    """Return one GPU's share; if it is not an integer or not a multiple of the block, add a problem and return None."""
+    """Return one GPU's share of a size, ``whole / parts``.
+
+    If the share is not an integer or not a multiple of ``block``, add a problem to ``found`` and return None.
+    """
     if whole % parts:
         found.problems.append(f"{whole:,} {what} cannot be split over {parts} GPUs")
         return None

@@ -1,4 +1,4 @@
-"""Adds up the times of single kernels to the time of a step of the model."""
+"""Add up the predicted times of the kernels to the time of a step of the model."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from kprof_servers.served.document import NeededFile, RankedBatch, StepCost
 
 
 def steps(needed: Sequence[NeededFile], batches: Sequence[int]) -> list[StepCost]:
-    """Return the time of all kernels with predictions in a step, each multiplied by the number of its layers.
+    """Return the time of a step for each batch size: the kernels' predicted times, times their numbers of layers.
 
-    Files without predictions for a batch size, and files of layers whose number is unknown, are not included.
+    Files without a prediction for the batch size, and files whose number of layers is unknown, are not included.
     """
     found = []
     for rows in batches:
@@ -28,6 +28,6 @@ def steps(needed: Sequence[NeededFile], batches: Sequence[int]) -> list[StepCost
 
 
 def _best_us(batch: RankedBatch) -> float:
-    """Return the time of the faster configuration; a gain that the model cannot distinguish does not count."""
+    """Return the time of the faster configuration; if the model cannot tell, that of the current configuration."""
     runs = batch.time_us(batch.runs) if batch.runs is not None else 0.0
     return runs if batch.tie or batch.best is None else min(runs, batch.time_us(batch.best))

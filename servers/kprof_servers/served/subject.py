@@ -1,4 +1,4 @@
-"""A server's kernel as the subject of a search, with one problem per batch size."""
+"""Make a server's kernel searchable by kprof's tuner, with one problem per batch size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Config, Shape
 
 _MOST_ACCUMULATORS = 256
-"""Maximum number of result elements per lane: with more, the compiler spills and takes minutes."""
+"""Maximum number of result elements per lane. With more, the compiler spills registers and takes minutes."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class ServedSubject:
         label: name of the kernel, for messages.
         function: the server's kernel, extracted from its code.
         arch: architecture of the GPU.
-        product: the GPU.
+        product: hardware data of the GPU product.
         launch: how the server launches the kernel.
-        parts: kernels of the launches that follow, by label of the launch.
+        parts: kernels that are launched after the first one, by label of the launch.
         condition: condition that times are predicted for.
-        batches: rows of each problem.
-        runs: the configuration that the server would run, by rows.
+        batches: number of rows of each problem.
+        runs: the configuration that the server would run, by number of rows.
     """
 
     label: str
@@ -49,7 +49,7 @@ class ServedSubject:
 
     @property
     def kernel(self) -> Kernel:
-        """Name and knobs of the kernel, and a check for useless values; it has no cases."""
+        """Name and knobs of the kernel, and a check for configurations not worth compiling; it has no cases."""
         return Kernel(
             self.label, None, "", _no_launch, shapes={}, config=dict.fromkeys(self.launch.knobs, 0), legal=self._legal
         )
@@ -65,7 +65,7 @@ class ServedSubject:
         return {name: value for name, value in runs.items() if name in self.launch.knobs or name in BACKEND_OPTIONS}
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
-        """Return the jobs of all launches of the layer.
+        """Return a compile job for each launch of the layer.
 
         Raises:
             KprofError: the kernel has an unknown parameter, or refuses the configuration.
@@ -94,12 +94,12 @@ class ServedSubject:
         return TargetJob(request, self.arch, label, tuple(made.grid), problem.values, numbers, contents=contents)
 
     def element_bytes(self, problem: Problem) -> int | None:
-        """Return the size in bytes of the multiplied elements; packed weights are unpacked before."""
+        """Return the size in bytes of the multiplied elements; packed weights are unpacked before the product."""
         del problem
         return self.launch.element_bytes()
 
     def flops(self, problem: Problem) -> int | None:
-        """Return the operations of the kernel itself, or None if two launches share the operations."""
+        """Return the number of operations of the kernel, or None if several launches share the layer's operations."""
         return self.launch.work(problem.values["rows"]) if self.launch.alone else None
 
     def dependencies(self) -> Mapping[str, str]:

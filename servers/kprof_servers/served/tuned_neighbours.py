@@ -1,7 +1,8 @@
-"""Candidates for a shape without tuned file: a weighted vote of the server's tuned files for the nearest shapes.
+"""Choose candidates for a shape without a tuned file: the server's tuned files for other shapes vote.
 
-Validated with the files themselves, each left out in turn (``docs/validation/server_configs.md``). The winner is among
-the first five votes more often than among the five most common configurations or the model's first five.
+Votes of similar shapes have more weight. The method was validated on the files themselves, each left out in turn
+(``docs/validation/server_configs.md``). The best configuration is among the first five by votes more often than among
+the five most common ones, or among the model's first five.
 """
 
 import math
@@ -28,9 +29,9 @@ class TunedFile:
     """One tuned file.
 
     Attributes:
-        sizes: the two sizes in its name.
-        device: the GPU in its name.
-        kind: the rest of its name: type and blocks.
+        sizes: the two sizes in the file's name.
+        device: the GPU in the file's name.
+        kind: the rest of the file's name: type and blocks.
         buckets: map from rows to configuration; 0 for all rows.
     """
 
@@ -82,7 +83,7 @@ def _arch(folder: Path) -> str:
 
 
 def of_gpu(files: Sequence[TunedFile], device: str, gpu: ServedGpu) -> tuple[list[TunedFile], str]:
-    """Return the files for a GPU, under any of its names, or all files for AMD GPUs if there are none.
+    """Return the files for a GPU, under any of its names; if there are none, those for all AMD GPUs.
 
     Returns:
         The files, and the names of the GPUs that they are for.
@@ -95,8 +96,9 @@ def of_gpu(files: Sequence[TunedFile], device: str, gpu: ServedGpu) -> tuple[lis
 def votes(files: Sequence[TunedFile], sizes: tuple[int, int], rows: int) -> list[tuple[Mapping[str, Any], float]]:
     """Return configurations with their weights, the highest weight first.
 
-    The weight of a bucket decreases with the distance of its shape and rows: ``exp(-d)``, where ``d`` is the number of
-    doublings between them, summed over the sizes and the rows. A bucket for all rows has no distance in rows.
+    Each bucket of a file votes for its configuration with the weight ``exp(-d)``. The distance ``d`` is the number of
+    doublings between the file's sizes and ``sizes``, plus the doublings between the bucket's rows and ``rows``. A
+    bucket for all numbers of rows has no distance in rows.
     """
     found: dict[str, tuple[Mapping[str, Any], float]] = {}
     for file in files:
@@ -128,7 +130,10 @@ def _buckets(path: Path) -> dict[int, dict[str, Any]]:
 
 
 def _rows(name: str, before: Mapping[int, Any]) -> int | None:
-    """Return the rows of a bucket, or None; AITER's ``any`` counts as twice the largest bucket before it."""
+    """Return the number of rows of a bucket; None if its name contains none.
+
+    AITER's ``any`` counts as twice the largest bucket before it, or as 0 (all rows) if there is none.
+    """
     if name == "any":
         return 2 * max(before) if before else 0
     match = _BOUND.fullmatch(name)

@@ -1,4 +1,4 @@
-"""Measures the short list of a server's kernels on this machine's GPU, and proposes the fastest."""
+"""Measure the best predicted configurations (the short list) on this machine's GPU, and propose the fastest."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ from kprof_servers.served.served_kernel import write_file
 from kprof_servers.served.subject import ServedSubject
 
 _SAME = 0.02
-"""Minimum relative difference for one measured time to count as shorter."""
+"""Measured times that differ by no more than this share count as equal."""
 
 
 def check(device: Device, arch: str) -> None:
-    """Check, before anything is compiled, that a GPU can measure proposals for an architecture.
+    """Check that a GPU can measure proposals for an architecture; called before anything is compiled.
 
     Raises:
         KprofError: the GPU has another architecture.
@@ -34,7 +34,7 @@ def check(device: Device, arch: str) -> None:
 
 @dataclass
 class Verifier:
-    """Measures short lists.
+    """Measures the best predicted configurations of each file on a GPU.
 
     Attributes:
         device: the GPU.
@@ -86,11 +86,11 @@ def in_order(batch: RankedBatch, runs: PredictedConfig | None, done: Sequence[Pr
 
     Args:
         batch: the batch as ranked.
-        runs: the current configuration, measured.
-        done: the short list, measured, in its order.
+        runs: the current configuration with its measured time, if there is one.
+        done: the best predicted configurations with their measured times, in the order of the ranking.
 
     Returns:
-        The batch, without a proposal if nothing could be measured, so that a file contains no untested configuration.
+        The batch. If nothing could be measured, it has no proposal, so that no untested configuration is written.
     """
     right = sorted((one for one in done if one.measured_us is not None), key=lambda one: one.measured_us or 0.0)
     failed = [one for one in done if one.measured_us is None]

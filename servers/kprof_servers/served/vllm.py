@@ -16,7 +16,7 @@ _LAYERS = "vllm/model_executor/layers"
 _ATTENTION = "vllm/v1/attention/ops/triton_decode_attention.py"
 _FLYDSL = "fused MoE, FlyDSL"
 _DTYPES = {"bf16": None, "fp8": "fp8_w8a8", "fp8-block": "fp8_w8a8", "w4a16": "int4_w4a16", "int8": None}
-"""Map from weights to the result of ``_get_config_dtype_str``."""
+"""Map from weight format to the result of vLLM's ``_get_config_dtype_str``."""
 
 
 class VllmServer(ModelServer):
@@ -75,7 +75,7 @@ class VllmServer(ModelServer):
         return LookupCall(("vllm/platforms/rocm.py",), "_ROCM_DEVICE_ID_NAME_MAP", {})
 
     def wanted(self, answer: LookupAnswer) -> str:
-        """Return the path in the package's folder, which follows that in VLLM_TUNED_CONFIG_FOLDER."""
+        """Return the path in the package's folder; vLLM requests it after the path in VLLM_TUNED_CONFIG_FOLDER."""
         return answer.asked[-1]
 
     def status(self, answer: LookupAnswer) -> Found:
@@ -84,7 +84,7 @@ class VllmServer(ModelServer):
 
 
 def _flydsl(experts: ExpertShape) -> NeededLookup:
-    """Return the lookup of 4-bit experts of FlyDSL's kernel, which vLLM uses on some AMD GPUs if AITER is enabled."""
+    """Return the lookup of FlyDSL's kernel for 4-bit experts, which vLLM uses on some AMD GPUs if AITER is enabled."""
     name = f"E={experts.count},N={experts.inner},device_name={{device}},dtype=int4_w4a16,backend=flydsl.json"
     return NeededLookup(
         kernel=_FLYDSL,

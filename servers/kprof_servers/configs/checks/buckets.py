@@ -13,12 +13,12 @@ _SIZES = ("small_M", "medium_M", "large_M")
 
 
 def gemm(file: ConfigFile) -> bool:
-    """Whether AITER's GEMM loader reads the file; it is the only loader whose search order is known."""
+    """Return whether AITER's GEMM loader reads the file; kprof knows the search order of no other loader."""
     return file.vocabulary == "aiter-gemm" and file.format.startswith("AITER")
 
 
 def chosen(names: Iterable[str], rows: int) -> str | None:
-    """Return the bucket that AITER uses for a number of rows: minimum M_LEQ, else maximum M_GEQ, else ``any``."""
+    """Return the bucket that AITER uses for ``rows``: smallest matching M_LEQ, else largest M_GEQ, else ``any``."""
     known = set(names)
     for bound in BOUNDS:
         if rows <= bound and f"M_LEQ_{bound}" in known:
@@ -34,11 +34,12 @@ def _probes() -> list[int]:
 
 
 class MissingFallback(ConfigCheck):
-    """No bucket covers the problems that the other buckets leave out.
+    """Some problem sizes have no bucket, because the file has no bucket for all remaining sizes.
 
     ## What it does
-    For AITER files: tries all numbers of rows as the loader does, and names the first one without a bucket. Of
-    `small_M`, `medium_M` and `large_M`, all three are required. vLLM uses the nearest bucket and needs no fallback.
+    For AITER files: looks up every number of rows as the loader does, and names the first one without a bucket. A file
+    with one of the buckets `small_M`, `medium_M` and `large_M` must have all three. vLLM uses the bucket with the
+    nearest number of rows and needs no fallback.
 
     ## Why it matters
     The loader raises `KeyError` at the first launch with such a size.
@@ -72,9 +73,9 @@ class NeverReached(ConfigCheck):
     """A bucket is never used, because other buckets take precedence or the loader does not look for its name.
 
     ## What it does
-    For AITER GEMM files: tries all numbers of rows as the loader does, with its 13 bounds, and names the buckets that
-    no size leads to. Examples are `M_GEQ_64` together with `M_LEQ_64`, `M_LEQ_128` and `M_GEQ_256`, and `M_LEQ_31`,
-    which only a caller with its own bounds finds.
+    For AITER GEMM files: looks up every number of rows as the loader does, with its 13 bounds, and names the buckets
+    that are never chosen. For example, `M_GEQ_64` is never chosen next to `M_LEQ_64`, `M_LEQ_128` and `M_GEQ_256`.
+    `M_LEQ_31` is only chosen if the loader's caller passes its own bounds.
 
     ## Why it matters
     The values that were tuned for these sizes are not used.
@@ -158,7 +159,7 @@ def _same_name(bucket: Bucket) -> str:
 
 
 def _same_knobs(bucket: Bucket) -> str:
-    """Return the settings as text; a configuration with an unknown setting equals no other configuration."""
+    """Return the settings as text for comparison. With a value that is not a literal, the text is unique."""
     values = bucket.values()
     if any(not isinstance(value, int | float | str | None) for value in values.values()):
         return f"{bucket.path} {bucket.place}"

@@ -18,9 +18,9 @@ class Tried:
 
     Attributes:
         kernel: the kernel that was compiled.
-        stand_in: True if it is a bundled kernel with the same function rather than the kernel that the file is for.
+        stand_in: True if kprof compiled a bundled kernel with the same function instead of the file's own kernel.
         report: the analysed kernel; ``None`` if it did not compile.
-        error: why it did not compile.
+        error: reason why the kernel did not compile; "" if it did.
     """
 
     kernel: str
@@ -35,8 +35,8 @@ class Context:
 
     Attributes:
         machine: the GPU that the file is for.
-        families: all files of the same architecture and family, including the file itself.
-        tried: map from the place of a bucket to the result of compiling it.
+        families: all checked files of the same architecture and kernel family, including the file itself.
+        tried: map from the line and column of a bucket to the result of compiling it.
     """
 
     machine: FileDevice
@@ -87,12 +87,12 @@ class ConfigCheck(ABC):
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value so that every JSON reader can represent it."""
+    """Convert integers of 2^53 and more to text, because some JSON readers cannot represent them exactly."""
     return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
 
 
 class BucketCheck(ConfigCheck):
-    """A check that looks at one configuration at a time."""
+    """Base of checks that look at each bucket of a file on its own."""
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
         """See :meth:`ConfigCheck.check`."""
@@ -105,5 +105,5 @@ class BucketCheck(ConfigCheck):
 
 
 def whole(value: Any) -> bool:
-    """Whether a value is an integer and not a boolean."""
+    """Return whether a value is an integer; a boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)

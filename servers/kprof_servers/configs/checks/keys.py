@@ -46,7 +46,7 @@ class UnknownKnob(BucketCheck):
 
 @lru_cache(maxsize=4096)
 def _typo(name: str, known: frozenset[str]) -> str:
-    """Suggest the nearest known name, only if the name is nearly the same, for example in a different case."""
+    """Return the nearest known name if it is nearly the same as ``name``, for example in a different case; else ""."""
     if len(name) > LONGEST_NAME:
         return ""
     from difflib import SequenceMatcher
@@ -89,12 +89,12 @@ class MixedSpellings(ConfigCheck):
 
 
 def _alike(file: ConfigFile, other: ConfigFile, bucket: Bucket) -> bool:
-    """Whether two buckets are for the same kernel; each nested bucket of a file has its own kernel."""
+    """Return whether a bucket of one file is for the same kernel as the other file's; nested buckets never are."""
     return len(bucket.path) == 1 and (other.path == file.path or file.vocabulary is not None)
 
 
 def _spellings(files: Iterable[ConfigFile]) -> dict[str, tuple[Knob, ConfigFile]]:
-    """Map each less frequent spelling to a knob with the most frequent spelling, and to its file."""
+    """Map each spelling except a knob's most frequent one to an example of the latter: a knob and its file."""
     counts: Counter[str] = Counter()
     first: dict[str, tuple[Knob, ConfigFile]] = {}
     for file in files:
@@ -116,8 +116,8 @@ class MissingKnob(ConfigCheck):
     Compares the knobs of the buckets of a file. A knob that at least 80 % of the buckets set is expected in all.
 
     ## Why it matters
-    A missing knob has Triton's default (`num_stages` 2, `waves_per_eu` 0) or the loader's, which may change with the
-    version.
+    A missing knob gets the default of Triton (`num_stages` 2, `waves_per_eu` 0) or of the loader. Defaults may change
+    with the version.
 
     ## What to try
     Add the value that was tuned.
@@ -141,7 +141,7 @@ class MissingKnob(ConfigCheck):
 
 
 class NotABucket(ConfigCheck):
-    """An entry is not a configuration, or the loader cannot read a name.
+    """An entry is not a configuration, or the loader cannot read the name of a bucket or of the file.
 
     ## What it does
     Finds entries whose value is not a configuration (a JSON object), bucket names that the loader cannot read, and

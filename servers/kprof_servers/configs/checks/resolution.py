@@ -11,7 +11,7 @@ from kprof_servers.configs.model import ConfigFile
 
 
 class UnreachableFile(ConfigCheck):
-    """A loader never opens the file, because its default file is missing, or its name or folder is wrong.
+    """A loader never opens the file, because the default file next to it is missing, or its name or folder is wrong.
 
     ## What it does
     For AITER GEMM files: a file for one shape needs a default file in the same folder, `DEFAULT.json` in the new layout

@@ -19,12 +19,12 @@ _LEAST = {
     "NUM_BUFFERS": 1,
 }
 _GROUPS = ("GROUP_M", "GROUP_SIZE_M", "GROUP_SIZE")
-# Triton's AMD backend passes these values on as the cache policy of loads (3.4 to 3.9).
+# Cache modifiers that Triton's AMD backend (3.4 to 3.9) uses as the cache policy of loads.
 _CACHE = {None, "", "none", ".ca", ".cg", ".cv", ".cs", ".wb", ".wt"}
 
 
 def is_block(name: str) -> bool:
-    """Whether a knob is the extent of a tile, which must be a power of two for ``tl.arange``."""
+    """Return whether a knob is the extent of a tile; ``tl.arange`` requires a power of two for it."""
     upper = name.upper()
     return upper.startswith(("BLOCK_", "TILE_"))
 
@@ -33,8 +33,8 @@ class WrongKind(BucketCheck):
     """A knob has a value that it cannot have on any GPU.
 
     ## What it does
-    Requires integers where Triton does, at least the minimum valid value, a power of two for `num_warps`, and cache
-    modifiers that Triton supports.
+    Reports values that are not integers although Triton requires integers, integers below the knob's minimum, a
+    `num_warps` that is not a power of two, and cache modifiers that Triton does not support.
 
     ## Why it matters
     Triton rejects the launch, or interprets the value differently: `"4"` is not 4.

@@ -33,7 +33,7 @@ class AiterNested(ConfigFormat):
         )
 
     def resembles(self, document: JsonNode) -> bool:  # noqa: ARG002 - the base class's
-        """Return False: without its folders a file looks like one of the old layout."""
+        """Return False: by its content alone, a file cannot be distinguished from one of the old layout."""
         return False
 
     def read(self, path: str, text: str) -> ConfigFile:
@@ -67,5 +67,5 @@ def folder_of(family: str) -> str:
 
 
 def _parts(path: PurePath) -> tuple[str, ...]:
-    """Return folders and name of a path, made absolute because its folders identify the file."""
+    """Return the folders and the name of a path. It is made absolute, because parent folders identify the file."""
     return (path if path.is_absolute() else Path(path).absolute()).parts

@@ -23,11 +23,11 @@ class ConfigFormat(ABC):
 
     @abstractmethod
     def claims(self, path: PurePath) -> bool:
-        """Whether the path alone shows that the file has this format."""
+        """Return whether the path alone shows that the file has this format."""
 
     @abstractmethod
     def resembles(self, document: JsonNode) -> bool:
-        """Whether the content of a file with another name has this format."""
+        """Return whether the content has this format, for a file whose path does not show its format."""
 
     @abstractmethod
     def read(self, path: str, text: str) -> ConfigFile:
@@ -35,7 +35,7 @@ class ConfigFormat(ABC):
 
 
 def opened(text: str) -> tuple[JsonNode, Broken | None]:
-    """Parse a JSON document; on failure, return an empty document and the reason."""
+    """Parse a JSON document. Return it with None, or an empty document with the reason of the failure."""
     try:
         document = parse(text)
     except JsonError as error:

@@ -14,11 +14,11 @@ _KEYWORDS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _NOT_KNOBS = {"pre_hook", "ir_override", "kwargs"}
 _MAX_NODES = 500_000
 ALONE = "alone"
-"""Owner of a configuration outside of any list; equal configurations of this owner are not compared."""
+"""Path element of a configuration outside of any list. Such configurations are not checked for duplicates."""
 
 
 class TritonConfig(ConfigFormat):
-    """Calls of ``triton.Config`` or ``Config`` with literal settings."""
+    """Reader of Python files with calls of ``triton.Config`` or ``Config`` whose settings are literals."""
 
     name: ClassVar[str] = "triton.Config"
     order: ClassVar[int] = 40
@@ -47,7 +47,7 @@ class TritonConfig(ConfigFormat):
 
 
 def _buckets(tree: ast.AST) -> Iterator[Bucket]:
-    """Yield configurations in file order, each with the function that it tunes, or else the line of its list."""
+    """Yield the configurations in file order, each under the function that it tunes, or else the line of its list."""
     owners = {
         id(inner): f"list in line {node.lineno}"
         for node in _walk(tree)
@@ -83,7 +83,7 @@ def _is_config(call: ast.Call) -> bool:
     function = call.func
     if isinstance(function, ast.Attribute):
         return function.attr == "Config" and isinstance(function.value, ast.Name) and function.value.id == "triton"
-    # Many functions are called Config; the first argument of triton's is a dictionary.
+    # Other functions are called Config, too. Triton's is recognised by its first argument, a dictionary.
     return (
         isinstance(function, ast.Name)
         and function.id == "Config"
@@ -106,7 +106,7 @@ def _knobs(call: ast.Call) -> Iterator[Knob]:
 
 
 def _literal(node: ast.expr) -> Any:
-    """Return the value of a literal, or :data:`UNKNOWN`."""
+    """Return the value of a literal, or :data:`UNKNOWN` if the expression is not a literal."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         number = node.operand.value
         return -number if isinstance(number, int | float) else UNKNOWN

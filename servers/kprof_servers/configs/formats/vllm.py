@@ -1,6 +1,6 @@
 """vLLM and SGLang: ``E=8,N=3584,device_name=AMD_Instinct_MI300X,dtype=fp8_w8a8,block_shape=[128,128].json``.
 
-The keys are numbers of rows. The server uses the nearest one, so there is no fallback bucket. Format facts: vLLM,
+Each key is a number of rows. The server uses the nearest one, so there is no fallback bucket. Format facts: vLLM,
 ``vllm/model_executor/layers/fused_moe/configs`` and ``quantization/utils/configs``. SGLang has the same files in one
 folder per Triton version.
 """
@@ -15,7 +15,7 @@ from kprof_servers.configs.model import Bucket, ConfigFile, Oddity, buckets_of
 
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(\[[^\]]*\]|[^,\[\]]*)(?:,|$)")
 _PLAIN = {"triton_version"}
-"""Keys other than buckets."""
+"""Keys of the document that are not buckets."""
 
 
 def fields(stem: str) -> tuple[dict[str, str], str]:
@@ -39,7 +39,7 @@ class Vllm(ConfigFormat):
         return path.suffix == ".json" and "device_name=" in path.name
 
     def resembles(self, document: JsonNode) -> bool:
-        """Whether every key except the version is a number."""
+        """Return whether every key except ``triton_version`` is a number."""
         keys = [member.key for member in document.members or () if member.key not in _PLAIN]
         return bool(keys) and all(key.strip().isdecimal() for key in keys)
 
