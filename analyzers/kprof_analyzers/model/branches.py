@@ -57,7 +57,7 @@ def _reached(evaluator: ValueContext, function: Operation, op: Operation) -> lis
 
 
 def _going(here: list[bool], condition: Value | None, every: list[bool], *, wanted: bool) -> list[bool]:
-    """Return for each workgroup whether it reaches a branch and continues on the side where the condition is ``wanted``."""
+    """Return for each workgroup whether it reaches a branch (``here``) and its condition has the value ``wanted``."""
     if condition is None:
         return here
     truths = _truths(condition, len(here), wanted)

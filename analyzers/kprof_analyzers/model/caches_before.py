@@ -50,11 +50,12 @@ def found(
 
 
 def written_back(condition: Condition, machine: Machine, moved: float) -> float:
-    """Return the bytes of other kernels' dirty lines that are written to memory while this launch replaces them.
+    """Return the bytes of earlier kernels' dirty lines that the launch forces the last-level cache to write back.
 
-    A last-level cache full of dirty lines writes back one line for each line that comes in, until all dirty lines are
-    gone. This is as many bytes as the launch moves beyond the cache, up to the cache's size. Where there is a cache
-    behind L2, the dirty lines of L2 are written back when the kernel that wrote them ends.
+    A last-level cache full of dirty lines writes back one line for each line that comes in, until no dirty line is
+    left. The number of these bytes is therefore the bytes that the launch moves between cache and memory, but at most
+    the cache's size. On GPUs with a cache behind L2, dirty lines of L2 do not count, because they are written back when
+    the kernel that wrote them ends.
 
     Args:
         condition: effect of earlier launches on the caches.
@@ -65,7 +66,7 @@ def written_back(condition: Condition, machine: Machine, moved: float) -> float:
 
 
 def launch_us(condition: Condition, machine: Machine) -> float:
-    """Return the microseconds of an empty launch, without events."""
+    """Return the microseconds of an empty launch, without the timing events."""
     replayed = machine.figures["graph_launch_ns"] / 1e3
     return max(replayed, machine.dispatch_us) if condition.replayed else machine.dispatch_us
 

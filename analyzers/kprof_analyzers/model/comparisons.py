@@ -1,4 +1,4 @@
-"""Evaluate the comparisons of a mask: the share of elements that passes, over workgroups and iterations."""
+"""Evaluate the comparisons of a mask: compute the share of elements that pass, over workgroups and iterations."""
 
 import operator
 from collections import Counter
@@ -16,7 +16,7 @@ from kprof_analyzers.model.values import Value, each_of, induction_variable
 _DEPTH = 40
 # Maximum number of evaluated iterations; a longer loop is sampled evenly.
 _ITERATIONS = 64
-# Maximum number of evaluated iterations if each has to be computed on its own.
+# Maximum number of evaluated iterations if the compared values do not grow linearly and each is computed separately.
 _STRAYED = 256
 _SAME = {"tt.expand_dims", "tt.broadcast", "tt.reshape", "tt.trans", "ttg.convert_layout", "tt.splat"}
 _DIVISIONS = {"arith.divsi", "arith.divui"}
@@ -43,8 +43,8 @@ class Bound:
         operation: the comparison.
         share: mean share of the elements along the axis that pass, over workgroups and iterations; ``None`` if unknown.
         extent: elements along the axis.
-        size: the bound: name of a kernel argument or a number; ``None`` if it is neither.
-        fullest: share of passing elements in the workgroup and iteration with the most passing elements.
+        size: the compared bound: name of a kernel argument or a number; ``None`` if it is neither.
+        fullest: like ``share``, but in the workgroup and iteration with the most passing elements.
     """
 
     operation: Operation
@@ -56,14 +56,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class _Sides:
-    """The comparison ``left < right * scale``, by the names of both values."""
+    """The comparison ``left < right * scale``; ``left`` and ``right`` are names of values."""
 
     left: str
     right: str
     scale: int = 1
 
     def rooms(self, below: Value | None, above: Value | None) -> Value | None:
-        """Return the difference of the scaled right value and the left value, or ``None`` if one is unknown."""
+        """Return ``above * scale - below``, or ``None`` if one of the values is unknown."""
         if below is None or above is None:
             return None
         high = above if self.scale == 1 else each_of(operator.mul, above, self.scale)
@@ -93,7 +93,7 @@ class MaskReader:
         self.flow = evaluator.flow
 
     def bounds(self, value: str, depth: int = 0) -> list[Bound] | None:
-        """Return the comparisons whose conjunction forms a mask; ``None`` if the mask has another form."""
+        """Return the comparisons that a mask combines with "and"; ``None`` if the mask has another form."""
         op = self.flow.producer(value)
         if op is None or depth > _DEPTH:
             return None
@@ -133,14 +133,15 @@ class MaskReader:
         return Bound(op, share, extent, self._name(fixed), fullest)
 
     def _wraps(self, value: str) -> bool:
-        """Return whether a tensor's numbers start again within the tensor, as in ``m % W``."""
+        """Return whether a tensor is computed with a remainder, as in ``m % W``, and may start again at 0 within it."""
         before = self.flow.back(value, stop=is_load, carried=False)
         return any(op.name in _REMAINDERS and any(isinstance(t, TensorType) for t in op.result_types) for op in before)
 
     def _undivided(self, value: str) -> tuple[str, int, tuple[int, ...]] | None:
-        """Return the dividend of a quotient, the divisor and the shape: ``m // HW < images`` is ``m < images * HW``.
+        """Return a quotient's dividend, its divisor and the dividend's shape.
 
-        Return ``None`` if the value is not a quotient, or is a quotient of numbers that may be negative.
+        With them, ``m // HW < images`` can be rewritten as ``m < images * HW``. ``None`` if the value is not a
+        quotient, or is a quotient of numbers that may be negative.
         """
         inner, divisor, divided = value, 1, False
         while (op := self.flow.producer(inner)) is not None:
@@ -159,22 +160,23 @@ class MaskReader:
         return None if made is None else (inner, divisor, _shape_of(made))
 
     def _share(self, sides: _Sides, varying: int, step: int, extent: int, *, equal: bool) -> tuple[float, float] | None:
-        """Return the share of the numbers ``first``, ``first + step``, ... of one side that passes the comparison.
+        """Return the share of a tile's elements that pass a comparison: mean and maximum; ``None`` if unknown.
 
-        The first result is the mean over all workgroups and iterations, the second the maximum. ``None`` if unknown.
+        Mean and maximum are over all workgroups and iterations. The side ``varying`` (0 is left) has the values
+        ``first``, ``first + step``, ... along the tile's axis; the other side has one value.
         """
         rooms = self._rooms(sides)
         if rooms is None:
             return None
 
         def passes(difference: int) -> int:
-            # Number of steps before the smaller side reaches the larger one.
+            # Number of elements of the varying side that pass.
             room = difference + int(equal)
             many = -(-room // step) if varying == 0 else extent - max(0, -(-(1 - room) // step))
             return min(extent, max(0, many))
 
         first, steps, times = rooms
-        # A remainder or a quotient of the iteration number may not grow linearly.
+        # If a side is computed from the iteration number with a remainder or quotient, it may not grow linearly.
         strayed = self._strayed(sides, rooms)
         if strayed is not None:
             found = [passes(room) for turn in strayed for room in turn]
@@ -192,9 +194,9 @@ class MaskReader:
         return passed / (extent * total), fullest
 
     def _rooms(self, sides: _Sides) -> tuple[Value, Value, Value] | None:
-        """Return the difference of both sides' first numbers in the first iteration.
+        """Return the difference of both sides' first elements, its increase per iteration, and the iterations.
 
-        The other results are its increase per iteration and the number of iterations. ``None`` if unknown.
+        The difference is that of the first iteration. ``None`` if one of the results is unknown.
         """
         now = sides.rooms(self._now(sides.left), self._now(sides.right))
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
@@ -210,11 +212,11 @@ class MaskReader:
 
     def _now(self, name: str) -> Value | None:
         value = self.evaluator.certain(name)
-        # The workgroups are unknown without a grid, so only values that all workgroups share are valid.
+        # Without a grid the workgroups are unknown, so only values that are equal for all of them can be used.
         return value if self.grid_known or isinstance(value, int) else None
 
     def _strayed(self, sides: _Sides, rooms: tuple[Value, Value, Value]) -> list[list[int]] | None:
-        """Return the differences of both sides for sampled iterations if they do not grow linearly, otherwise ``None``.
+        """Return both sides' differences for sampled iterations if they do not grow linearly; ``None`` if they do.
 
         The result is empty if the differences cannot be computed.
         """
@@ -240,11 +242,14 @@ class MaskReader:
         return any(op.loop is not None and PURE.get(op.name, 0) > 1 and op.name not in _STRAIGHT for op in before)
 
     def _room_at(self, loop: Operation, turn: Value, sides: _Sides) -> Value | None:
-        """Return the difference of both sides' first numbers in an iteration of each workgroup."""
+        """Return for each workgroup the difference of both sides' first elements in the iteration ``turn``."""
         return sides.rooms(*self._in_iteration(loop, turn, sides.left, sides.right))
 
     def _in_iteration(self, loop: Operation, turn: Value, *names: str) -> tuple[Value | None, ...]:
-        """Return values in iteration ``turn`` (from 0) of a loop; carried values are assumed to change linearly."""
+        """Return the named values in iteration ``turn`` (from 0) of a loop.
+
+        Values that the loop carries from iteration to iteration are assumed to change linearly.
+        """
         evaluator = self.evaluator
         name, bounds = induction_variable(loop), evaluator.bounds(loop)
         if name is None or bounds is None:
@@ -283,7 +288,10 @@ class MaskReader:
 
 
 def _summed(start: int, step: int, run: range, passes: Callable[[int], int]) -> int:
-    """Sum a monotonic function over a run of iterations; between two equal values all values are equal."""
+    """Sum a monotonic function over a range of iterations, with few calls.
+
+    If the function has the same value at two iterations, it has this value between them.
+    """
     first, last = passes(start + step * run[0]), passes(start + step * run[-1])
     if first == last:
         return first * len(run)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.model.values import Value, ValueContext, each_of, induction_variable
 
-# Maximum number of outer iterations for which an inner loop is evaluated; in longer loops only the middle one is.
+# Maximum number of outer iterations in which an inner loop is evaluated one by one. In longer outer loops, the inner
+# loop is only evaluated in the middle iteration.
 _MOST_ENTRIES = 64
 
 Branch = tuple[int, int]
@@ -14,10 +15,10 @@ Branch = tuple[int, int]
 
 
 def over_iterations(evaluator: ValueContext, loop: Operation) -> tuple[list[int], list[int]] | None:
-    """Return the entries and iterations of an inner loop for each workgroup, summed over the outer loop's iterations.
+    """Return how often each workgroup enters an inner loop, and how often it iterates it, over the whole outer loop.
 
-    Entries in branches that are not taken count with 0 iterations. ``None`` if the loop is not inside a loop, or if
-    an iteration count is unknown or too large.
+    If an outer iteration does not take the branch with the inner loop, it counts as an entry with 0 iterations.
+    ``None`` if the loop is not inside a loop, or if a number of iterations is unknown or too large.
     """
     around = None if loop.loop is None else evaluator.module.operations[loop.loop]
     if around is not None and around.name == "scf.while":
@@ -37,7 +38,7 @@ def over_iterations(evaluator: ValueContext, loop: Operation) -> tuple[list[int]
     evaluator.restart(base)
     always = evaluator.trips_here(loop) if loop.parent == around.index else None
     if always is not None:
-        # The bounds do not depend on the iteration.
+        # The inner loop's bounds do not depend on the outer iteration.
         evaluator.restart(before)
         return each, [a * b for a, b in zip(each, [always] * size if isinstance(always, int) else always, strict=True)]
     total = [0] * size
@@ -59,7 +60,7 @@ def over_iterations(evaluator: ValueContext, loop: Operation) -> tuple[list[int]
 def over_each(evaluator: ValueContext, loop: Operation) -> Iterator[list[bool]]:
     """Step through the iterations of a ``scf.for`` and yield for each workgroup whether it is still in the loop.
 
-    While an iteration is yielded, the evaluator holds its values. Nothing is yielded if the number of iterations is
+    At each yield, the evaluator's state is that of the iteration. Nothing is yielded if the number of iterations is
     unknown or too large.
     """
     name, count = induction_variable(loop), evaluator.trips(loop)
@@ -149,7 +150,7 @@ def ends(evaluator: ValueContext, load: Operation, iterations: Value | None) -> 
 
 
 def branches_in(module: Module, loop: int) -> dict[Branch, Operation]:
-    """Return the regions of the branches directly in a loop, each with one of its operations."""
+    """Map each region of the branches directly in a loop to one operation in the region."""
     found: dict[Branch, Operation] = {}
     for op in module.operations:
         branch = None if op.parent is None else module.operations[op.parent]
@@ -159,7 +160,13 @@ def branches_in(module: Module, loop: int) -> dict[Branch, Operation]:
 
 
 def taken(evaluator: ValueContext, loop: Operation, around: int) -> list[bool]:
-    """Return whether each workgroup takes the branches that lead to a loop; unknown conditions count as taken."""
+    """Return for each workgroup whether it takes all branches around an inner loop; unknown conditions count as taken.
+
+    Args:
+        evaluator: evaluator of the workgroups.
+        loop: the inner loop or another operation.
+        around: index of the outer loop; branches outside it are ignored.
+    """
     found = [True] * len(evaluator.programs)
     inner = loop
     while inner.parent is not None and inner.parent != around:

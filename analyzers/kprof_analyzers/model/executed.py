@@ -1,4 +1,4 @@
-"""Count the work of a wavefront from a report, for comparisons of kernels whose time is unknown."""
+"""Count the work of a wavefront from a kernel's report, to compare kernels whose time is unknown."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -11,9 +11,10 @@ _MEMORY = frozenset({MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT})
 
 
 def executed_instructions(report: KernelReport) -> float | None:
-    """Return the number of instructions that a wavefront executes, with known or assumed iterations.
+    """Return the number of instructions that a wavefront executes.
 
-    ``None`` if the kernel was not modelled or its instructions are not in the report.
+    Loops count with their known or assumed iterations. ``None`` if the kernel was not modelled or its instructions are
+    not in the report.
     """
     return _executed(report, lambda _: 1)
 
@@ -46,13 +47,13 @@ def _executed(report: KernelReport, weight: Callable[[str], int]) -> float | Non
     executed = float(counted(report.instructions))
     for loop, outer in zip(report.loops, _outer(report.loops), strict=True):
         around = 1.0 if outer is None else times[outer.header]
-        # The count above already contains the loop's code once per execution of the surrounding code.
+        # The kernel's total already contains the loop's code once per execution of the surrounding code.
         executed += counted(loop.instructions) * (times[loop.header] - around)
     return executed
 
 
 def _outer(loops: Sequence[LoopFacts]) -> list[LoopFacts | None]:
-    """Return the enclosing loop of each loop, or None; loops are listed outer before inner."""
+    """Return the enclosing loop of each loop; None for outermost loops. ``loops`` lists outer before inner loops."""
     around: list[LoopFacts] = []
     found: list[LoopFacts | None] = []
     for loop in loops:

@@ -1,4 +1,4 @@
-"""Count the executions of each part of a program, so that rules can judge straight-line code like loops."""
+"""Count the executions of each region of a program, so that rules can also judge code outside loops by its cost."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from kprof_analyzers.model.trips import ASSUMED, Trips, loop_trips
 from kprof_analyzers.scheduling.loops import own_instructions
 
 _WORTH = 0.125
-"""Minimum share of the kernel's executed instructions of a kind for code outside innermost loops to be judged."""
+"""Code outside innermost loops is only judged if it has at least this share of the executed instructions of a kind."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Region:
 
     @property
     def words(self) -> str:
-        """Location of the region as a phrase to follow "8 loads": ``in loop .LBB0_1``."""
+        """Location of the region as a phrase that can follow "8 loads", such as "in loop .LBB0_1"."""
         if self.loop is not None:
             return f"in loop {self.loop.header}"
         return "in straight-line code" if self.alone else "outside loops"
@@ -87,7 +87,10 @@ def regions(facts: KernelFacts) -> tuple[Region, ...]:
 
 
 def significant_regions(facts: KernelFacts, *kinds: InstructionClass) -> list[Region]:
-    """Return innermost loops, and other regions with at least an eighth of the executed instructions of the kinds."""
+    """Return the innermost loops, and other regions with at least an eighth of the kernel's executed instructions.
+
+    Only instructions of the given kinds count.
+    """
     found = regions(facts)
     counts = [r.times * sum(r.mix[kind] for kind in kinds) for r in found]
     total = sum(counts)

@@ -25,7 +25,7 @@ from kprof_analyzers.registers.scratch import KEPT, assigned
 
 
 def unknown_strides(facts: KernelFacts) -> list[str]:
-    """Return a sentence that names the unknown strides, or an empty list if there are none.
+    """Return one sentence that names the arguments with unknown strides, or an empty list if there are none.
 
     Elements whose distance is unknown are assumed to be adjacent. If one axis of a tile is known to be contiguous, the
     other axis's stride changes little and is not named.
@@ -51,7 +51,14 @@ def _names(op: Operation, facts: KernelFacts) -> Iterator[str]:
 
 
 def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPrediction]) -> Prediction:
-    """Return the prediction of a launch that takes ``cycles`` before the bounds of memory and overheads are applied."""
+    """Return the prediction of a launch.
+
+    Args:
+        model: the kernel.
+        run: result of the simulation.
+        cycles: cycles of the launch by the simulation, without limits by memory bandwidth and without overheads.
+        loops: predictions of the loops.
+    """
     machine, where = model.machine, model.where
     rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
     spent = _causes(model, run)
@@ -75,14 +82,15 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     us += overhead
     light = _speed_of_light(model)
     if light > us:
-        # The Infinity Cache's share of loads is a rough estimate and must not give a time below the speed of light.
+        # The share of loads that the Infinity Cache serves is a rough estimate, so the time may come out too short. It
+        # must not be below the speed of light.
         shares = _grown(shares, "memory bandwidth", us, light)
         us = light
     known = where.known and machine.product is not None
     known_trips = all(loop.trips_known for loop in loops)
     sure = ranges()[sort_of(shares, trips_known=known_trips, arch=machine.arch.name)]
     low, high = bounds(us, light, sure.low, sure.high)
-    # The overhead of events is the same for every launch.
+    # Timing events add the same overhead to every launch, so it is not part of the uncertain range.
     events = events_us(condition, machine) if model.effects.launch_overhead else 0.0
     shares = _grown(shares, "launch", us, us + events)
     us, low, high = us + events, low + events, high + events
@@ -111,13 +119,13 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
 
 
 def _delayed_cycles(model: KernelModel, cycles: float, rounds: float) -> float:
-    """Return the cycles of the launch including its write-backs of L2; ``cycles`` excludes them."""
+    """Return the cycles of the launch with its write-backs of L2; ``cycles`` is without them."""
     each, waves = model.write_backs
     return delayed(cycles, queue_cycles(model.machine, each * model.where.total), rounds * waves)
 
 
 def _speed_of_light(model: KernelModel) -> float:
-    """Return the microseconds for the same work if the matrix units or the memory run at their peak throughout."""
+    """Return the speed of light: the microseconds if the matrix units or the memory run at their peak throughout."""
     machine, where = model.machine, model.where
     units = machine.units or 1
     warps = model.facts.resources.num_warps
@@ -128,7 +136,8 @@ def _speed_of_light(model: KernelModel) -> float:
     moved = once + shared.stored * where.total + _bytes(model).get("written_back", 0.0)
     if shared.stored_beyond or not machine.cache_bytes("mall"):
         return max(matrix, _at_peak(machine, "hbm", moved))
-    # Loads that bypass the Infinity Cache are limited by memory; all bytes together are limited by the cache.
+    # All bytes pass through the Infinity Cache and are limited by its bandwidth. Loads that bypass it are additionally
+    # limited by memory.
     passed = model.passing.loaded * once if shared.beyond_mall else 0.0
     return max(matrix, _at_peak(machine, "mall", moved), _at_peak(machine, "hbm", passed))
 
@@ -165,14 +174,14 @@ def _memory_cycles(model: KernelModel) -> float:
     units = model.machine.units
     if not model.effects.vector_memory or units is None:
         return 0.0
-    # If no store reaches memory, the Infinity Cache takes all stores, and memory serves only the loads that miss it.
+    # If no store reaches memory, the Infinity Cache keeps all stored lines, and memory only serves loads that miss it.
     levels = ("hbm",) if model.sharing.stored_beyond else ("mall", "hbm")
     moved, rates = _bytes(model), model.machine.level_bytes
     return max((moved[level] / (rates[level] * units) for level in levels if level in rates), default=0.0)
 
 
 def _written_back_cycles(model: KernelModel) -> float:
-    """Return the cycles that memory takes to write back other kernels' lines from the last-level cache."""
+    """Return the cycles for writing back earlier kernels' dirty lines from the last-level cache to memory."""
     rate = model.machine.level_bytes.get("hbm")
     if rate is None or not model.effects.vector_memory or model.machine.units is None:
         return 0.0
@@ -200,7 +209,7 @@ def _bytes(model: KernelModel) -> dict[str, float]:
 
 
 def _spilled(model: KernelModel, nodes: Sequence[Node], times: float) -> float:
-    """Return the bytes of scratch that a workgroup moves."""
+    """Return the bytes of scratch memory that a workgroup loads and stores in a part of the program."""
     moved = 0.0
     warps = model.facts.resources.num_warps
     waves = warps if isinstance(warps, int) else 4
@@ -214,7 +223,10 @@ def _spilled(model: KernelModel, nodes: Sequence[Node], times: float) -> float:
 
 
 def _times(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
-    """Yield straight-line stretches with the number of launched executions per simulated execution."""
+    """Yield straight-line stretches of instructions, each with a factor.
+
+    The factor converts simulated cycles of the stretch to cycles with all its executions in the launch.
+    """
     for node in nodes:
         if isinstance(node, LoopNode):
             done = run.iterations[node.loop.index]
@@ -233,7 +245,7 @@ def _causes(model: KernelModel, run: Run) -> dict[str, float]:
                 spent[CAUSE_COUNT * part.start + cause : CAUSE_COUNT * part.stop : CAUSE_COUNT]
             )
     for node, times in _loops_of(model, model.nodes, 1.0):
-        # Cycles that the power limit adds to each iteration, or that CUs out of step save.
+        # The power limit makes iterations longer than simulated, and CUs that are out of step make them shorter.
         loop = node.loop.index
         more = run.powered.get(loop, 0.0) - run.length.get(loop, 0.0)
         cause = CAUSES.index(_moved(more))
@@ -268,7 +280,7 @@ def _loops(model: KernelModel, run: Run, nodes: Sequence[Node], entries: float, 
 
 
 def _own(model: KernelModel, node: LoopNode) -> Iterator[tuple[range, float]]:
-    """Yield a loop's stretches outside its inner loops, with the share of iterations that execute them."""
+    """Yield a loop's stretches of instructions outside inner loops, with the share of iterations that execute each."""
     for part in node.body:
         if isinstance(part, range):
             yield part, 1.0
@@ -277,7 +289,7 @@ def _own(model: KernelModel, node: LoopNode) -> Iterator[tuple[range, float]]:
 
 
 def _moved(more: float) -> str:
-    """Return the cause of cycles that are added to an iteration (``more`` > 0) or subtracted after the simulation."""
+    """Return the cause whose cycles are corrected after the simulation: increased if ``more`` > 0, else reduced."""
     return "matrix" if more > 0 else "memory bandwidth"
 
 
@@ -331,7 +343,10 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
 
 
 def _spent(end: Sequence[float], before: Sequence[float], part: range, cause: int) -> list[float]:
-    """Return the cycles of each instruction by one cause; empty if all are 0, as for most causes."""
+    """Return the cycles that each instruction spent for one cause between two moments of the simulation.
+
+    The result is empty if all are 0, as for most causes.
+    """
     at = slice(CAUSE_COUNT * part.start + cause, CAUSE_COUNT * part.stop, CAUSE_COUNT)
     until = end[at]
     return list(map(sub, until, before[at])) if any(until) else []
@@ -396,7 +411,7 @@ def _contention(model: KernelModel) -> str:
 
 
 def _write_backs(model: KernelModel) -> list[str]:
-    """Return a sentence on the cost of a launch's L2 write-backs, or an empty list if it has none."""
+    """Return one sentence on the cost of a launch's write-backs of L2, or an empty list if the launch has none."""
     count = model.write_backs[0] * model.where.total
     each = model.machine.figures["write_back_ns"]
     if not count:
@@ -417,7 +432,7 @@ def _kept_scratch(model: KernelModel) -> list[str]:
 
 
 def _guessed_sharing(model: KernelModel) -> list[str]:
-    """Return a sentence on the assumed source of loads whose addresses are unknown, or an empty list."""
+    """Return one sentence on where loads with unknown addresses are assumed to find data; empty without such loads."""
     shared = model.sharing
     if shared.known or not any(op[KIND] == VMEM and op[WHICH] in {LOAD, STREAMED} for op in model.code.ops):
         return []

@@ -1,4 +1,4 @@
-"""Compute the bytes that accesses of the assembly move between lanes and L2, from TTGIR layouts and masks."""
+"""Compute the bytes that each load and store of the assembly moves to or from L2, from TTGIR layouts and masks."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,15 +15,15 @@ from kprof_analyzers.model.wraps import wrapped_shares
 def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) -> dict[int, float]:
     """Return for each load or store the bytes moved to or from L2 per byte of its lanes, by instruction position.
 
-    Lanes that request the same element get it with one access: for example, all lanes of a row load the same scale. A
-    column of single elements in different rows costs one request per element. Masked lanes move nothing, and neither do
-    lanes of rows that wrap round to other rows of the tile. Accesses of one source line get their mean. Accesses that
-    are missing in the result have the factor 1.
+    Lanes that request the same element get it with one access; for example, all lanes of a row may load the same scale.
+    A column of single elements in different rows costs one request per element. Masked lanes move nothing, and neither
+    do lanes of rows that repeat other rows of the tile, as with ``rows % M``. All accesses of one source line get the
+    mean of their factors. An access that is not in the result has the factor 1.
 
     Args:
         facts: the kernel.
         request: minimum bytes of a CU's request to L2.
-        wrapped: whether rows that wrap round to other rows of their tile are exempt from a second fetch.
+        wrapped: whether repeated rows of a tile are only fetched once.
     """
     if facts.ttgir is None:
         return {}
@@ -32,7 +32,7 @@ def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) 
     for op, line in accesses_of(facts.ttgir):
         needed, asked = _bytes(op, facts.arguments, request)
         entry = sums[line]
-        # If several lanes hold the same elements of a stored tile, only one writes them. This is ignored here.
+        # If several lanes hold the same element of a stored tile, only one of them writes it. The factor ignores this.
         entry[0] += live.get(op.index, 1.0) * (asked if line[0] else needed * different.get(op.index, 1.0))
         entry[1] += asked
     shares = {line: needed / asked for line, (needed, asked) in sums.items() if asked and needed != asked}
@@ -49,6 +49,6 @@ def _bytes(op: Operation, arguments: Mapping[str, int | float], request: float) 
     first = (strides(op) or {}).get(0)
     step = first.value(arguments) if first is not None and len(held.shape) == 1 else None
     if step is not None and abs(step) > 1:
-        # In a 2-D tile, the remaining bytes of a request belong to another row, so no bytes are wasted.
+        # Only for 1-D tiles: in a 2-D tile, the other bytes of a request belong to another row and are not wasted.
         needed *= max(1.0, min(request, abs(step) * size) / size)
     return needed, asked

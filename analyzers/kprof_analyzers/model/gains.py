@@ -1,4 +1,4 @@
-"""Compute the gain of fixing a finding by modelling the launch again without the finding's effect."""
+"""Compute the gain of fixing a finding: model the launch again without the effect that the finding reports."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -33,7 +33,8 @@ def costs_of(
 ) -> dict[int, Gain]:
     """Return the gains of fixing findings, by ``id`` of the finding.
 
-    A finding is skipped if its rule names no effect to remove, or if the kernel's time is unknown.
+    A finding is skipped if its rule names no effect to remove, if the kernel's time is unknown, or if the maximum
+    number of distinct changes has been modelled.
 
     Args:
         model: the kernel as it is.
@@ -121,7 +122,7 @@ def without(model: KernelModel, change: ModelChange) -> KernelModel:
     if "dies_in_turn" in change.leave_out:
         model = _in_blocks(model)
     if "write_backs" in change.leave_out:
-        # All published times of contended atomics include write-backs, so the two costs cannot be separated.
+        # The cost of contention was fitted on times that include write-backs, so both must be removed together.
         model = replace(model, write_backs=(0.0, 0.0), sharing=replace(model.sharing, contended=0.0))
     if "wave_quantisation" in change.leave_out:
         effects = replace(model.effects, wave_quantisation=False)
@@ -138,7 +139,7 @@ def _at_once(paths: Iterable[MemoryPath]) -> tuple[MemoryPath, ...]:
 
 
 def _in_blocks(model: KernelModel) -> KernelModel:
-    """Return the model with neighbouring workgroups assigned to the same die."""
+    """Return the model for a grid order that assigns neighbouring workgroups to the same die."""
     machine, facts, where = model.machine, model.facts, model.where
     _, running = together(where, machine.xcds)
     l2, mall = machine.cache_bytes("l2"), machine.cache_bytes("mall")
@@ -153,7 +154,7 @@ def _in_blocks(model: KernelModel) -> KernelModel:
 
 
 def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
-    """Return operations for accesses of another width and for LDS accesses without conflicts, by position."""
+    """Return the operations that a change replaces, by position: accesses get another width, or no bank conflicts."""
     if not change.wide and not change.conflict_free:
         return {}
     translator = Translator(
@@ -175,7 +176,7 @@ def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
 
 
 def _relaunched(model: KernelModel, change: ModelChange) -> KernelModel:
-    """Return the model with another number of wavefronts per workgroup or of workgroups per CU."""
+    """Return the model for another number of wavefronts per workgroup, or of workgroups per CU."""
     facts: KernelFacts = model.facts
     occupancy, resources = facts.occupancy, facts.resources
     if change.num_warps is not None:

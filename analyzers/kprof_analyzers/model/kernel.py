@@ -39,14 +39,14 @@ from kprof_analyzers.model.write_backs import write_backs
 
 
 def one_side(found: Sequence[Access], evaluator: Evaluator, come_to: Mapping[int, float]) -> list[Access]:
-    """Return the accesses with only the side of each unknown branch executed that moves more bytes.
+    """Assume that each branch with an unknown condition takes the side that moves more bytes.
 
-    Accesses on the other side get ``times`` 0.
+    Return all accesses; those on the other side get ``times`` 0.
 
     Args:
         found: accesses of a kernel.
         evaluator: evaluates the conditions of branches outside loops.
-        come_to: operations that not every iteration executes and whose frequency is known.
+        come_to: operations that only some iterations execute, with their known frequency; their branches are kept.
     """
     moved: dict[Branch, float] = defaultdict(float)
     sides = [list(_sides(a.operation, evaluator)) if a.operation.index not in come_to else [] for a in found]
@@ -60,14 +60,14 @@ def one_side(found: Sequence[Access], evaluator: Evaluator, come_to: Mapping[int
 
 
 def _is_less(side: Branch, moved: Mapping[Branch, float]) -> bool:
-    """Return whether a side of a branch moves fewer bytes than the other; of equal sides the second counts as less."""
+    """Return whether a side of a branch moves fewer bytes than the other. If equal, the second counts as fewer."""
     number, region = side
     other = moved.get((number, 1 - region), 0.0)
     return moved[side] < other or (moved[side] == other and region == 1)
 
 
 def _sides(op: Operation, evaluator: Evaluator) -> Iterator[Branch]:
-    """Yield the sides of branches around an operation whose conditions are not known for every workgroup."""
+    """Yield the branch sides around an operation, for branches whose condition is not known for every workgroup."""
     inner = op
     while inner.parent is not None:
         outer = op.module.operations[inner.parent]
@@ -79,9 +79,10 @@ def _sides(op: Operation, evaluator: Evaluator) -> Iterator[Branch]:
 
 
 def followed_loads(facts: KernelFacts, evaluator: Evaluator | None, request: float) -> dict[int, float]:
-    """Return loads that find most of their data in L2, with the share of iterations that request more data.
+    """Return loads that find most of their data in L2, with the share of iterations that request new data from L2.
 
-    A source line counts only if all of its loads are of this kind; it gets the largest of their shares.
+    Such a load advances by less than a request per iteration, so the previous iteration has fetched its next bytes. A
+    source line is only included if all of its loads are of this kind; it gets the largest of their shares.
 
     Args:
         facts: the kernel.
@@ -92,7 +93,7 @@ def followed_loads(facts: KernelFacts, evaluator: Evaluator | None, request: flo
         return {}
     found: dict[AccessLine, float] = {}
     for op, line in accesses_of(facts.ttgir):
-        # Iterations that the compiler has peeled off a loop are outside the loop in the assembly as well.
+        # Loads of iterations that the compiler peeled off are outside of loops, in the assembly as in the TTGIR.
         if is_load(op) and op.loop is not None:
             found[line] = max(found.get(line, 0.0), _begun(evaluator, op, request))
     positions = at_instructions(facts.program, {line: share for line, share in found.items() if share < 1})
@@ -101,7 +102,7 @@ def followed_loads(facts: KernelFacts, evaluator: Evaluator | None, request: flo
 
 
 def _begun(evaluator: Evaluator, load: Operation, request: float) -> float:
-    """Return the share of a loop's iterations in which a load requests new data from L2; shares from 1/2 count as 1."""
+    """Return the share of iterations in which a load requests new data; shares of 1/2 and more are rounded up to 1."""
     loop = None if load.loop is None else load.module.operations[load.loop]
     size = element_bytes(load)
     if loop is None or loop.name != "scf.for" or size is None:
@@ -124,10 +125,10 @@ _FEWEST_ITERATIONS = 4
 
 
 def predict(facts: KernelFacts, *, effects: Effects = _ALL) -> Prediction:
-    """Predict one launch of a kernel, under the condition that its facts name.
+    """Predict one launch of a kernel, under the timing condition in its facts.
 
     Args:
-        facts: the kernel with its launch. A missing grid, argument, product or TTGIR is replaced by assumptions.
+        facts: the kernel with its launch. Assumptions replace a missing grid, argument, product or TTGIR.
         effects: effects that the model takes into account.
     """
     with paused():
@@ -141,7 +142,7 @@ def predict_model(model: KernelModel) -> Prediction:
 
 
 def launch_cycles(model: KernelModel, run: Run) -> float:
-    """Return the cycles of all rounds of workgroups.
+    """Return the cycles of a launch: all rounds of workgroups, where a round fills every CU once.
 
     A single round takes as long as its longest workgroup. With several rounds, a CU starts the next workgroup when one
     ends, so only the end of the launch waits for the longest workgroup.
@@ -153,7 +154,7 @@ def launch_cycles(model: KernelModel, run: Run) -> float:
     paths: Sequence[MemoryPath] = ()
     if where.last and where.rounds:
         paths = memory_paths(model.facts, model.machine, model.effects, where, model.sharing, last=True)
-    # If the last round has one workgroup per CU, the run of a single workgroup can be reused for it.
+    # If the last round has one workgroup per CU, the simulation of a single workgroup is reused for it.
     alike = where.last == 1 and tuple(paths) == tuple(model.paths)
     alone = run
     if where.resident > 1:
@@ -169,9 +170,10 @@ def launch_cycles(model: KernelModel, run: Run) -> float:
 def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     """Return the cycles of a round in the middle of a launch.
 
-    In the first round all workgroups of a CU start together and wait for the same resources. Later they are spread: one
-    starts or ends while another computes. The work outside long loops then takes as long as the busiest pipe needs for
-    all workgroups, or as long as one workgroup alone. Long loops reach a steady state in both cases.
+    In the first round all workgroups of a CU start together and wait for the same resources. In later rounds one
+    workgroup starts or ends while another computes. Work outside long loops then takes as long as the busiest pipe
+    needs for all workgroups, or as long as one workgroup needs alone, whichever is longer. Long loops reach a steady
+    state in the first and in later rounds.
     """
     together = model.where.resident
     if together < 2:
@@ -250,7 +252,7 @@ def _traffic(
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
     programs, running = together(where, machine.xcds)
-    # For small launches both are equal to the number of workgroups.
+    # In a small launch, the sampled workgroups and those that run together are the same: all workgroups.
     alike = programs == everywhere.programs
     evaluator = everywhere
     if not alike:
@@ -259,13 +261,13 @@ def _traffic(
     outer = {t.operation.loop for t in trips if t.operation is not None}
     for mine in trips:
         if mine.operation is not None:
-            # Workgroups that start together run through their innermost loops together, from the first iteration on.
+            # Workgroups that start together execute their innermost loops in step, so the first iteration is compared.
             innermost = mine.operation.index not in outer
             evaluator.enter(mine.operation, first=innermost)
             everywhere.enter(mine.operation, first=innermost)
             times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.written
     for loop in facts.ttgir.operations:
-        # Loops that the compiler fully unrolled have no loop in the assembly, but their loads still count.
+        # A loop that the compiler fully unrolled is missing in the assembly, but its loads still count.
         if loop.is_loop and loop.index not in times and (iterations := everywhere.trips(loop)) is not None:
             everywhere.enter(loop, first=True)
             evaluator.enter(loop, first=True)
@@ -330,7 +332,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     if model.effects.matrix_power:
         for node in loops_of(model.nodes):
             number = node.loop.index
-            # The matrix instructions of a branch count for the loop that contains the branch.
+            # Matrix instructions in a branch are added to those of the loop that contains the branch.
             own = [] if isinstance(node, BranchNode) else [p for p in node.body if isinstance(p, range | BranchNode)]
             limit = on_simd * matrix_cycles_of(model, own, 1.0)[1]
             if length.get(number) and limit:
@@ -343,7 +345,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
 
 
 def _lengths(result: SimulationResult, iterations: Mapping[int, int]) -> tuple[dict[int, float], set[int]]:
-    """Return the cycles per iteration of each loop, and the loops whose iterations became equally long."""
+    """Return the cycles per iteration of each loop, and the set of loops whose last iterations were equally long."""
     length: dict[int, float] = {}
     steady: set[int] = set()
     for loop, measured in result.iterations.items():
@@ -357,17 +359,18 @@ def _lengths(result: SimulationResult, iterations: Mapping[int, int]) -> tuple[d
 def _pooled(
     model: KernelModel, length: Mapping[int, float], wavefronts: int, alone: Callable[[], Mapping[int, float]]
 ) -> dict[int, float]:
-    """Return the cycles of an iteration of the loops that get shorter because CUs do not load in step.
+    """Return the cycles per iteration of those loops that are faster because CUs do not load in step.
 
     The simulator limits each CU to its share of the bandwidth beyond L2 at every moment, as if all CUs loaded in step.
-    In long loops they fall out of step: one CU uses the whole bandwidth while another computes. The total bandwidth
-    stays the same, so an iteration takes at least its bytes divided by the CU's share.
+    In long loops the CUs fall out of step: one CU can use more than its share while another computes. The total
+    bandwidth stays the same, so an iteration takes at least its bytes divided by the CU's share.
 
     Args:
         model: the kernel.
         length: cycles of an iteration of each loop when each CU is limited to its share at every moment.
         wavefronts: simulated wavefronts.
-        alone: cycles of an iteration of each loop where only the path from L2 to the CU limits loads.
+        alone: function that returns the cycles per iteration of each loop if only the path from L2 to the CU limits
+            loads.
     """
     if model.l2_paths is None:
         return {}
@@ -377,7 +380,7 @@ def _pooled(
             ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
             loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] in {LOAD, STREAMED})
             bound = loaded * model.paths[LOAD].cycles_per_byte
-            # A loop that already takes as long as its loads cannot gain.
+            # A loop that already takes as long as its loads at the CU's share cannot become faster.
             if length.get(node.loop.index, 0.0) > model.machine.figures["saturated"] * bound > 0:
                 bounds[node.loop.index] = bound
     if not bounds:
@@ -388,19 +391,22 @@ def _pooled(
 
 
 def _different(model: KernelModel) -> Iterable[int]:
-    """Return workgroups whose iterations are known individually, one for each different set of iteration counts."""
+    """Return one workgroup for each distinct combination of loop iterations.
+
+    The result is empty if no loop has a separate number of iterations for each workgroup.
+    """
     iterations = zip(*(t.each for t in model.trips.values() if t.each), strict=True)
     return {counts: number for number, counts in enumerate(iterations)}.values()
 
 
 def soft_max(one: float, other: float, sharpness: float) -> float:
-    """Return a smooth maximum of two numbers, which is slightly larger than the maximum if they are close."""
+    """Return a smooth maximum of two numbers. If they are close, it is slightly larger than both."""
     top = max(one, other)
     return top * ((one / top) ** sharpness + (other / top) ** sharpness) ** (1 / sharpness) if top else 0.0
 
 
 def _iterations(model: KernelModel, waves: int) -> dict[int, int]:
-    """Return the iterations to simulate: several of each innermost loop, one of the loops around them."""
+    """Return the number of iterations to simulate: several for each innermost loop, one for each loop around them."""
     loops = loops_of(model.nodes)
     inner = [n for n in loops if not any(isinstance(b, LoopNode) for b in n.body)]
     budget = _STEPS / max(1, len(inner)) / waves
@@ -419,7 +425,10 @@ def _iterations(model: KernelModel, waves: int) -> dict[int, int]:
 
 
 def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
-    """Return the mean cycles per iteration in the second half of the simulation, and whether the last two are equal."""
+    """Return the mean cycles per iteration in the second half of the simulated iterations.
+
+    Also return whether the last two iterations took the same time, within 5 %.
+    """
     if not times or len(times[0]) < 2:
         return 0.0, False
     count = len(times[0]) - 1
@@ -435,13 +444,13 @@ def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
 def _whole(
     nodes: Sequence[Node], trips: Mapping[int, Trips], lengths: Mapping[int, tuple[int, float, float]], number: int
 ) -> float:
-    """Return the cycles of all iterations that were not simulated, for one workgroup or (-1) the mean workgroup.
+    """Return the cycles to add to the simulation for all iterations that were not simulated.
 
     Args:
         nodes: the outline.
         trips: iterations of its loops.
         lengths: for each loop the simulated iterations, the cycles per iteration, and those after the power limit.
-        number: index of the workgroup, or -1.
+        number: index of the workgroup; -1 for the mean over all workgroups.
     """
     total = 0.0
     for node in nodes:

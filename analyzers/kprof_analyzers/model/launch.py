@@ -1,4 +1,4 @@
-"""Distribution of a launch's workgroups over the GPU."""
+"""Compute how the workgroups of a launch are distributed over the GPU, and choose workgroups to evaluate."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from kprof_analyzers.model.machine import Machine
 _MOST_TOGETHER = 1024
 _SAMPLES = 512
 _GOLDEN = 0.6180339887498949
-"""The golden ratio less 1: its multiples leave no two fractions close together."""
+"""The golden ratio minus 1. The fractional parts of its multiples are evenly spread and never close together."""
 
 Program = tuple[int, int, int]
 
@@ -25,9 +25,9 @@ class Spread:
     Attributes:
         total: workgroups of the launch.
         grid: workgroups in three axes.
-        resident: workgroups on a CU at the same time.
-        rounds: full rounds, in each of which every CU has ``resident`` workgroups.
-        last: workgroups on the busiest CU in the last round; 0 if the last round is full.
+        resident: number of workgroups on a CU at the same time.
+        rounds: number of full rounds, in each of which every CU has ``resident`` workgroups.
+        last: number of workgroups on the busiest CU in a last round that is not full; 0 if there is none.
         active: CUs that have work.
         known: whether the grid is known.
         assumptions: one sentence for each assumed value.
@@ -47,7 +47,7 @@ class Spread:
 
         Args:
             units: CUs of the GPU.
-            last: whether to return the number for the round in which the busiest CU is not full.
+            last: whether to return the number for the last round, in which even the busiest CU is not full.
         """
         places = float(units * self.resident)
         if not self.rounds:
@@ -88,7 +88,7 @@ def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
 
 
 def together(where: Spread, xcds: int) -> tuple[Sequence[Program], int]:
-    """Return workgroups from the middle of the launch in order of assignment, and the number that run together."""
+    """Return workgroups from the middle of the launch, in order, and how many of them run at the same time."""
     most = min(where.total, _MOST_TOGETHER)
     count = min(most, where.active * where.resident)
     first = (where.total - most) // 2 // xcds * xcds
@@ -96,11 +96,12 @@ def together(where: Spread, xcds: int) -> tuple[Sequence[Program], int]:
 
 
 def samples(where: Spread) -> Sequence[Program]:
-    """Return up to 512 workgroups: one of each of as many equal parts of the launch.
+    """Return a sample of up to 512 workgroups, one from each of equally large parts of the launch.
 
-    If the parts differ by a workgroup, the place within a part differs from part to part (fractions of the golden
-    ratio). The work of workgroups often repeats with their number, and nearly equal distances would meet two cases of
-    it only. Parts of one size give their first workgroup: the ranges of times were calibrated that way.
+    If some parts have one workgroup more than others, the position within a part changes from part to part, by
+    multiples of the golden ratio. The work of workgroups is often periodic in their number, and a sample at nearly
+    equal distances would contain only few cases. If all parts have the same size, each part's first workgroup is
+    chosen, because the error ranges were calibrated that way.
     """
     return _sampled(min(where.total, _SAMPLES), where.total, where.grid)
 
@@ -118,6 +119,6 @@ def _consecutive(first: int, count: int, grid: Program) -> tuple[Program, ...]:
 
 
 def _programs(numbers: Iterable[int], grid: Program) -> tuple[Program, ...]:
-    """Return the places in the grid of workgroups by their numbers."""
+    """Return the grid coordinates of workgroups with the given numbers."""
     wide, high, _ = grid
     return tuple((n % wide, n // wide % high, n // wide // high) for n in numbers)

@@ -12,8 +12,8 @@ from kprof_analyzers.source_lines import line_of
 def conflict_shares(facts: KernelFacts) -> dict[int, float]:
     """Return the bank-conflict cycles of each LDS instruction per conflict-free cycle, by instruction position.
 
-    The compiler's instructions are distinguished only by source line and direction, so all instructions of a line get
-    their mean.
+    Instructions are matched to the TTGIR by source line and direction (load or store) only. Therefore all loads, or all
+    stores, of a line get the mean of their factors.
     """
     if facts.ttgir is None:
         return {}

@@ -14,13 +14,13 @@ _ISSUE = IssueRules(cycles=1, valu_lanes=32, matrix_unit=False)
 
 @dataclass(frozen=True)
 class Channels:
-    """Cost of runs of adjacent bytes that are shorter than a cache line or a memory channel's interleave.
+    """Cost of short runs: accesses of adjacent bytes that fill neither a cache line nor a channel's interleave.
 
     Attributes:
         line: line size of L2 in bytes.
         interleave: bytes after which L2 uses its next channel.
-        short: additional work, as a share, each time that the run would fit once more into the line or interleave.
-        most: maximum work for the shortest run, relative to a run that fills the line or interleave.
+        short: additional relative work for each further run of the same size that the line or interleave could hold.
+        most: relative work of the shortest runs, compared with a run that fills the line or interleave.
     """
 
     line: int
@@ -31,7 +31,8 @@ class Channels:
     def effort(self, run: int | None, missing: float = 1.0) -> float:
         """Return the relative work of moving a run of bytes from L2; 1 for long runs, and if the run is unknown.
 
-        L2 sends whole lines. A run that misses L2 occupies a channel that longer runs would use better.
+        L2 sends whole lines, of which a short run uses only a part. A short run that misses L2 also uses only a part of
+        a channel's interleave.
 
         Args:
             run: number of adjacent bytes.
@@ -42,7 +43,7 @@ class Channels:
         return (1 - missing) * self._work(run, self.line) + missing * self._work(run, self.interleave)
 
     def effort_beyond(self, run: int | None) -> float:
-        """Return the relative work of moving a run of bytes behind L2, which requests whole lines."""
+        """Return the relative work of moving a run of bytes behind L2, where whole lines are requested."""
         return self.effort(None if run is None else max(run, self.line))
 
     def _work(self, run: int, full: int) -> float:
@@ -51,31 +52,31 @@ class Channels:
 
 @dataclass(frozen=True)
 class Machine:
-    """One CU, or one WGP where a workgroup gets a WGP, with its share of the memory system.
+    """One unit of the GPU (a CU, or a WGP if workgroups run on WGPs) and its share of the memory system.
 
     Attributes:
         arch: the architecture.
         product: the GPU; ``None`` if unknown.
         clock_mhz: engine clock.
         units: number of CUs, or of WGPs in WGP mode; ``None`` if no product is known.
-        xcds: dies, to which workgroups are assigned round-robin.
+        xcds: number of dies; workgroups are assigned to them round-robin.
         simds: SIMDs of a unit.
         lanes: lanes of a wavefront.
         issue: cycles between two instructions of one wavefront.
         valu: cycles that an ordinary vector instruction occupies its SIMD.
         lds_bytes: bytes per cycle of the unit's LDS.
-        lds_access: minimum LDS cycles of an instruction.
+        lds_access: minimum number of LDS cycles of an instruction.
         lds_latency: cycles of an LDS access without any queue.
         l1_bytes: bytes per cycle between the unit and its vector cache.
         vector_bytes: bytes per cycle that a unit's loads get from L2 when all units load.
         level_bytes: a unit's share of the sustained bandwidth of the levels ``mall`` and ``hbm``, in bytes per cycle.
         latency: cycles of a load that hits in a level, by level.
-        loaded: latency of a load while all CUs load, relative to the latency of a single load.
+        loaded: latency of a load while all CUs load, divided by the latency of a single load.
         dispatch_us: microseconds from the start of an empty launch to its end.
         branch: cycles of a taken branch.
         matrix_sustained: share of the matrix units' peak that they sustain when all are busy.
-        matrix_large: further share for instructions of 32 x 32, which draw more power.
-        matrix_fp16: further share for operands of fp16, relative to bf16.
+        matrix_large: factor on ``matrix_sustained`` for 32 x 32 instructions, which draw more power.
+        matrix_fp16: factor on ``matrix_sustained`` for fp16 operands, relative to bf16.
         matrix_unit: whether matrix instructions have a unit separate from the vector unit; in this case two SIMDs share
             a port to LDS.
         streaming: share of ``vector_bytes`` that loads with a streaming hint reach.
@@ -111,7 +112,10 @@ class Machine:
     assumptions: tuple[str, ...]
 
     def latency_of(self, *levels: str) -> float:
-        """Return the cycles of a load that hits in the first of the levels that the GPU has, or an assumed latency."""
+        """Return the cycles of a load that hits in a cache level: the first of ``levels`` that the GPU has.
+
+        If it has none of them, an assumed latency is returned.
+        """
         found = next((name for name in levels if name in self.latency), None)
         return self.latency[found] if found is not None else self.figures[f"{levels[-1]}_latency"]
 
@@ -240,6 +244,6 @@ def _latency(
 
 
 def _dispatch(arch: Architecture, product: Product | None) -> float:
-    """Return the microseconds of an empty launch: measured on the GPU itself if known, otherwise in a stream."""
+    """Return the microseconds of an empty launch: as measured by the GPU itself, otherwise as measured in a stream."""
     found = arch.model.get("dispatch_ns") or (product.launch_overhead_ns if product is not None else None)
     return (found or 0.0) / 1e3

@@ -1,4 +1,4 @@
-"""Compute the share of a tile that its mask lets through, from the comparisons in the mask."""
+"""Compute the share of a tile's elements that pass its mask, from the comparisons in the mask."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from kprof_analyzers.model.values import Value
 
 @dataclass(frozen=True)
 class Masked:
-    """A load or store with the share of its elements that its mask lets through.
+    """A load or store with the share of its elements that pass its mask.
 
     Attributes:
         access: the operation.
-        share: share of its elements that pass; ``None`` if unknown, 1 without a mask.
+        share: share of the elements that pass; ``None`` if unknown, 1 without a mask.
         bounds: the comparisons in its mask.
     """
 
@@ -32,7 +32,7 @@ class Masked:
 
     @property
     def most(self) -> float:
-        """Share of the elements that passes all known comparisons."""
+        """Upper bound of ``share``: the share of the elements that pass all known comparisons."""
         return prod(bound.share for bound in self.bounds if bound.share is not None)
 
     @property
@@ -57,15 +57,15 @@ def masked(facts: KernelFacts) -> tuple[Masked, ...]:
 
 
 def live_shares(facts: KernelFacts) -> dict[int, float]:
-    """Return the shares below 1 of the elements that masks let through, by index of the TTGIR load or store.
+    """Return the share of elements that pass the mask, by index of the TTGIR load or store.
 
-    Unknown comparisons are assumed to let all elements pass.
+    Accesses whose share is 1 are omitted. All elements are assumed to pass an unknown comparison.
     """
     return {m.access.index: most for m in masked(facts) if (most := m.most) < 1}
 
 
 def fullest_shares(facts: KernelFacts) -> dict[int, float]:
-    """Return shares below 1 like :func:`live_shares`, but for the workgroup and iteration with the fewest masked."""
+    """Return shares like :func:`live_shares`, but for the workgroup and iteration with the most passing elements."""
     fullest = {m.access.index: prod(bound.fullest for bound in m.bounds) for m in masked(facts)}
     return {index: share for index, share in fullest.items() if share < 1}
 
@@ -95,7 +95,7 @@ def _all(facts: KernelFacts, module: Module) -> tuple[Masked, ...]:
 
 
 def _enter(evaluator: Evaluator, access: Operation, entered: set[int]) -> None:
-    """Set the loop variables around an access: the innermost loop in its first iteration, others in the middle one."""
+    """Set the variables of the loops around an access: first iteration of the innermost loop, middle of the others."""
     around: list[Operation] = []
     loop = access.loop
     while loop is not None:
@@ -109,7 +109,7 @@ def _enter(evaluator: Evaluator, access: Operation, entered: set[int]) -> None:
 
 
 def _together(bounds: Sequence[Bound]) -> float | None:
-    """Return the share that passes all comparisons, which are assumed to be independent."""
+    """Return the share of elements that pass all comparisons, which are assumed to be independent of each other."""
     share = 1.0
     for bound in bounds:
         if bound.share is None:

@@ -1,4 +1,4 @@
-"""Compute bandwidth and latency of loads, stores and register spills from the location of their data."""
+"""Compute bandwidth and latency of loads, stores and register spills from the memory level of their data."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -24,10 +24,11 @@ def memory_paths(
     last: bool = False,
     near_only: bool = False,
 ) -> tuple[MemoryPath, ...]:
-    """Return the paths of loads, stores and scratch accesses, followed by paths of loads that mostly hit in L2.
+    """Return the memory paths of a CU, in a fixed order.
 
-    The latter are ordered by increasing share of misses; the last path is that of streaming loads. Workgroups share
-    the bandwidth equally, so the busiest CU, which has one workgroup more than the others, gets a larger share.
+    The order is: loads, stores, scratch accesses, loads that mostly hit in L2 by increasing share of misses, streaming
+    loads. Workgroups share the bandwidth equally, so the busiest CU, which has one workgroup more than others, gets a
+    larger share.
 
     Args:
         facts: the kernel.
@@ -35,7 +36,7 @@ def memory_paths(
         effects: effects that the model takes into account.
         where: the launch's workgroups on the GPU.
         shared: shares of the loads that miss each cache.
-        last: whether to model the round in which the busiest CU is not full.
+        last: whether to model the last round, in which even the busiest CU is not full.
         near_only: whether to count only the path between a CU and L2, and not its share of the bandwidth beyond L2.
     """
     units = machine.units or 1
@@ -69,7 +70,7 @@ def memory_paths(
 
 
 def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> float:
-    """Return the mean latency of waiting for two tiles, each of which may have to come from beyond L2.
+    """Return the mean latency of waiting for two loaded tiles, each of which may come from beyond L2.
 
     Args:
         machine: the hardware.
@@ -85,7 +86,7 @@ def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> fl
 
 
 def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> MemoryPath:
-    """Return the path of scratch accesses: to the first cache that can hold the spills of all its wavefronts."""
+    """Return the path of scratch accesses. It leads to the first cache level that can hold all wavefronts' spills."""
     spilled = spilled_bytes(facts.program)
     lanes = machine.lanes
     warps = facts.resources.num_warps
@@ -93,7 +94,7 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     l1 = levels["l1"].size_bytes if "l1" in levels else None
     if not on_unit or (l1 is not None and on_unit <= l1):
-        # The vector cache writes through and allocates no line for a store, so recently spilled registers are in L2.
+        # The vector cache writes through and allocates no line for a store, so reloads of recent spills go to L2.
         written = respilled_share(facts.program)
         near = _latency(machine, 0.0, 0.0, where.active / (machine.units or where.active))
         cycles = (1 - written) / machine.l1_bytes + written / rate
@@ -114,7 +115,7 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
 
 
 def spilled_bytes(program: AssemblyKernel) -> int:
-    """Return the distinct bytes of scratch that a lane accesses in the hot loop, or in a kernel without loops."""
+    """Return the distinct scratch bytes that a lane accesses in the hot loop, or in the kernel if it has no loop."""
     places: dict[str, int] = {}
     for place, instruction in _spills(program):
         places[place] = max(places.get(place, 0), instruction.opcode.bytes_per_lane or 4)
@@ -122,7 +123,10 @@ def spilled_bytes(program: AssemblyKernel) -> int:
 
 
 def respilled_share(program: AssemblyKernel) -> float:
-    """Return the share of the hot loop's reloads (or of a loop-free kernel's) whose location is also written there."""
+    """Return the share of the hot loop's scratch reloads whose location the loop also writes.
+
+    In a kernel without loops, the whole kernel counts.
+    """
     spills = _spills(program)
     written = {place for place, instruction in spills if instruction.opcode.is_store}
     read = [place for place, instruction in spills if not instruction.opcode.is_store]
@@ -131,7 +135,7 @@ def respilled_share(program: AssemblyKernel) -> float:
 
 @lru_cache(maxsize=2)
 def _spills(program: AssemblyKernel) -> Sequence[tuple[str, Instruction]]:
-    """Return the scratch accesses of the hot loop (of the whole kernel without loops), each with its location."""
+    """Return the location and instruction of each scratch access in the hot loop, or in a kernel without loops."""
     if all(i.opcode.cls is not InstructionClass.SCRATCH for i in beside_arithmetic(program)):
         return ()
     members: Sequence[int] = range(len(program.instructions))

@@ -1,4 +1,4 @@
-"""Extend a prediction with results that are computed once per kernel: gain of higher occupancy, and rooflines."""
+"""Extend a prediction with the gain of higher occupancy and the roofline, which are computed once per kernel."""
 
 import re
 from collections import defaultdict
@@ -21,7 +21,8 @@ from kprof_analyzers.peaks import arithmetic, bandwidths
 
 _LEVELS = ("lds", "l1", "l2", "mall", "hbm")
 _FLOATING = re.compile(r"_f(16|32|64)\b")
-# Operations that the counters SQ_INSTS_VALU_ADD, MUL, TRANS and FMA count; comparisons, conversions and moves do not.
+# Instructions counted by the hardware counters SQ_INSTS_VALU_ADD, MUL, TRANS and FMA; these do not count comparisons,
+# conversions and moves.
 _ONE = ("add", "sub", "subrev", "mul", "exp", "log", "rcp", "rsq", "sqrt", "sin", "cos", "tanh")
 _SAME_RATE = {"bf8": "fp8"}
 _TWO = ("fma", "fmac", "fmamk", "fmaak", "mad", "mac", "madmk", "madak")
@@ -30,11 +31,11 @@ _TWO = ("fma", "fmac", "fmamk", "fmaak", "mad", "mac", "madmk", "madak")
 def roofline(model: KernelModel, traffic: Mapping[str, float]) -> Roofline | None:
     """Return a launch's position under the rooflines of the model's GPU, or ``None`` if unknown.
 
-    Operations and bytes count for all lanes, including masked lanes.
+    All lanes' operations and bytes are counted, including those of masked lanes.
 
     Args:
         model: the kernel.
-        traffic: bytes of the levels from L2 on, in the form of :class:`kprof.document.Prediction`.
+        traffic: bytes moved at L2 and the levels behind it, as in :class:`kprof.document.Prediction`.
     """
     machine, product = model.machine, model.machine.product
     if product is None or not model.where.known:
@@ -83,7 +84,7 @@ def _flops(instruction: Instruction, arch: Architecture, lanes: int) -> Iterator
 
 
 def _each(name: str) -> int:
-    """Return the floating-point operations of one lane."""
+    """Return the number of floating-point operations that an instruction performs per lane."""
     stem = name.removeprefix("v_").removeprefix("s_").removeprefix("dual_")
     pairs = 2 if stem.startswith("pk_") else 1
     word = stem.removeprefix("pk_").partition("_")[0]
@@ -91,7 +92,7 @@ def _each(name: str) -> int:
 
 
 def _near(instruction: Instruction) -> Iterator[str]:
-    """Yield the memory levels inside a CU that an instruction's bytes pass through."""
+    """Yield the memory levels inside a CU (LDS, vector cache) that an instruction's bytes pass through."""
     cls = instruction.opcode.cls
     if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
         yield "l1"

@@ -1,7 +1,7 @@
 """Find the longest path through a program, as nested loops and straight-line stretches.
 
-Branches that skip work (edges of the problem, empty masks) count as not taken, because the path with the most
-instructions is followed. The slow path of a library function also counts as not taken.
+The path with the most instructions is followed, so branches that skip work (at edges of the problem, or for empty
+masks) count as not taken. The slow path of a library function is skipped, too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from kprof.inputs.amdgcn import AssemblyKernel, Loop
 from kprof_analyzers.model.slow_ways import slow_blocks
 
-# Weight of an inner loop when paths are compared: it counts as this many passes.
+# Weight of an inner loop when the lengths of paths are compared: it counts like this number of iterations.
 _LOOP_WEIGHT = 16
 
 
@@ -30,7 +30,10 @@ class LoopNode:
 
 @dataclass(frozen=True)
 class BranchNode(LoopNode):
-    """Part of an outer loop that not every iteration executes, modelled as a loop with a fraction of an iteration."""
+    """A branch in an outer loop that only some iterations take.
+
+    It is modelled as a loop whose number of iterations is the share of outer iterations that take the branch.
+    """
 
 
 Node: TypeAlias = range | LoopNode
@@ -56,7 +59,7 @@ def loops_of(nodes: Iterable[Node]) -> list[LoopNode]:
 
 
 def span_of(node: LoopNode) -> range:
-    """Return the range from the first to the last instruction in the loop and in no inner loop."""
+    """Return the range from the first to the last instruction that is in the loop but in no inner loop."""
     own = [part for part in node.body if isinstance(part, range)]
     own += [span_of(part) for part in node.body if isinstance(part, BranchNode)]
     parts = [part for part in own if part]
@@ -66,9 +69,9 @@ def span_of(node: LoopNode) -> range:
 def _region(
     program: AssemblyKernel, members: frozenset[int], entry: int, around: Loop | None, slow: frozenset[int]
 ) -> tuple[Node, ...]:
-    """Return the longest path through the blocks of a loop or the whole program; an inner loop is one step.
+    """Return the longest path through the blocks of a loop, or of the whole program; an inner loop is one step.
 
-    Slow blocks have a negative weight, so any path around them is preferred.
+    The blocks in ``slow`` have a negative weight, so any path around them is preferred.
     """
     parent = around.index if around is not None else None
     inner = [loop for loop in program.loops if loop.parent == parent and loop.header_block in members]
@@ -122,7 +125,7 @@ def _order(
 
 
 def _successors(program: AssemblyKernel, node: int, members: frozenset[int], owner: dict[int, Loop]) -> list[int]:
-    """Return the possible next steps: blocks or headers of inner loops."""
+    """Return the steps that may follow a step: blocks, or headers of inner loops."""
     loop = owner.get(node)
     blocks = loop.blocks if loop is not None else (node,)
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""Find loads of a workgroup that overlap its earlier loads, shifted by elements or rows as in a convolution."""
+"""Find loads of a workgroup whose tiles overlap earlier ones, shifted by elements or rows as in a convolution."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.values import Value
 
 Layout = tuple[tuple[int, int], ...]
-"""Extent and stride in elements of each axis, in order of decreasing stride."""
+"""Extent and stride of each axis of a tile, both in elements, in order of decreasing stride."""
 
 
 def fresh_shares(
@@ -17,14 +17,14 @@ def fresh_shares(
     live: Mapping[int, float],
     arguments: Mapping[str, object],
 ) -> dict[int, float]:
-    """Return the shares below 1 of loads' tiles that no earlier load of the same workgroup has fetched, by index.
+    """Return the share of each load's tile that no earlier load of the workgroup has fetched, by index of the load.
 
-    Loads are compared if they are executed equally often (in the same loop or branch) and have tiles of the same shape.
-    Of several earlier loads, the load with the largest overlap counts.
+    Loads without overlap are omitted. Loads are compared if they are in the same loop or branch and have tiles of the
+    same shape. Of several earlier loads, the one with the largest overlap counts.
 
     Args:
         found: loads and stores with the address of their first element for each workgroup, or ``None`` if unknown.
-        live: shares below 1 of the elements that masks let through, by index of the load.
+        live: share of the elements that pass the mask, by index of the load; 1 if missing.
         arguments: numeric arguments of the launch, by name.
     """
     groups: dict[object, list[tuple[Value, float]]] = defaultdict(list)
@@ -61,14 +61,20 @@ def _layout(op: Operation, arguments: Mapping[str, object]) -> Layout | None:
 
 
 def _fresh(corner: Value, earlier: Value, layout: Layout) -> float:
-    """Return the share of a tile outside the same tile at another address; 1 if workgroups differ in the distance."""
+    """Return the share of a tile at ``corner`` that the same tile at ``earlier`` does not contain.
+
+    The result is 1 if the distance of the two addresses differs among workgroups.
+    """
     one, other = ([value] if isinstance(value, int) else value for value in (corner, earlier))
     apart = {a - b for a, b in zip(one, other, strict=True)} if len(one) == len(other) else set()
     return _outside(abs(apart.pop()), layout) if len(apart) == 1 else 1.0
 
 
 def _outside(distance: int, layout: Layout) -> float:
-    """Return the share of a tile outside its old place after a shift by whole steps along its axes; 1 otherwise."""
+    """Return the share of a tile that a shift by ``distance`` moves out of the tile's old place.
+
+    The result is 1 if the distance is not a sum of whole steps along the tile's axes.
+    """
     inside = 1.0
     for extent, apart in layout:
         steps, distance = divmod(distance, apart)

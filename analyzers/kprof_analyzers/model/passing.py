@@ -1,4 +1,4 @@
-"""Compute the share of a workgroup's loads and stores whose modifiers bypass the last-level cache."""
+"""Compute the share of a workgroup's loads and stores whose cache modifiers bypass the last-level cache."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

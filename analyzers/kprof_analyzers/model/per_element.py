@@ -1,4 +1,4 @@
-"""Compute a launch's cycles per element of an axis whose extent is unknown, so that there is no time."""
+"""Compute a launch's cycles per element along an axis of unknown extent; its time is unknown for the same reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,17 +7,18 @@ from kprof.document import LoopPrediction, Prediction
 from kprof_analyzers.model.trips import RETRY
 
 VALUES = "values of "
-"""Prefix of a tensor's name in a list of missing inputs, if the tensor's contents are missing."""
+"""Prefix of a tensor's name in a list of missing inputs; it means that the tensor's contents are missing."""
 
 
 @dataclass(frozen=True)
 class ElementCost:
-    """Cycles of the slowest CU for one additional element.
+    """Cycles that the slowest CU needs for one additional element along an axis.
 
     Attributes:
-        axis: argument that the extent depends on, or tensor whose values determine it; several are joined by ``and``.
-        cycles: cycles per element, summed over all rounds of workgroups. Launches with other tiles and grids can be
-            compared by it; code outside the loop is ignored.
+        axis: argument that the axis's extent depends on, or tensor whose values determine it; several are joined by
+            ``and``.
+        cycles: cycles per element, summed over all rounds of workgroups, without code outside the loop. Launches with
+            different tiles and grids can be compared by this number.
     """
 
     axis: str

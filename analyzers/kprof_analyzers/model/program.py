@@ -35,9 +35,9 @@ from kprof_analyzers.model.machine import Machine
 VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
 LOAD, STORE, SCRATCH, FOLLOWED = range(4)
 PARTS: Final = 8
-"""Resolution of the FOLLOWED paths: path FOLLOWED + n is for loads of which the share n / PARTS misses L2."""
+"""Resolution of the memory paths for loads that mostly hit in L2: on path FOLLOWED + n, n / PARTS of the loads miss."""
 STREAMED: Final = FOLLOWED + PARTS // 2 + 1
-"""Path of loads whose modifier says that their lines are not used again."""
+"""Path of streaming loads: their cache modifier says that the loaded lines are not used again."""
 
 
 Op = tuple[int, float, Any, float, int, int]
@@ -56,7 +56,7 @@ BUSY: Final = 1
 WAITS: Final = 2
 DELAY: Final = 3
 WHICH: Final = 4
-"""Indices of an operation's fields."""
+"""``KIND`` to ``WHICH`` are the indices of the fields of an :data:`Op`."""
 
 # Number of instructions after which every matrix result is assumed to be available.
 _FAR = 32
@@ -82,7 +82,7 @@ class Code:
 
 
 class Translator:
-    """Translator of instructions into operations for one machine."""
+    """Translates instructions into simulator operations for one machine."""
 
     def __init__(
         self,
@@ -102,16 +102,16 @@ class Translator:
             effects: effects that the model takes into account.
             simds: number of SIMDs that execute the same code; it multiplies the time of units shared by the whole CU.
             conflicts: bank-conflict cycles of an LDS instruction per conflict-free cycle, by position.
-            fetched: bytes that a load or store moves to or from L2 per byte of its lanes, by position; default 1.
-            followed: share of misses of loads that mostly find their line in L2, by position.
-            addressed: address cycles of a load or store, relative to consecutive elements, by position.
+            fetched: bytes that a load or store moves to or from L2 per byte of its lanes, by position; 1 if missing.
+            followed: share of misses, by position, of loads that mostly find their line in L2.
+            addressed: address cycles of a load or store relative to an access of consecutive elements, by position.
         """
         self.fetched, self.followed, self.addressed = fetched or {}, followed or {}, addressed or {}
         self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
         self._plain: dict[str, Op] = {}
-        # Shared operations of equal instructions, by mnemonic, access or wait.
+        # Cache: equal instructions share one operation. See _key() for the keys.
         self._alike: dict[object, Op] = {}
         self._shapes: dict[tuple[str, str | None], MatrixInstruction | None] = {}
         self._count = 0
@@ -206,7 +206,7 @@ class Translator:
             scale = machine.simds / machine.arch.occupancy.simds_per_cu
             return max(machine.valu, work / (scale * rates.get("transcendental", 16)))
         if i.opcode.kind is InstructionKind.LANE:
-            # The result goes to the scalar registers, and the next instruction has to wait for it.
+            # The next instruction has to wait until the result is in the scalar registers.
             return 2.0 * machine.valu
         if "f64" in name:
             scale = machine.simds / machine.arch.occupancy.simds_per_cu
@@ -234,7 +234,7 @@ class Translator:
         return tuple(sorted(found))
 
     def _decoded_waits(self, i: Instruction) -> tuple[int, ...]:
-        """Return the same as :meth:`_waits` for any instruction, by decoding each operand, which is slow."""
+        """Return the result of :meth:`_waits` for any instruction, by the slow way: decode each operand."""
         results = self._results
         if all(r not in results for operand in i.operands for r in registers(operand)):
             return ()
@@ -262,7 +262,7 @@ class Translator:
         return MATRIX, float(cycles), tuple(sorted(waits)), latency, number, int("_scale_" in i.opcode.name)
 
     def lds_of(self, i: Instruction, width: int | None = None) -> Op:
-        """Translate an LDS access, or the same access with ``width`` bytes per lane."""
+        """Translate an LDS access; ``width`` replaces its bytes per lane."""
         machine, opcode = self.machine, i.opcode
         counters = self._counters(i)
         if not self.effects.lds:
@@ -313,12 +313,12 @@ class Translator:
 
 
 def _is_unusual(name: str, operands: str) -> bool:
-    """Return whether an instruction may do more than write its first operand and read the others completely."""
+    """Return whether an instruction may use operands in another way than to write the first and read all others."""
     return name.startswith(("v_pk_", "v_dual_")) or "swap" in name or "acc" in operands or "/*" in operands
 
 
 def _named(operands: str) -> list[str]:
-    """Return the vector registers named in a text."""
+    """Return the vector registers that an instruction's operand text names."""
     found: list[str] = _VECTOR_REGISTER.findall(operands)
     return found if "[" not in operands else [r for name in found for r in registers(name)]
 
@@ -336,9 +336,9 @@ def _plain_counters(i: Instruction) -> bool:
 
 
 def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
-    """Return the registers that a matrix instruction reads, except its accumulator, and those that it writes.
+    """Return the registers that a matrix instruction reads (without its accumulator), and those that it writes.
 
-    A dense instruction writes only its first operand.
+    Instructions for dense matrices write their first operand only.
     """
     operands = _operands(i)
     accumulator = registers(operands[3]) if len(operands) > 3 else ()

@@ -1,4 +1,4 @@
-"""Model work queues, whose workgroups draw numbers from a counter in memory with atomic additions."""
+"""Model work queues: each workgroup draws work item numbers from a counter in memory with atomic additions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,9 +11,10 @@ from kprof_analyzers.model.values import Value, ValueContext
 def drawn(evaluator: ValueContext, op: Operation, depth: int) -> Value | None:
     """Return the result of an atomic addition for each workgroup; ``None`` if unknown.
 
-    The counter is assumed to start at 0, and the workgroups are assumed to draw in turn, as if all did equal work. In
-    the first draw, the n-th workgroup of a counter gets n; workgroups with the least work so far come first. Each
-    further draw in a loop returns the workgroup's previous number plus the number of workgroups.
+    The counter is assumed to start at 0, and the workgroups are assumed to draw in turn, as if all did equal work. The
+    n-th workgroup (from 0) that draws from a counter first gets n times the added number. Workgroups with the least
+    work before the draw come first. Each further draw in a loop returns the workgroup's previous number plus the number
+    of workgroups.
     """
     inputs = evaluator.flow.inputs(op)
     if (
@@ -27,7 +28,7 @@ def drawn(evaluator: ValueContext, op: Operation, depth: int) -> Value | None:
         return None
     count = len(evaluator.programs)
     counters = [where] * count if isinstance(where, int) else where
-    # The evaluator may cover only a sample of the workgroups, spread evenly.
+    # The evaluator may only contain an evenly spread sample of the workgroups, each of which represents this many.
     part = prod(evaluator.grid) / max(1, count)
     sizes = Counter(counters)
     around = None if op.loop is None else op.module.operations[op.loop]
@@ -51,7 +52,7 @@ def _first(counters: Sequence[int], work: Sequence[int], part: float, step: int)
 
 
 def _work(evaluator: ValueContext, op: Operation) -> list[int]:
-    """Return the known loop iterations that each workgroup executes before an operation."""
+    """Return the number of iterations that each workgroup executes before an operation, in loops of known length."""
     found = [0] * len(evaluator.programs)
     for loop in op.module.operations[: op.index]:
         if loop.is_loop and loop.loop is None:
@@ -63,7 +64,7 @@ def _work(evaluator: ValueContext, op: Operation) -> list[int]:
 
 
 def is_queue(module_loop: Operation, evaluator: ValueContext) -> bool:
-    """Return whether a loop carries a number that it drew to its next iteration."""
+    """Return whether a loop draws a number from a work queue and carries it to its next iteration."""
     inside = module_loop.module.operations
     draws = [op for op in inside if op.loop == module_loop.index and op.name == "tt.atomic_rmw"]
     return any(_carried(evaluator, module_loop, op) is not None for op in draws)

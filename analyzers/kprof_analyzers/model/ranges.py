@@ -28,10 +28,10 @@ Sort = Literal["usual", "latency", "scratch", "foreign", "unknown"]
 
 @dataclass(frozen=True)
 class PredictionRange:
-    """Range of the ratio of measured to predicted time for most launches.
+    """Range that contains the ratio of measured to predicted time for most launches.
 
     Attributes:
-        low, high: factors of the predicted time.
+        low, high: ends of the range; a predicted time is multiplied by them.
         why: reason for a wide range, as text for users; "" for a range of the usual width.
     """
 
@@ -57,7 +57,11 @@ def ranges() -> Mapping[Sort, PredictionRange]:
 
 @cache
 def calibration() -> Mapping[str, Any]:
-    """Return ``ranges.toml``: ``architectures`` with times, ``sorts`` of ranges, and ``left_out`` shares by family."""
+    """Return the content of ``ranges.toml``.
+
+    It has ``architectures`` with published times, ``sorts`` (kinds of ranges), and for each kernel family the share of
+    its times that are in ranges fitted on the other families (``left_out``).
+    """
     return own_table("ranges.toml")
 
 
@@ -71,9 +75,9 @@ def own_table(name: str) -> Mapping[str, Any]:
 
 
 SCRATCH = 0.1
-"""Share of the time spent on spilled registers above which they make the prediction uncertain."""
+"""A larger share of time spent on spilled registers makes the prediction uncertain."""
 LATENCY = 0.2
-"""Share of the time spent on memory latency and barriers above which they make the prediction uncertain."""
+"""A larger share of time spent on memory latency and barriers makes the prediction uncertain."""
 
 
 def sort_of(shares: Mapping[str, float], *, trips_known: bool, arch: str) -> Sort:
@@ -95,5 +99,5 @@ def sort_of(shares: Mapping[str, float], *, trips_known: bool, arch: str) -> Sor
 
 
 def bounds(time_us: float, light_us: float, low: float, high: float) -> tuple[float, float]:
-    """Return the ends of the range in microseconds from its factors; the lower end is at least the speed of light."""
+    """Return the ends of a time's range in microseconds; the lower end is at least the speed of light."""
     return min(time_us, max(time_us * low, light_us)), time_us * high

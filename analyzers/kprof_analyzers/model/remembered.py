@@ -1,7 +1,7 @@
-"""Cache of arithmetic results in a module, keyed by the values that they depend on.
+"""Cache results of arithmetic in a TTGIR module, keyed by the values that they depend on.
 
-Evaluators step through loops by assigning values to names: the first iteration, the second, the middle one. Most of the
-arithmetic depends on few of these names or none, so its results can be reused.
+Evaluators step through loops by assigning values to loop variables, for example those of the first, second and middle
+iteration. Most arithmetic depends on few or none of these variables, so its results can be reused.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from kprof_analyzers.memory.dataflow import Dataflow, flow_of
 from kprof_analyzers.model.arithmetic import PURE
 from kprof_analyzers.model.values import Value, induction_variable
 
-# Maximum length of a chain of operations whose results are cached.
+# Results of longer chains of operations are not cached.
 _LONGEST = 100
 # Maximum number of cached results per name.
 _MOST = 8
@@ -28,8 +28,8 @@ class Way:
 
     Attributes:
         leaves: names that the value depends on and that can be assigned: loop variables and carried values.
-        height: operations of the longest chain that leads to the name.
-        found: cached results, each with the values of the leaves.
+        height: number of operations in the longest chain that computes the name's value.
+        found: cached results, each with the values of the leaves that it was computed for.
     """
 
     leaves: tuple[str, ...]
@@ -37,11 +37,11 @@ class Way:
     found: list[tuple[list[object], tuple[Value | None]]] = field(default_factory=list)
 
     def key(self, given: Answers) -> list[object]:
-        """Return the values of the leaves."""
+        """Return the current values of the leaves, which are the cache key."""
         return [given.get(leaf, _UNSET) for leaf in self.leaves]
 
     def held(self, key: list[object]) -> tuple[Value | None] | None:
-        """Return the cached result for values of the leaves in a tuple, or ``None`` if there is none."""
+        """Return the cached result in a tuple, or ``None`` if there is none for these values of the leaves."""
         for before, found in self.found:
             if before == key:
                 return found
@@ -77,18 +77,18 @@ class NamedValues(dict[str, Value | None]):
 
 
 def named_values(names: Answers, flow: Dataflow) -> NamedValues:
-    """Copy the values of names, which are those of another evaluation point or assigned values."""
+    """Copy values of names. They come from another evaluation point, or were all assigned."""
     if isinstance(names, NamedValues):
         return NamedValues(names, names.given)
     return NamedValues(names, names if all(flow.producer(name) is None for name in names) else None)
 
 
 class Ways:
-    """Dependencies of names that only arithmetic leads to: no loads, atomics or results of ``scf.while``.
+    """Dependencies of names that are computed by arithmetic alone, without loads, atomics or ``scf.while`` results.
 
     Args:
         flow: data flow of the module.
-        fixed: names of arguments.
+        fixed: names of arguments, whose values never change.
     """
 
     def __init__(self, flow: Dataflow, fixed: frozenset[str]) -> None:
@@ -99,7 +99,7 @@ class Ways:
     def of(self, name: str, depth: int = 0) -> Way | None:
         """Return the dependencies of a name, or ``None`` if its results are not cached."""
         if name not in self._ways:
-            # Stops the recursion in malformed text where a value depends on itself.
+            # In malformed text a value may depend on itself. This entry ends the recursion.
             self._ways[name] = None
             if depth < _LONGEST:
                 self._ways[name] = self._follow(name, depth)
@@ -125,7 +125,7 @@ class Ways:
 
 
 def _set_by_loops(flow: Dataflow) -> frozenset[str]:
-    """Return the names that loops may set although they look like arguments."""
+    """Return the names set by loops: like arguments, they are not results of an operation."""
     loops = [op for op in flow.module.operations if op.is_loop]
     names = {name for op in loops if op.name == "scf.while" for name in op.operands}
     return frozenset(names | {name for op in loops if (name := induction_variable(op)) is not None})
@@ -146,5 +146,5 @@ def ways_of(
         programs: ``tl.program_id`` of the workgroups on three axes.
         grid: the whole grid.
     """
-    del programs, grid  # They only distinguish cache entries.
+    del programs, grid  # Only needed as part of the cache key.
     return Ways(flow_of(module), frozenset(name for name, _ in given))

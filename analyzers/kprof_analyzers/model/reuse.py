@@ -1,4 +1,4 @@
-"""Compute the distinct bytes that an XCD's workgroups load: if its L2 can hold them, repeated loads hit."""
+"""Compute the distinct bytes that one XCD's workgroups load. If its L2 can hold them, repeated loads hit."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from kprof_analyzers.model.traffic import Access, extent
 from kprof_analyzers.model.values import Value
 
 _ENDS = 2
-"""Number of evaluated iterations of an outer loop: the first and the last."""
+"""Number of iterations of an outer loop that are evaluated: the first and the last."""
 
 Intervals = dict[int, list[list[tuple[int, int]]]]
 """Intervals of addresses of each workgroup, in elements, by element size in bytes."""
@@ -28,7 +28,8 @@ def of_one_xcd(
 ) -> float | None:
     """Return the maximum over XCDs of the distinct bytes that an XCD's workgroups load in the whole launch.
 
-    A tile counts from its first address to its last. Outer loops are evaluated in their first and last iteration.
+    All bytes from a tile's first address to its last are counted. Outer loops are evaluated in their first and last
+    iteration.
 
     Args:
         found: accesses of all workgroups of the launch, which are assigned to XCDs round-robin.
@@ -76,7 +77,7 @@ def _around(load: Operation) -> list[Operation]:
 
 
 def _enter(evaluator: Evaluator, load: Operation, around: Sequence[Operation], *, last: bool) -> None:
-    """Set the loops around a load to their first or last iteration, and a ``scf.for`` of its own to the first."""
+    """Set the loops in ``around`` to their first or last iteration, and the ``scf.for`` with the load to the first."""
     for loop in reversed(around):
         evaluator.at(loop, last=last)
     own = None if load.loop is None else load.module.operations[load.loop]
@@ -99,7 +100,7 @@ def _add(mine: list[list[tuple[int, int]]], access: Access, reached: tuple[Value
 
 
 def _different(places: Intervals, members: range) -> float:
-    """Return the distinct bytes in some workgroups' intervals: overlapping intervals count once."""
+    """Return the distinct bytes in the intervals of the workgroups in ``members``; overlaps count once."""
     total = 0
     for size, mine in places.items():
         reached = None

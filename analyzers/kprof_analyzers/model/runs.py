@@ -1,4 +1,4 @@
-"""Input and result types of a kernel's simulations."""
+"""Types for the input and the result of a kernel's simulations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from kprof_analyzers.model.traffic import Access, Sharing
 from kprof_analyzers.model.trips import Trips
 
 _LARGE = 32
-"""Minimum rows of matrix instructions that ``matrix_large`` applies to."""
+"""``Machine.matrix_large`` applies to matrix instructions with at least this number of rows."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,17 @@ class KernelModel:
         facts, machine, effects: arguments of the prediction, and the hardware.
         where: the launch's workgroups on the GPU.
         nodes, trips: path through the program, and the iterations of its loops.
-        sharing, accesses: sources of loaded data, and the global accesses.
+        sharing, accesses: shares of loaded bytes that each memory level serves, and the global loads and stores.
         code, paths: the program and its memory paths in the simulator's form.
-        l2_paths: ``paths`` without the CU's share of the bandwidth beyond L2; ``None`` if that share limits nothing.
-        followed: share of misses of loads that mostly find their line in L2, by position.
-        simds: number of SIMDs that execute the same code as the simulated one.
-        waves: wavefronts of a workgroup that are simulated.
+        l2_paths: ``paths`` without the limit by the CU's share of the bandwidth beyond L2; ``None`` if this share does
+            not limit them.
+        followed: share of misses, by position, of loads that mostly find their line in L2.
+        simds: number of SIMDs that execute the same code, including the simulated one.
+        waves: number of wavefronts of a workgroup that are simulated.
         passing: shares of loads and stores that allocate no line of the last-level cache.
-        apart: whether workgroups have too few wavefronts for all SIMDs, so that all SIMDs are simulated instead of one.
-        write_backs: write-backs of L2 that a workgroup executes, and those of its busiest wavefront.
+        apart: whether a workgroup has fewer wavefronts than a CU has SIMDs; all SIMDs are then simulated instead of
+            one.
+        write_backs: number of L2 write-backs that a workgroup executes, and number that its busiest wavefront executes.
     """
 
     facts: KernelFacts
@@ -65,14 +67,14 @@ class Run:
 
     Attributes:
         result: result of the simulation.
-        cycles: cycles of one round of workgroups with all iterations of all loops, the mean over different workgroups.
-        longest: cycles of the workgroup with the most iterations.
-        iterations: simulated iterations of each loop.
+        cycles: cycles of one round of workgroups with all iterations, averaged over workgroups that differ in them.
+        longest: cycles of the longest workgroup, with all its iterations.
+        iterations: number of simulated iterations of each loop.
         length: simulated steady-state cycles per iteration of each loop.
         powered: cycles per iteration of each loop after the effects of CUs out of step and of the power limit.
         waves: mean number of wavefronts on a SIMD.
         simulated: number of simulated wavefronts.
-        steady: loops whose iterations became equally long.
+        steady: loops whose last simulated iterations were equally long.
     """
 
     result: SimulationResult
@@ -87,12 +89,12 @@ class Run:
 
 
 def matrix_cycles(model: KernelModel) -> tuple[float, float]:
-    """Return the cycles that one wavefront occupies the matrix unit, at its peak and within the power limit."""
+    """Return the cycles that one wavefront occupies the matrix unit, at the unit's peak and within the power limit."""
     return matrix_cycles_of(model, model.nodes, 1.0)
 
 
 def _power(machine: Machine, instruction: MatrixInstruction | None) -> float:
-    """Return the factor by which the power of a kind of instruction reduces the sustained share of the peak."""
+    """Return the factor on the sustained share of the peak for a kind of instruction that draws more power."""
     if instruction is None:
         return 1.0
     large = machine.matrix_large if instruction.m >= _LARGE else 1.0
@@ -100,7 +102,7 @@ def _power(machine: Machine, instruction: MatrixInstruction | None) -> float:
 
 
 def matrix_cycles_of(model: KernelModel, nodes: Sequence[Node], times: float) -> tuple[float, float]:
-    """Return the cycles like :func:`matrix_cycles` for a part of the program that is executed ``times`` times."""
+    """Return the cycles of :func:`matrix_cycles` for a part of the program that is executed ``times`` times."""
     peak = sustained = 0.0
     machine = model.machine
     for node in nodes:

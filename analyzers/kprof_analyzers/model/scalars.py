@@ -1,9 +1,9 @@
 """Evaluate integer arithmetic of a TTGIR module for many workgroups at a time.
 
-A value is a number if all workgroups agree, a list with one number for each workgroup if they do not, and ``None`` if
-it is unknown. A tensor is represented by its first element, i.e. the address of a tile's corner. A value loaded from
-memory with unknown content is a placeholder that is different for each address. It distinguishes tiles, and is marked
-so that it never becomes a trip count.
+A value is a number if it is equal for all workgroups, a list with one number for each workgroup if it is not, and
+``None`` if it is unknown. A tensor is represented by its first element; for a tensor of pointers this is the address of
+a tile's corner. A value loaded from memory with unknown content is a placeholder number that is different for each
+address. Placeholders distinguish tiles, and are marked so that they are never used as a number of iterations.
 """
 
 import operator
@@ -26,7 +26,7 @@ _DEPTH = 180
 _PARAMETER = re.compile(r"(%[\w$.-]+): ")
 _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
 _LOWER_HALF = 1 << 44
-# Multiplier for placeholders of loaded values: offsets added to them do not make two of them equal.
+# Distance between the placeholders of loaded values, so large that adding offsets does not make two of them equal.
 _APART = 1_000_003
 _VALUES = "values of "
 _EXTENTS = (1 << 20, 1 << 21)
@@ -84,7 +84,8 @@ class Evaluator:
         way = None if given is None else self._ways.of(name)
         if way is not None and given is not None and depth + way.height < _DEPTH:
             return self._remembered(name, way, given, depth)
-        # After a chain was too long, results depend on the order of evaluation and must not be cached.
+        # Once a chain of operations was too deep to follow, results depend on the order of evaluation and must not be
+        # cached.
         self._too_deep = self._too_deep or depth >= _DEPTH
         self._known[name] = None
         found = self._read(name, depth + 1) if depth < _DEPTH else None
@@ -96,7 +97,7 @@ class Evaluator:
         return found
 
     def _remembered(self, name: str, way: Way, given: Mapping[str, Value | None], depth: int) -> Value | None:
-        """Return the value of a name that only arithmetic leads to, from the cache if possible."""
+        """Return the value of a name that is computed by arithmetic alone, from the cache if possible."""
         key = way.key(given)
         held = way.held(key)
         if held is None:
@@ -129,14 +130,14 @@ class Evaluator:
     def trips(self, loop: Operation) -> Value | None:
         """Return the iterations of a loop per entry, in the current iteration of the loops around it.
 
-        For a loop in a ``scf.while`` it is the mean over all entries for each workgroup, rounded up.
+        For a loop in a ``scf.while`` it is each workgroup's mean over all entries, rounded up.
         """
         if loop.index not in self._iterations:
             self._iterations[loop.index] = None
             around = None if loop.loop is None else self.module.operations[loop.loop]
             if around is not None and around.name == "scf.while":
                 if self.trips(around) is None and self._iterations[loop.index] is None:
-                    # The bounds are still known if they do not change inside the outer loop.
+                    # Without the outer loop's variables, the bounds are only known if they do not depend on them.
                     self._known = NamedValues(self._given, self._given)
                     self._iterations[loop.index] = self.trips_here(loop)
             elif loop.name == "scf.while":
@@ -150,15 +151,15 @@ class Evaluator:
         return self._iterations[loop.index]
 
     def walked(self, loop: Operation) -> tuple[list[int], list[int]] | None:
-        """Return each workgroup's total entries and iterations of a loop in a ``scf.while``, after :meth:`trips`."""
+        """Return each workgroup's total entries and iterations of a loop in a ``scf.while``; needs :meth:`trips`."""
         return self._walked.get(loop.index)
 
     def passed(self, loop: Operation) -> Mapping[Branch, tuple[int, int]]:
-        """Return how often each branch in a ``scf.while`` is taken and reached, after :meth:`trips`."""
+        """Return how often each branch in a ``scf.while`` is taken and reached; needs a call of :meth:`trips`."""
         return self._passed.get(loop.index, {})
 
     def trips_here(self, loop: Operation) -> Value | None:
-        """Return the iterations of a ``scf.for`` with the current values."""
+        """Return the iterations of a ``scf.for`` for the current values of the variables that its bounds depend on."""
         bounds = self.bounds(loop)
         if bounds is None:
             return None
@@ -196,7 +197,7 @@ class Evaluator:
         return self._ended.get(name)
 
     def known(self) -> dict[str, Value | None]:
-        """Return the arguments and the names that loops set."""
+        """Return the values of arguments and of the names that loops set."""
         return {**self._given, **{n: v for names in self._variables.values() for n, v in names.items()}}
 
     def snapshot(self) -> dict[str, Value | None]:
@@ -208,7 +209,7 @@ class Evaluator:
         self._known = named_values(known, self.flow)
 
     def enter(self, loop: Operation, *, first: bool = False) -> None:
-        """Set a loop's variable to its middle or first iteration; outer loops have to be entered before."""
+        """Set a loop's variable to its middle iteration, or to the first one. Outer loops must be entered before."""
         self.inside(loop.loop)
         name, count, bounds = induction_variable(loop), self.trips(loop), self.bounds(loop)
         if name is None or count is None or bounds is None:
@@ -225,18 +226,18 @@ class Evaluator:
         self._known = NamedValues(self._given, self._given)
 
     def inside(self, loop: int | None) -> None:
-        """Continue in the body of a loop: drop values of other loops, which may use the same variable names."""
+        """Continue in the body of a loop: drop the values of other loops' variables, which may have the same names."""
         wanted = self._wanted(loop)
         if any(self._known.get(name) is not value for name, value in wanted.items()):
             known = {**self._given, **wanted}
             self._known = NamedValues(known, known)
 
     def outside(self, loop: int | None) -> dict[str, Value | None]:
-        """Return the values known before evaluation: arguments and variables of a loop and of the loops around it."""
+        """Return the values known without evaluation: arguments, and variables of a loop and its outer loops."""
         return {**self._given, **self._wanted(loop)}
 
     def _wanted(self, loop: int | None) -> dict[str, Value]:
-        """Return the variables of a loop and of the loops around it."""
+        """Return the assigned values of a loop's variables and of those of the loops around it."""
         wanted: dict[str, Value] = {}
         around = loop
         while around is not None:
@@ -293,7 +294,7 @@ class Evaluator:
         """Return the content of each address, or a unique placeholder if the content is unknown."""
         if isinstance(where, int):
             return self._held_at(where)
-        # Fast path: most loads access one argument, either completely within or beyond its known content.
+        # Fast path: all addresses of most loads are in one argument, and all are within, or all beyond, known content.
         base = min(where) // _LOWER_HALF * _LOWER_HALF
         held, most = self._contents.get(base // _LOWER_HALF, ()), max(where) - base
         if not held and most < _LOWER_HALF:
@@ -301,9 +302,9 @@ class Evaluator:
         return [held[at - base] for at in where] if most < len(held) else [self._held_at(at) for at in where]
 
     def _where_run(self, load: Operation, where: Value) -> Value:
-        """Return a load's addresses, with a valid address for workgroups that do not reach the load.
+        """Return a load's addresses; workgroups that do not reach the load get the address of one that does.
 
-        Their own addresses may be outside the argument's content.
+        Otherwise, their addresses may be outside the argument's known content.
         """
         here = None if isinstance(where, int) else alive(self, load)
         if here is None or isinstance(where, int) or not any(here):
@@ -350,10 +351,10 @@ class Evaluator:
         return tuple(found)
 
     def elements_an_iteration(self, loop: Operation) -> float | None:
-        """Return the elements that one iteration covers on the axis of unknown extent.
+        """Return the number of elements that one iteration covers on the axis of unknown extent.
 
-        This is the growth of the axis that adds one iteration. It is computed by evaluating the loop with two extents.
-        ``None`` if nothing is unknown, or if the iterations do not depend on the unknown values.
+        If the axis is longer by this number, the loop has one more iteration. The number is computed by evaluating the
+        loop with two extents. ``None`` if nothing is unknown, or if the iterations do not depend on the unknown values.
         """
         names = self.missing(loop)
         iterations = [self._supposing(names, extent).trips(loop) for extent in _EXTENTS] if names else []
@@ -383,7 +384,7 @@ class Evaluator:
         return each_of(function, left, right)
 
     def _branch(self, op: Operation, name: str, inputs: Sequence[str], depth: int) -> Value | None:
-        """Return a result of an ``scf.if``, whose inputs are its condition and the yields of both branches."""
+        """Return a result of an ``scf.if``. ``inputs`` are its condition and the values that both branches yield."""
         results = self.flow.results(op)
         place = results.index(name)
         if len(inputs) < 1 + 2 * len(results):

@@ -1,4 +1,4 @@
-"""Input of a simulation of one CU: paths of its memory accesses, and parameters of machine and program."""
+"""Define the input of a CU's simulation: paths of memory accesses, and parameters of machine and program."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ class MemoryPath:
     """Bandwidth and latency of a kind of memory access (load, store, scratch).
 
     Attributes:
-        cycles_per_byte: cycles that a byte occupies the CU's share of the memory system.
-        latency: cycles from the end of that transfer to the data's arrival.
+        cycles_per_byte: cycles that the transfer of a byte occupies the CU's share of the memory system.
+        latency: cycles from the end of the transfer to the arrival of the data.
         queue: number of the queue; accesses of one queue wait for each other.
     """
 
@@ -33,11 +33,12 @@ class SimulationInput:
         positions: number of instructions of the program.
         stagger: cycles between the starts of consecutive workgroups.
         blocking_matrix: whether matrix instructions also occupy the vector pipe.
-        queues: maximum cycles of queued work of the LDS and of the vector cache, above which wavefronts stop issuing.
-        skew: mean wait of a SIMD if all SIMDs use a shared pipe at once, as a share of the pipe's cycles for all SIMDs.
+        queues: maximum cycles of queued work of the LDS and of the vector cache; wavefronts stop issuing above it.
+        skew: mean time that a SIMD waits if all SIMDs start to use a shared pipe at once, as a share of the time that
+            the pipe needs for all of them.
         simds: number of simulated SIMDs; wavefronts are assigned to them round-robin.
         in_flight: maximum bytes of loads in flight to the CU.
-        spans: range of instructions whose cycles are recorded, by loop number; all instructions for a missing loop.
+        spans: for each loop number, the range of instructions whose cycles are recorded; all if the loop is missing.
     """
 
     paths: Sequence[MemoryPath]

@@ -2,9 +2,11 @@
 
 If workgroups have wavefronts on all SIMDs of a CU, the SIMDs execute the same code. In this case one SIMD is simulated,
 and the time of shared units (LDS, vector memory) is multiplied by the number of SIMDs. Smaller workgroups are
-independent of each other and fall out of step, so all SIMDs are simulated with their wavefronts. A wavefront issues in
-order, at most one operation every ``issue`` cycles. Of several wavefronts the one that can issue first does; ties go to
-the smaller number. Each wait counter is a queue of non-decreasing completion times, because memory returns in order.
+independent of each other and fall out of step, so all SIMDs are simulated with their wavefronts.
+
+A wavefront issues its operations in order, at most one every ``issue`` cycles. Of several wavefronts, the one that can
+issue earliest does; if several can, the one with the smallest number. Each wait counter is a queue of non-decreasing
+completion times, because memory returns data in order.
 """
 
 # ruff: noqa: FURB136, PLR1730  # max() is a call, and there are thousands of comparisons in one simulation.
@@ -49,7 +51,7 @@ CAUSE_COUNT = len(CAUSES)
 _NEVER = float("inf")
 _BARRIERS = frozenset({BARRIER, SPLIT})
 _NO_LINES = frozenset({STORE, SCRATCH})
-"""Paths of accesses that occupy no lines of the vector cache until their data arrive."""
+"""Paths whose accesses reserve no lines of the vector cache for data in flight."""
 
 
 @dataclass
@@ -58,11 +60,12 @@ class IterationTimes:
 
     Attributes:
         times: for each wavefront, the cycle of the loop's start and of the end of each iteration.
-        first: first instruction in ``middle`` and ``end``, which contain only the loop's instructions, because a
-            program may have thousands of loops.
+        first: position of the first instruction in ``middle`` and ``end``. These contain only the loop's instructions
+            to save memory, because a program may have thousands of loops.
         middle: cycles of all wavefronts by operation and cause, when the first wavefront had done half its iterations.
         end: cycles of all wavefronts by operation and cause, when the first wavefront had done all its iterations.
-        busy: for both moments the cycle, and the cycles that the matrix and the vector pipe had been busy.
+        busy: for the moments of ``middle`` and ``end``: the cycle, and the number of cycles that the matrix and the
+            vector pipe had been busy.
     """
 
     times: list[list[float]]
@@ -78,7 +81,7 @@ class SimulationResult:
 
     Attributes:
         cycles: cycles until the last wavefront ended.
-        spent: cycles of all wavefronts together, with eight causes for each operation.
+        spent: cycles of all wavefronts together: for each operation, one number for each of the eight causes.
         iterations: times of the iterations by loop number.
         matrix, vector: cycles that the SIMD's pipes were busy.
     """
@@ -131,7 +134,10 @@ class Simulator:
         self.matrix_busy = self.vector_busy = 0.0
 
     def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
-        """Return the method for each kind of operation. An attribute would make the simulator a reference cycle."""
+        """Return the method for each kind of operation.
+
+        This is not an attribute, because bound methods in an attribute would be a reference cycle.
+        """
         table: dict[int, Callable[[int, Op, float, int], float]] = {
             VALU: self._valu,
             MATRIX: self._matrix,
@@ -226,7 +232,7 @@ class Simulator:
         self.matrix_free = end
         self.matrix_busy += busy
         ready[result] = start + latency
-        # A matrix instruction with scales occupies two issue slots.
+        # A matrix instruction with scales takes two issue slots.
         following = start + (2 * self.issue if scaled else self.issue)
         self.vector_free = end if self.blocking else following
         self.spent[where + _MATRIX] += following - now
@@ -266,7 +272,7 @@ class Simulator:
         path = self.paths[path_number]
         ready = now if path_number in _NO_LINES else self._room(now, moved)
         idle = self.l1_free + busy < ready
-        # If all wavefronts arrive at once, the average one waits for half of the others.
+        # If the SIMDs' wavefronts arrive at once, the average one waits for half of the others.
         start = ready + self.skew * busy if idle else max(ready, self.l1_free - self.l1_queue)
         self.l1_free = passed = (ready if idle else max(start, self.l1_free)) + busy
         free = self.memory_free
@@ -287,7 +293,7 @@ class Simulator:
         return start + self.issue
 
     def _room(self, now: float, moved: float) -> float:
-        """Return the time at which the vector cache has room for ``moved`` bytes; loads in flight occupy its lines."""
+        """Return the time at which the vector cache has room for ``moved`` bytes; loads in flight reserve its lines."""
         flying = self.flying
         while flying and (flying[0][0] <= now or self.flying_bytes + moved > self.most_bytes):
             arrived, held = flying.popleft()

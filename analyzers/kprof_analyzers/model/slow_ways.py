@@ -1,7 +1,8 @@
-"""Detect slow paths of library functions that also have a quick path: sine, cosine and tangent of large angles.
+"""Detect slow paths of library functions: sine, cosine and tangent of large angles.
 
-The device library takes the slow path from 2^17 on in single precision and 2^30 in double precision. It multiplies by
-many bits of 2/pi, which no other code does. The bits may be loaded before a loop that contains the multiplications.
+For angles from 2^17 on in single precision, and 2^30 in double precision, the device library takes the slow path. The
+slow path multiplies the angle by many bits of 2/pi, which no other code does. The bits may be loaded before a loop that
+contains the multiplications.
 """
 
 from kprof.inputs.amdgcn import AssemblyKernel, Block, InstructionClass
@@ -21,19 +22,19 @@ _OTHERS = {
 
 
 def slow_blocks(program: AssemblyKernel) -> frozenset[int]:
-    """Return the blocks of slow paths, which are skipped if no lane has a large angle."""
+    """Return the blocks of slow paths. The program skips them if no lane has a large angle."""
     if not any(_BITS_OF_TWO_OVER_PI in i.text or i.opcode.mnemonic.startswith(_TABLE) for i in program.instructions):
         return frozenset()
     return frozenset(b.index for b in program.blocks if _can_be_skipped(program, b) and _reduces(program, b))
 
 
 def _can_be_skipped(program: AssemblyKernel, block: Block) -> bool:
-    """Return whether the branch before a block may skip it, depending on a lane mask or a condition."""
+    """Return whether a branch before the block may skip it, depending on a lane mask or a condition."""
     return block.start > 0 and program.instructions[block.start - 1].opcode.mnemonic.startswith("s_cbranch_")
 
 
 def _reduces(program: AssemblyKernel, block: Block) -> bool:
-    """Return whether a block only reduces an angle."""
+    """Return whether a block does nothing but reduce an angle to a small one."""
     inside = program.instructions[block.start : block.end]
     names = [i.opcode.mnemonic for i in inside]
     wide = sum(name.startswith(_PRODUCTS) for name in names)
@@ -43,7 +44,7 @@ def _reduces(program: AssemblyKernel, block: Block) -> bool:
 
 
 def large_angles(program: AssemblyKernel) -> list[str]:
-    """Return a sentence on the slow paths that a prediction excludes, or an empty list if there are none."""
+    """Return one sentence on the slow paths that predictions leave out, or an empty list if there are none."""
     blocks = slow_blocks(program)
     if not blocks:
         return []

@@ -14,12 +14,12 @@ Steps = list[tuple[Op, int]]
 def lay_out(
     nodes: Sequence[Node], code: Code, halves: dict[int, int], iterations: dict[int, int], effects: Effects
 ) -> Steps:
-    """Return the operations in order, with marks at the start and end of loops.
+    """Return the operations in the order of execution, with marks at the start and end of loops.
 
     Args:
         nodes: the outline.
         code: the program's operations.
-        halves: positions of barriers that only one half of the wavefronts executes, with the half.
+        halves: for each barrier that only one half of the wavefronts executes, its position and the half (0 or 1).
         iterations: iterations to simulate by loop number; loops with 0 iterations are left out.
         effects: effects that the model takes into account.
     """
@@ -54,7 +54,7 @@ def _add(
 
 
 def split_barriers(program: AssemblyKernel) -> dict[int, int]:
-    """Return barriers that a branch restricts to one half of the wavefronts: 1 is the second half, 0 the first.
+    """Return the positions of barriers that only one half of the wavefronts executes: 0 the first, 1 the second half.
 
     In a ping-pong schedule the second half waits once more before the loop, and the first half once more after it.
     """

@@ -1,4 +1,4 @@
-"""Find branches in outer loops that not every iteration takes, their frequency, and their stretches of code."""
+"""Find rare branches: branches in outer loops that only some iterations take, with their frequency and their code."""
 
 import operator
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ Place = tuple[str, int]
 
 
 def taken_shares(evaluator: Evaluator) -> dict[Branch, float]:
-    """Return the share of iterations that take each branch directly in a loop that contains other loops.
+    """Return the share of iterations that take each branch, for branches directly in loops that contain other loops.
 
     Branches that every iteration takes and branches with unknown conditions are left out.
     """
@@ -35,7 +35,10 @@ def taken_shares(evaluator: Evaluator) -> dict[Branch, float]:
 def _counted(
     evaluator: Evaluator, loop: Operation, branches: Mapping[Branch, Operation]
 ) -> dict[Branch, tuple[int, int]]:
-    """Return how often a ``scf.for``'s iterations take each branch, and their number, summed over all workgroups."""
+    """Return the number of iterations of a ``scf.for`` that take each branch, and the number of all its iterations.
+
+    Both are summed over all workgroups.
+    """
     found: dict[Branch, tuple[int, int]] = {}
     for live in over_each(evaluator, loop):
         for branch, op in branches.items():
@@ -61,7 +64,9 @@ def of_operations(module: Module, shares: Mapping[Branch, float]) -> dict[int, f
 def with_branches(
     program: AssemblyKernel, module: Module, nodes: Sequence[Node], shares: Mapping[int, float]
 ) -> tuple[tuple[Node, ...], dict[int, float]]:
-    """Return the outline with the stretches of rare branches as nodes, and the share of iterations of each, by number.
+    """Return the outline with a node for each stretch of code in a rare branch.
+
+    Also return the share of iterations that execute the stretch, by the node's loop number.
 
     Args:
         program: the assembly.
@@ -91,7 +96,7 @@ def with_branches(
 
 
 def _places(module: Module, shares: Mapping[int, float]) -> dict[Place, float]:
-    """Return the source lines whose operations are all executed in the same share of iterations, below 1."""
+    """Return source lines in rare branches, with the share of iterations that execute all operations of the line."""
     found: dict[Place, set[float | None]] = {}
     for op in module.operations:
         frame = op.user_frame

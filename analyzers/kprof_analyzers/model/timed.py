@@ -1,4 +1,4 @@
-"""Predict a kernel's time without the costs of its findings, for tools that compare many kernels."""
+"""Predict only a kernel's time and not the costs of its findings, for tools that compare many kernels."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
-"""Compute the bytes that workgroups running together load from each level, from the corners of their tiles.
+"""Compute the bytes that workgroups load from each memory level, from the addresses of their tiles.
 
 Workgroups of one XCD that load a tile at the same time share it in L2. Workgroups of all XCDs share it in the Infinity
-Cache. Tiles are distinguished by the address of their first element, which is evaluated from the TTGIR.
+Cache. Tiles are distinguished by their corner, the address of their first element, which is evaluated from the TTGIR.
 """
 
 from bisect import bisect_left
@@ -24,7 +24,8 @@ from kprof_analyzers.model.wraps import wrapped_shares
 
 _MOSTLY = 0.9
 _LITTLE = 0.05
-# Minimum number of members, in windows, for the steady-state miss rate; with fewer, the first window is used.
+# The steady-state miss rate is computed from an XCD's workgroups if there are at least this number of windows of them;
+# otherwise from the first window.
 _SEEN = 1.5
 _ALL: Mapping[int, float] = {}
 
@@ -37,13 +38,14 @@ class Access:
 
     Attributes:
         operation: the operation.
-        tile_bytes: bytes of its tile, without masked elements and copies of rows that wrap round.
+        tile_bytes: bytes of its tile, without masked elements and without rows that repeat others (``rows % M``).
         corners: address of the first element for each workgroup, in elements; ``None`` if unknown.
         times: total number of executions by a workgroup.
         live: for each workgroup whether it executes the access at all; ``None`` if all do.
-        run: adjacent bytes in memory; ``None`` if unknown.
+        run: number of bytes of the tile that are adjacent in memory; ``None`` if unknown.
         span: bytes from the lowest to the highest address of all workgroups' tiles; ``None`` if unknown.
-        fresh: share of the tile that a recent load of the same workgroup has not left in L2, and in any cache.
+        fresh: share of the tile that no recent load of the same workgroup has left in L2, and share that none has left
+            in any cache.
     """
 
     operation: Operation
@@ -66,10 +68,10 @@ class Sharing:
         loaded: bytes that one workgroup loads.
         stored: bytes that one workgroup stores.
         footprint: distinct bytes that the whole launch loads; ``None`` when not known.
-        effort: factor, 1 or more, by which short contiguous runs of bytes slow down loads from L2.
-        effort_beyond: factor by which short runs slow down loads beyond L2.
-        known: whether the tiles' addresses were known.
-        loads: number of the program's loads, and number of those whose addresses are not known.
+        effort: factor, 1 or more, by which short runs of adjacent bytes slow down loads from L2.
+        effort_beyond: factor, 1 or more, by which short runs slow down loads from beyond L2.
+        known: whether the tiles' addresses are known.
+        loads: number of the program's loads, and number of loads whose addresses are not known.
         on_xcd: distinct bytes that one XCD's workgroups load in the whole launch; ``None`` when not known.
         stored_beyond: share of the stored bytes that reaches memory.
         contended: number of atomics on the most contended address.
@@ -106,9 +108,9 @@ def accesses(
         evaluator: evaluator of the sampled workgroups.
         times: number of times that a workgroup executes each TTGIR loop's body; key ``None`` is code outside loops.
         come_to: share of iterations that execute an operation, for operations in rare branches.
-        wrapped: whether rows that wrap round to others of their tile count as no additional bytes.
+        wrapped: whether rows of a tile that repeat others (``rows % M``) count as no additional bytes.
         spans: whether to compute the address span of all workgroups' tiles.
-        held: a workgroup's share in bytes of L2, and of the Infinity Cache (of L2 if there is none).
+        held: a workgroup's share of L2, and of the Infinity Cache (of L2 if there is none), in bytes.
     """
     assert facts.ttgir is not None
     found = []
@@ -127,7 +129,7 @@ def accesses(
             whole *= sum(live) / len(live)
         span = _span(op, shape, size, evaluator, facts.arguments) if spans else None
         if span is not None and op.loop is not None:
-            # Other iterations of the outer loops may access other addresses.
+            # The span is that of one entry of the loop. Other iterations of the outer loops may access other addresses.
             span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
         moved = shape.elements * size * shares.get(op.index, 1.0) * different.get(op.index, 1.0)
         found.append(Access(op, moved, corner, whole, live, run, span))
@@ -138,7 +140,10 @@ def accesses(
 
 
 def _fresh(access: Access, share: float, held: tuple[float, float]) -> tuple[float, float]:
-    """Return the shares of a tile to load from beyond L2 and from memory; caches keep earlier data up to their size."""
+    """Return the shares of a tile that come from beyond L2 and from memory.
+
+    ``share`` of the tile is not in the workgroup's earlier tiles. The rest is in a cache if the cache can hold it.
+    """
     near, far = (1 - (1 - share) * min(1.0, size / access.tile_bytes) if access.tile_bytes else 1.0 for size in held)
     return near, far
 
@@ -146,13 +151,13 @@ def _fresh(access: Access, share: float, held: tuple[float, float]) -> tuple[flo
 def _span(
     op: Operation, shape: TensorType, size: int, evaluator: Evaluator, arguments: Mapping[str, object]
 ) -> float | None:
-    """Return the bytes between the first and last address that all workgroups access in one entry of the loop."""
+    """Return the bytes from the lowest to the highest address that any workgroup accesses in one entry of the loop."""
     long, ends = extent(op, shape, arguments), reach(evaluator, op)
     return None if long is None or ends is None else float((ends[1] - ends[0] + long) * size)
 
 
 def extent(op: Operation, shape: TensorType, arguments: Mapping[str, object]) -> int | None:
-    """Return the elements from the first to the last element of a tile; ``None`` if its strides are unknown."""
+    """Return the distance in elements from a tile's first element to the end of its last; ``None`` if unknown."""
     steps = strides(op)
     if steps is None:
         return None
@@ -166,7 +171,7 @@ def extent(op: Operation, shape: TensorType, arguments: Mapping[str, object]) ->
 
 
 def _run(op: Operation, shape: TensorType, size: int) -> int | None:
-    """Return the number of adjacent bytes: the tile's extent along the axis with a stride of one element."""
+    """Return the number of adjacent bytes of a tile: its extent along the axis with a stride of one element."""
     steps = strides(op)
     if steps is None:
         return None
@@ -177,7 +182,7 @@ def _run(op: Operation, shape: TensorType, size: int) -> int | None:
 
 
 def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
-    """Return whether each workgroup reaches an operation, with at least one iteration of the loops around it."""
+    """Return for each workgroup whether it executes an operation at least once; ``None`` if all do."""
     here = alive(evaluator, op)
     live = None if here is None else list(map(bool, here))
     around = op.loop
@@ -198,7 +203,7 @@ def sharing(
     Args:
         found: accesses of workgroups that are assigned to XCDs round-robin.
         xcds: XCDs of the GPU.
-        together: number of workgroups that run together, which are the first ones.
+        together: number of workgroups that run at the same time: the first ones in ``found``.
         channels: channels of the GPU's L2.
         size: bytes of the Infinity Cache, which keeps data of earlier workgroups up to this size.
         in_blocks: whether neighbouring workgroups run on the same XCD instead of round-robin.
@@ -212,7 +217,7 @@ def sharing(
     near = far = weight = effort = distant = 0.0
     window = _window(known, together, size)
     for access in known:
-        # If no workgroup loads anything, every tile counts as if it were loaded once.
+        # If no workgroup loads anything, every tile gets the weight of a single load.
         part = access.tile_bytes * (access.times if loaded else 1.0)
         assert access.corners is not None
         one, all_ = _unique(access, xcds, together, window, in_blocks=in_blocks)
@@ -251,11 +256,11 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
             # Workgroups that return before the load have no tile.
             loading = list(compress(access.corners, access.live)) if access.live is not None else access.corners
             count = float(len(set(loading)))
-            # If nearly all sampled tiles are different, the other tiles are assumed to be different as well.
+            # If nearly all sampled tiles are different, those of the other workgroups are assumed to be different, too.
             count *= total / looked_at if count > _MOSTLY * len(loading) else 1.0
         whole = count * access.tile_bytes * access.times * access.fresh[1]
         loaded += access.tile_bytes * access.times
-        # Workgroups that start at different addresses may read the same addresses later.
+        # Tiles with different first addresses may overlap later, so the span is an upper bound.
         different += whole if access.span is None else min(whole, access.span)
     return different if unknown <= _LITTLE * (loaded + unknown) else None
 
@@ -263,7 +268,7 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
 def within_caches(
     shared: Sharing, different: float | None, total: int, sizes: tuple[float, float], xcds: int
 ) -> Sharing:
-    """Return the sharing of a launch whose data fits a cache, so that only the first use misses the cache.
+    """Return the sharing of a launch, considering that only the first use of data misses a cache that holds all of it.
 
     Args:
         shared: sharing among workgroups that run together.
@@ -284,10 +289,10 @@ def within_caches(
 
 
 def within_l2(shared: Sharing, different: float | None, total: int, size: float, xcds: int) -> Sharing:
-    """Return the sharing of a launch whose workgroups find data in L2 at any later time, in step or not.
+    """Return the sharing of a launch, considering that data stays in L2 for workgroups that use it later.
 
-    The probability that repeated data is still in L2 is L2's size divided by all distinct bytes loaded through it. It
-    is 1 if all of these bytes fit.
+    The probability that repeated data is still in L2 is L2's size divided by all distinct bytes loaded through it, or 1
+    if all of these bytes fit.
 
     Args:
         shared: sharing among workgroups that run together in step.
@@ -305,7 +310,7 @@ def within_l2(shared: Sharing, different: float | None, total: int, size: float,
 
 
 def _window(known: Sequence[Access], together: int, size: float) -> int:
-    """Return the number of consecutive workgroups whose distinct loaded bytes fit the Infinity Cache."""
+    """Return the number of consecutive workgroups whose distinct loaded bytes fit into the Infinity Cache."""
     listed = [(a.corners, a.tile_bytes * a.times) for a in known if isinstance(a.corners, list)]
     most = max((len(corners) for corners, _ in listed), default=together)
     held = sum(a.tile_bytes * a.times for a in known if not isinstance(a.corners, list))
@@ -328,10 +333,10 @@ def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
 def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> float:
     """Return the share of tiles that none of the ``window`` previous workgroups has loaded.
 
-    The share is measured for workgroups with a full window before them. If there are few, the first window is used.
+    It is computed for workgroups that have a full window before them; if these are too few, for the first window.
     """
     if len(members) < _SEEN * window:
-        # Members are sorted.
+        # bisect_left() can be used because members are sorted.
         first = members[: bisect_left(members, window)] or members
         return len({*map(corners.__getitem__, first)}) / len(first)
     last: dict[int, int] = {}
@@ -346,9 +351,9 @@ def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> floa
 
 
 def _unique(access: Access, xcds: int, together: int, window: int, *, in_blocks: bool = False) -> tuple[float, float]:
-    """Return the share of distinct tiles among workgroups running on one XCD, and on the GPU in the window.
+    """Return the share of tiles that are distinct, among workgroups on one XCD, and among those of the GPU's window.
 
-    A tile that is the same for all workgroups is loaded once.
+    If all workgroups load the same tile, the tile is loaded once.
     """
     corners, live = access.corners, access.live
     if not isinstance(corners, list):

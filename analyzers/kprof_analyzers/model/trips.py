@@ -1,4 +1,4 @@
-"""Determine the iterations of each assembly loop from the TTGIR loop that it was compiled from."""
+"""Determine the number of iterations of each assembly loop, from the TTGIR loop that it was compiled from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +16,14 @@ from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value
 from kprof_analyzers.source_lines import line_of
 
-# Each iteration reads the value of one lane. LLVM finds the lane as the lowest bit of a mask and clears the bit.
+# In a loop over lanes, each iteration handles one lane. LLVM finds the lane as the lowest bit of a mask (with these
+# instructions) and clears the bit.
 _LOWEST_BIT = ("s_ff1_i32_", "s_ctz_i32_")
 _CLEARED = ("s_andn2_", "s_and_not1_", "s_bitset0_")
 
 
 def is_lane_loop(program: AssemblyKernel, loop: Loop) -> bool:
-    """Return whether a loop reads the lanes of a mask one by one until no lane remains."""
+    """Return whether a loop handles the lanes of a mask one by one until no lane remains."""
     names = [program.instructions[i].opcode.mnemonic for i in loop.instructions]
     if len(loop.blocks) > 1 or not any(name.startswith("v_readlane_b32") for name in names):
         return False
@@ -30,12 +31,12 @@ def is_lane_loop(program: AssemblyKernel, loop: Loop) -> bool:
 
 
 def loops_of_source(program: AssemblyKernel, nodes: Sequence[Node]) -> list[LoopNode]:
-    """Return the loops of a stretch that do not iterate over lanes."""
+    """Return the loops of the source program among some nodes: those that do not iterate over lanes."""
     return [n for n in nodes if isinstance(n, LoopNode) and not is_lane_loop(program, n.loop)]
 
 
 def lanes_of(facts: KernelFacts, loop: Loop) -> tuple[int, str]:
-    """Return the maximum iterations of a loop over lanes, i.e. of its active lanes, and the source of the number.
+    """Return the maximum number of iterations of a loop over lanes (its active lanes), and where the number comes from.
 
     A scalar atomic of the TTGIR is executed by one lane; an atomic on a tensor may have all lanes active.
     """
@@ -55,9 +56,9 @@ def _has_tensor(op: Operation) -> bool:
 
 # Assumed iterations of a loop if nothing is known about it.
 ASSUMED = 16.0
-# Source of a retry loop's iterations: the only assumption that changes times little.
+# Trips.source of a loop that retries a compare-and-swap. This is the only assumption that hardly changes times.
 RETRY = "assumed: a compare-and-swap succeeds at once"
-# Share of a loop's instructions above which its inner loop counts as the same source loop, split by the compiler.
+# If an inner loop has a larger share of a loop's instructions, both are one source loop that the compiler split.
 _NEARLY = 0.9
 
 
@@ -67,13 +68,13 @@ class Trips:
 
     Attributes:
         mean: iterations per entry, averaged over the sampled workgroups.
-        each: iterations of each workgroup; empty if all are equal or unknown.
-        known: whether the iterations follow from the launch.
-        source: how the iterations were determined.
+        each: iterations per entry of each workgroup; empty if all are equal or unknown.
+        known: whether the launch determines the iterations; otherwise they are assumed.
+        source: how the iterations were determined, as a phrase.
         operation: the TTGIR loop; ``None`` if there is none.
-        missing: unknown inputs, such as ``n`` or ``values of lengths``; empty if none is known by name.
+        missing: names of unknown inputs that the iterations depend on, such as ``n`` or ``values of lengths``.
         elements: elements that one iteration covers on the axis of unknown extent; ``None`` if unknown.
-        unrolled: iterations of the TTGIR loop in one iteration of this loop.
+        unrolled: number of iterations of the TTGIR loop that one iteration of this loop contains.
     """
 
     mean: float
@@ -167,7 +168,7 @@ def _count(
 
 
 def _never_entered(nodes: Sequence[Node], found: dict[int, Trips]) -> None:
-    """Give the loops inside a loop of no iterations none either, whatever their bounds depend on."""
+    """Set the iterations of loops inside a loop with 0 iterations to 0, even if their own bounds are unknown."""
     for node in nodes:
         if isinstance(node, LoopNode):
             found[node.loop.index] = Trips(0.0, (), True, "the loop around it has no iteration")
@@ -175,7 +176,7 @@ def _never_entered(nodes: Sequence[Node], found: dict[int, Trips]) -> None:
 
 
 def _unknown(trips: Trips, evaluator: Evaluator, loop: Operation, factor: int) -> Trips:
-    """Return the trips with the names of unknown inputs, and the elements per iteration of the unknown axis."""
+    """Return ``trips`` with the names of unknown inputs and with the elements per iteration on the unknown axis."""
     names = evaluator.missing(loop)
     if not names:
         return trips
@@ -207,7 +208,7 @@ def _source(factor: int) -> str:
 
 
 def _averaged(entries: Sequence[int], iterations: Sequence[int], factor: int, loop: Operation) -> Trips:
-    """Return the mean iterations of a loop with several entries, over all entries and for each workgroup."""
+    """Return the iterations of a loop that is entered several times: means over all entries, and for each workgroup."""
     each = tuple(t / max(1, e) / factor for t, e in zip(iterations, entries, strict=True))
     mean = sum(iterations) / max(1, sum(entries)) / factor
     return Trips(mean, each if len(set(each)) > 1 else (), True, _source(factor), loop, unrolled=factor)
@@ -220,7 +221,7 @@ def _match(
     around: int | None,
     matches: dict[int, Operation | None],
 ) -> None:
-    """Pair the loops of one nesting level in order."""
+    """Pair the assembly's and the TTGIR's loops of one nesting level, in order, and then those inside them."""
     ours = loops_of_source(program, nodes)
     theirs = [op for op in module.operations if op.is_loop and op.loop == around]
     if not ours or not theirs:
@@ -242,7 +243,7 @@ def _depth(module: Module, loop: Operation) -> int:
 
 
 def _same_again(program: AssemblyKernel, node: LoopNode) -> LoopNode | None:
-    """Return the inner loop that has nearly all of a loop's instructions: the compiler split one source loop in two."""
+    """Return the inner loop if it has nearly all of a loop's instructions, because the compiler split a source loop."""
     inner = loops_of_source(program, node.body)
     if len(inner) != 1 or len(inner[0].loop.instructions) < _NEARLY * len(node.loop.instructions):
         return None
@@ -275,9 +276,10 @@ def _lines_of(module: Module, loop: Operation) -> set[tuple[str, int]]:
 
 
 def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
-    """Return the TTGIR iterations in one assembly iteration, from the operations and loaded bytes of both loops.
+    """Return the number of TTGIR iterations in one assembly iteration.
 
-    Layouts that repeat elements in several wavefronts increase only one of the two ratios; unrolling increases both.
+    It is the ratio of the loops' matrix operations and the ratio of their loaded bytes. Unrolling increases both
+    ratios; a layout that repeats elements in several wavefronts increases only one of them.
     """
     assert facts.ttgir is not None
     own = [op for op in facts.ttgir.inside(loop) if op.loop == loop.index]
@@ -295,7 +297,8 @@ def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
         moved += (opcode.bytes_per_lane or 0) * lanes if opcode.cls is InstructionClass.VMEM and opcode.is_load else 0
     ratios = [warps * is_ / should for is_, should in ((done, flops), (moved, loaded)) if is_ and should]
     factor = round(min(ratios)) if ratios else 1
-    # If all wavefronts repeat a product of few rows, the ratio of operations is larger by a power of two.
+    # If all wavefronts repeat a product of few rows, the ratio of operations is larger by a power of two. The ratios
+    # may only differ by such a factor.
     more = max(ratios) / factor if factor > 1 else 0.0
     return factor if any(abs(more / repeat - 1) < 0.2 for repeat in (1, 2, 4, 8, 16)) else 1
 

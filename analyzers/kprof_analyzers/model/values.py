@@ -1,4 +1,4 @@
-"""Integer values for many workgroups at a time, and the evaluator interface used by loops and queues."""
+"""Integer values for many workgroups at a time, and the evaluator interface that loop and queue models use."""
 
 import operator
 import re
@@ -24,11 +24,11 @@ def quotient(a: int, b: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    """Return the remainder that belongs to :func:`quotient`."""
+    """Return the remainder of a division rounded towards zero, like MLIR's ``remsi``; see :func:`quotient`."""
     return a - b * quotient(a, b)
 
 
-# Faster built-in functions that are equivalent for non-negative operands.
+# Faster built-in functions that have the same results for non-negative operands.
 _PLAIN: Mapping[Callable[[int, int], int], Callable[[int, int], int]] = {
     quotient: operator.floordiv,
     remainder: operator.mod,
@@ -61,7 +61,10 @@ def _least(value: Value) -> int:
 
 
 class ValueContext(Protocol):
-    """Interface of :class:`~kprof_analyzers.model.scalars.Evaluator` for loops and queues, which it calls."""
+    """Interface of :class:`~kprof_analyzers.model.scalars.Evaluator` for the modules that model loops and queues.
+
+    The evaluator calls these modules, so they cannot import it.
+    """
 
     module: Module
     flow: Dataflow

@@ -1,6 +1,6 @@
 """Record the simulated wavefronts of one SIMD cycle by cycle, as a trace for Perfetto or chrome://tracing.
 
-The whole trace is modelled. One nanosecond in the viewer is one cycle of the CU.
+Nothing in the trace is measured. One nanosecond in the viewer is one cycle of the CU.
 """
 
 import json
@@ -32,7 +32,7 @@ class WavefrontStep:
         kind: kind as in :mod:`kprof_analyzers.model.program`; ``None`` for time spent waiting at a barrier.
         position: position of the instruction in the program.
         start, end: start and end in cycles.
-        cause: cause of most of the time.
+        cause: cause of most of the step's time.
     """
 
     wave: int
@@ -102,7 +102,7 @@ class TimelineRecorder(Simulator):
                 after = self.spent[where : where + CAUSE_COUNT]
                 grown = [b - a for a, b in zip(before, after, strict=True)]
                 cause = CAUSES[grown.index(max(grown))]
-                # A wavefront spends time at a barrier of its half only if it has to wait.
+                # A SPLIT is a barrier for one half of the wavefronts. It takes time only if the wavefront has to wait.
                 self.steps.append(WavefrontStep(wave, BARRIER if kind == SPLIT else kind, position, now, end, cause))
                 self._pipes(kind, op, position)
             return end
@@ -145,7 +145,7 @@ def record(model: KernelModel) -> TimelineRecorder:
 
 
 def is_wait(step: WavefrontStep) -> bool:
-    """Return whether a wavefront only waits, i.e. is at a wait instruction or a barrier."""
+    """Return whether the step is only waiting: at a wait instruction or a barrier."""
     return step.kind in {None, WAIT, BARRIER}
 
 

@@ -9,7 +9,7 @@ from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import Branch, branches_in, taken
 from kprof_analyzers.model.values import Value, ValueContext
 
-# Maximum number of executed iterations in total; a loop that needs more is given up.
+# Maximum number of executed iterations in total. The iterations of a loop that needs more are unknown.
 _MOST_ITERATIONS = 96
 
 
@@ -20,10 +20,10 @@ class Counts:
     Attributes:
         entries: number of times that each workgroup enters a loop, by loop.
         iterations: total iterations by loop; ``None`` if they depend on data.
-        first: carried values at a loop's first iteration, by loop.
-        final: carried values at each workgroup's last iteration, by loop.
-        passed: for each branch directly in a loop (``scf.if`` and region) the number of iterations that take it, and of
-            all iterations, summed over all workgroups.
+        first: values that a loop carries into its first iteration, by loop.
+        final: values that a loop carries into each workgroup's last iteration, by loop.
+        passed: for each branch directly in a loop (``scf.if`` and region), the number of iterations that take it and
+            the number of all iterations, both summed over all workgroups.
         last: results of the executed loop; ``None`` for results that depend on data.
     """
 
@@ -35,7 +35,7 @@ class Counts:
     last: dict[str, Value | None] = field(default_factory=dict)
 
     def whole(self, loop: Operation) -> bool:
-        """Return whether all iterations of a loop are counted: neither it nor a loop around it was given up."""
+        """Return whether all iterations of a loop were counted, in it and in the loops around it."""
         inner: int | None = loop.index
         while inner is not None and inner in self.iterations:
             if self.iterations[inner] is None:
@@ -56,7 +56,7 @@ def walk(evaluator: ValueContext, loop: Operation) -> Counts:
 
 
 class _Walker:
-    """Executor of one loop with all loops in it."""
+    """Executes one loop with all loops in it."""
 
     def __init__(self, evaluator: ValueContext) -> None:
         self.evaluator, self.counts, self.left = evaluator, Counts(), _MOST_ITERATIONS
@@ -99,13 +99,13 @@ class _Walker:
         }
 
     def _keep(self, loop: Operation, live: list[int], state: Mapping[str, Value | None]) -> None:
-        """Record the carried values in an iteration that may be the last one of the ``live`` workgroups."""
+        """Record the carried values of an iteration, in case it is the last one of the ``live`` workgroups."""
         had = self.counts.final.get(loop.index, {})
         chosen = {name: _chosen(live, new, had.get(name, new), len(live)) for name, new in state.items()}
         self.counts.final[loop.index] = {name: value for name, value in chosen.items() if value is not None}
 
     def _pass(self, loop: Operation, live: list[int]) -> None:
-        """Count the branches that an iteration of a loop takes."""
+        """Count which branches the ``live`` workgroups take in the current iteration of a loop."""
         here = self.evaluator.snapshot()
         if loop.index not in self.branches:
             self.branches[loop.index] = branches_in(loop.module, loop.index)
@@ -119,13 +119,14 @@ class _Walker:
             self.evaluator.restart(here)
 
     def _inside(self, loop: Operation, live: list[int]) -> None:
-        """Count the entries and iterations of the inner loops in one iteration of a loop."""
+        """Count the entries and iterations of the inner loops in the current iteration of a loop."""
         evaluator, counts = self.evaluator, self.counts
         here = evaluator.snapshot()
         for inner in [op for op in loop.module.operations if op.is_loop and op.loop == loop.index]:
             evaluator.restart(here)
             mine = [int(a and b) for a, b in zip(live, taken(evaluator, inner, loop.index), strict=True)]
-            # The outline has the inner loop in every iteration, so a skipped loop counts as an entry with 0 iterations.
+            # The outline contains the inner loop in every outer iteration, so an iteration that skips the loop counts
+            # as an entry with 0 iterations.
             if inner.name == "scf.while":
                 self.go(inner, mine, here)
                 _add(counts.entries, inner.index, [a - b for a, b in zip(live, mine, strict=True)])

@@ -1,8 +1,8 @@
-"""Compute the share of distinct elements in a loaded tile whose rows or columns wrap round: ``offsets % M``.
+"""Compute the share of distinct elements in loaded tiles whose rows or columns repeat, as with ``offsets % M``.
 
-A product of few rows pads its tile with copies of its rows: ``(pid * 64 + arange(64)) % 4`` loads four rows sixteen
-times. Lanes request the copies, but these are in the vector cache or in the same request. They cause no additional
-traffic from L2 or memory.
+A product of few rows fills its tile with copies of its rows: ``(pid * 64 + arange(64)) % 4`` loads four rows sixteen
+times. Lanes request the copies, but find them in the vector cache or in the same request, so the copies cause no
+additional traffic from L2 or memory.
 """
 
 from kprof.analysis import KernelFacts
@@ -14,14 +14,15 @@ from kprof_analyzers.model.scalars import Evaluator
 _REMAINDERS = ("arith.remsi", "arith.remui")
 
 
-# Cache of the last kernel, because traffic and fetched-bytes queries come in pairs.
+# Cache of the last kernel's shares: traffic.py and fetched.py ask for the same kernel one after the other.
 _last: list[tuple[KernelFacts, dict[int, float]]] = []
 
 
 def wrapped_shares(facts: KernelFacts) -> dict[int, float]:
-    """Return the share of distinct elements in the tiles of TTGIR loads that repeat elements, by the load's index.
+    """Return the share of distinct elements in the tiles of TTGIR loads, by index of the load.
 
-    Repetition is recognised where indices wrap around, as in ``rows % M``, at a number that is known at the launch.
+    Loads without repeated elements are omitted. Repetition is recognised if indices are remainders, as in ``rows % M``,
+    with a divisor that the launch determines.
     """
     if facts.ttgir is None:
         return {}
@@ -41,7 +42,7 @@ def _wrapped(facts: KernelFacts, module: Module) -> dict[int, float]:
         share = 1.0
         for op in made_of.values():
             before = flow.producer(flow.input(op, 0))
-            # If the dividend is also used in another way, as in (n % width, n // width), elements are not copies.
+            # If the address also uses the dividend in another way, as in (n % width, n // width), no element is a copy.
             if op.index in shares and before is not None and before.index not in made_of:
                 share *= shares[op.index]
         if share < 1:
@@ -53,7 +54,7 @@ def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
     """Return the share of distinct results, below 1, of each remainder of consecutive numbers, by operation index."""
     evaluator = None
     found = {}
-    # An unknown grid is represented by zeros, which are never a valid divisor.
+    # An unknown grid is represented by zeros, so that a divisor computed from it is recognised as unknown.
     wide, high, deep = (0, 0, 0) if facts.grid is None else [*facts.grid, 1, 1, 1][:3]
     for op in module.named(*_REMAINDERS):
         shape = next((t for t in op.result_types if isinstance(t, TensorType)), None)
@@ -64,7 +65,7 @@ def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
         axes = [axis for axis, step in steps.items() if axis < len(shape.shape)]
         if len(axes) != 1 or steps[axes[0]] != Stride():
             continue
-        # Two workgroups distinguish a divisor that is constant in the launch from one that depends on the workgroup.
+        # The divisor is evaluated for two workgroups, to find out whether it depends on the workgroup.
         programs = [(0, 0, 0), (1, 1, 1)]
         evaluator = evaluator or Evaluator(module, facts.arguments, programs, (wide, high, deep), facts.contents)
         divisor, extent = evaluator.certain(right), shape.shape[axes[0]]
@@ -74,7 +75,10 @@ def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
 
 
 def _made_of(load: Operation) -> list[Operation]:
-    """Return the operations that compute a load's addresses, back to remainders, loads or earlier iterations."""
+    """Return the operations that compute a load's addresses.
+
+    The search backwards ends at remainders, at loads, and at values carried from earlier iterations.
+    """
     where = address(load)
     if where is None:
         return []

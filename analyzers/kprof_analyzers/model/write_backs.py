@@ -1,4 +1,7 @@
-"""Cost of L2 write-backs that atomics with release semantics require; each die's L2 executes them one by one."""
+"""Compute the cost of the L2 write-backs that atomics with release semantics require.
+
+Each die's L2 executes write-backs one by one.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,9 +24,9 @@ def is_write_back(instruction: Instruction) -> bool:
 
 
 def write_backs(facts: KernelFacts, nodes: Sequence[Node], trips: Mapping[int, Trips]) -> tuple[float, float]:
-    """Return the write-backs of L2 that a workgroup executes, and those of its busiest wavefront.
+    """Return the number of L2 write-backs of a workgroup, and that of its busiest wavefront.
 
-    A wavefront executes a write-back if it has an element of the atomic on the same source line. Masks that depend on
+    A wavefront executes a write-back if it holds an element of the atomic on the same source line. Masks that depend on
     the problem's size are ignored.
 
     Args:
@@ -42,14 +45,14 @@ def write_backs(facts: KernelFacts, nodes: Sequence[Node], trips: Mapping[int, T
         if op.name in ATOMICS:
             place = line_of(op)
             waves[place] = max(waves.get(place, 0), wavefronts_of(op, warps))
-    # Without line numbers, the atomic that a write-back belongs to is unknown.
+    # Default for write-backs without a line number, for which the atomic that they belong to is unknown.
     usual = max(waves.values(), default=warps)
     found = sum(n * waves.get(line_of(facts.program.instructions[at]), usual) for at, n in times.items())
     return found, sum(times.values())
 
 
 def queue_cycles(machine: Machine, found: float) -> float:
-    """Return the cycles that the L2 caches of all dies need for a number of write-backs, spread evenly over the dies.
+    """Return the cycles that ``found`` write-backs take, if they are spread evenly over the dies' L2 caches.
 
     Each die's L2 executes one write-back at a time. ``write_back_ns`` is fitted on a histogram kernel whose workgroups
     do little else (SOL-ExecBench-ROCm, the problem ``moe_expert_token_radix_sort_with_prefix_sum``).
@@ -60,19 +63,19 @@ def queue_cycles(machine: Machine, found: float) -> float:
 def delayed(cycles: float, queue: float, phases: float) -> float:
     """Return the cycles of a launch whose write-backs occupy each L2 for ``queue`` cycles.
 
-    All workgroups of a round reach their write-backs at the same time and wait for each other. From the second round
-    on they are spread, and one workgroup waits while another computes.
+    In the first round, all workgroups reach their write-backs at the same time and wait for each other. From the second
+    round on their write-backs are spread over time, and one workgroup waits while another computes.
 
     Args:
         cycles: cycles of the launch without write-backs.
-        queue: cycles of all write-backs, one after the other.
-        phases: rounds of workgroups multiplied by the write-backs of a wavefront.
+        queue: cycles of all write-backs of an L2, one after the other.
+        phases: number of rounds of workgroups multiplied by the number of write-backs of a wavefront.
     """
     return max(cycles, queue) + min(cycles, queue) / max(1.0, phases)
 
 
 def wavefronts_of(atomic: Operation, warps: int) -> int:
-    """Return the number of wavefronts of a workgroup that own elements of an atomic; 1 for a scalar atomic.
+    """Return the number of a workgroup's wavefronts that hold elements of an atomic; 1 for a scalar atomic.
 
     Args:
         atomic: the operation.

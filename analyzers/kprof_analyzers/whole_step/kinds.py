@@ -1,4 +1,4 @@
-"""Classify torch's operators into kinds. Operators of a kind use similar algorithms and reach similar shares of peaks."""
+"""Classify torch's operators into kinds, whose operators use similar algorithms and reach similar shares of peaks."""
 
 import math
 import re

@@ -61,7 +61,7 @@ def _alike(call: StepCall) -> tuple[_Place, str, float | None]:
 
 
 def _surplus(calls: Sequence[StepCall], counts: "Counter[tuple[_Place, str, float | None]]") -> list[int]:
-    """Return the positions of the additional calls, in order: the last ``counts[...]`` calls of each group of equals."""
+    """Return the positions of the additional calls, in order; ``counts`` has their number for each kind of call."""
     left, found = Counter(counts), []
     for at in range(len(calls) - 1, -1, -1):
         sort = _alike(calls[at])
