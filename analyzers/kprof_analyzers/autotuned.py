@@ -34,7 +34,7 @@ class TimedConfiguration:
 
 
 def standing(loaded: LoadedKernel) -> LoadedKernel:
-    """Return the kernel in the configuration that the model expects its autotuner to choose, with the choice.
+    """Return the kernel, with the choice recorded, in the configuration that the model expects its autotuner to choose.
 
     The kernel is returned unchanged if it has no autotuner, or if no configuration has a predicted time.
 
@@ -101,8 +101,9 @@ def of_timed(
 ) -> AutotunedChoice | None:
     """Choose the configuration with the shortest predicted time, or return ``None`` if none has a time.
 
-    The autotuner's real choice takes at most as long as the predicted best, so the upper end of its range remains
-    valid. The lower end is the lowest of all configurations that cannot be distinguished from the best.
+    The range of the time combines several predictions. Its upper end is that of the predicted best configuration,
+    because the autotuner's real choice takes at most as long. Its lower end is the lowest of all configurations that
+    the model cannot distinguish from the best.
 
     Args:
         predictions: prediction of each configuration's launch.
@@ -127,7 +128,7 @@ def of_timed(
 
 
 def with_choice(report: KernelReport, choice: AutotunedChoice | None) -> KernelReport:
-    """Return the report with the choice, its time range widened to all configurations that count as equal."""
+    """Return the report with the choice, and with a time range that covers all configurations that count as equal."""
     if choice is None:
         return report
     model = report.model

@@ -12,10 +12,10 @@ from kprof.analysis import ModelChange
 from kprof.findings import Cause, Finding, Gain
 
 SHARE_OF_A_CAUSE = 0.01
-"""Share of the launch's time below which a finding of known cost is not compared with other causes."""
+"""A finding whose cost is known to be a smaller share of the launch's time is not compared with other causes."""
 
 _OVERLAP = 0.5
-"""A finding belongs to a cause if less than this share of its own cost remains once the cause is removed."""
+"""A finding belongs to a cause if less than this share of the finding's own cost remains without the cause."""
 
 _COMPARED = 3
 """Maximum number of causes that a finding is compared with; each comparison costs one more simulation."""
@@ -24,7 +24,7 @@ _COMPARED = 3
 T = TypeVar("T")
 
 Costed = Callable[[ModelChange], Gain | None]
-"""Function that returns the cost of an effect, or None if it cannot be modelled."""
+"""Function that returns the cost of an effect, or None if the launch cannot be modelled without the effect."""
 
 
 def group(
@@ -33,18 +33,20 @@ def group(
     cost_of: Costed | None = None,
     fatal: Collection[str] = (),
 ) -> list[Cause]:
-    """Return the causes of a kernel's findings: causes that prevent a launch first, then by falling expected gain.
+    """Return the causes of a kernel's findings, sorted by falling expected gain.
+
+    Causes that prevent a launch come first.
 
     Args:
         findings: the kernel's findings with their gains.
-        changes: the effect that each finding names, or None where the model has no such effect.
-        cost_of: models the launch without an effect; if None, only equal effects are grouped.
+        changes: the effect that each finding names; None if the model has no such effect.
+        cost_of: returns the cost of an effect; if None, findings are grouped only if their effects are equal.
         fatal: identifiers of the rules whose findings prevent a launch.
     """
     groups: list[_Group] = []
     # Effects of different groups remove different instructions; otherwise they would be in the same group.
     owners: dict[int, int] = {}
-    # A saving that a repair would achieve names a cause better than an upper bound does.
+    # The first finding of a cause names it. Findings with an exact saving come before those with an upper bound.
     for position in sorted(range(len(findings)), key=lambda index: _specific(findings[index].gain)):
         finding, change = findings[position], changes[position]
         match = _matching(finding, change, groups, owners, cost_of)
@@ -63,7 +65,7 @@ class _Group:
 
     Attributes:
         first: the finding that names the cause.
-        effect: effect that the model removes to cost the cause, or None where it has no such effect.
+        effect: effect that the model removes to compute the cause's cost; None if the model has no such effect.
         positions: positions of all findings of the cause.
     """
 
@@ -79,12 +81,12 @@ def _matching(
     owners: Mapping[int, int],
     cost_of: Costed | None,
 ) -> _Group | None:
-    """Return the group that a finding belongs to, or None if it is a cause of its own.
+    """Return the group that a finding belongs to, or None if it starts a new group.
 
-    ``owners`` maps an instruction to the position of the group whose effect removes the instruction.
+    ``owners`` maps the position of an instruction to the group whose effect removes it: its index in ``groups``.
     """
     if change is None:
-        # There is no effect to compare, so several places of one rule are one cause.
+        # Without an effect to compare, all findings of one rule are one cause.
         return next((g for g in groups if g.effect is None and g.first.rule == finding.rule), None)
     if change.gone:
         same = min((owners[place] for place in change.gone if place in owners), default=None)
@@ -130,13 +132,13 @@ def _either(first: T | None, second: T | None, choose: Callable[[T, T], T]) -> T
 
 
 def _specific(gain: Gain | None) -> tuple[bool, bool, bool, float]:
-    """Return a sort key: costs that a repair would save, then upper bounds, unknown costs and negligible costs."""
+    """Return a sort key: exact savings first, then upper bounds, unknown costs and negligible costs."""
     return _is_negligible(gain), gain is None, gain is not None and gain.at_most, -_us(gain)
 
 
 def _expected(gain: Gain | None) -> tuple[bool, bool, float]:
     """Return a sort key: the largest expected gain first, then unknown costs, then negligible costs."""
-    # An upper bound lies between zero and its value, so half of it is expected.
+    # If only an upper bound is known, the saving lies between 0 and this bound, so half of it is expected.
     return _is_negligible(gain), gain is None, -_us(gain) * (0.5 if gain is not None and gain.at_most else 1.0)
 
 

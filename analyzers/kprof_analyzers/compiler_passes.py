@@ -7,10 +7,10 @@ from kprof.analysis import KernelFacts, PassRun
 from kprof.inputs.mlir import Operation
 
 NOT_RECORDED = "not recorded: use --passes"
-"""Evidence text where compiler passes were not recorded."""
+"""Evidence text of findings if compiler passes were not recorded."""
 
 PIPELINER = ("tritonamdgpu-pipeline", "tritonamdgpu-stream-pipeline")
-"""Names of the pass that moves loads to earlier iterations; the second name is Triton 3.4's."""
+"""Names of the pass that moves loads to earlier iterations. Triton 3.4 uses the second name."""
 
 
 def aside(said: str) -> str:
@@ -19,7 +19,7 @@ def aside(said: str) -> str:
 
 
 def maker(facts: KernelFacts, operation: Operation) -> str:
-    """Return the pass that created an operation, and later passes that removed other operations of its kind.
+    """Name the pass that created an operation, and later passes that removed other operations of the same kind.
 
     Args:
         facts: the kernel.
@@ -34,7 +34,7 @@ def maker(facts: KernelFacts, operation: Operation) -> str:
     changes = facts.history.counts(operation.name, frame.line if frame is not None else None)
     since: list[tuple[PassRun, int, int]] = []
     for change in changes:
-        # If a pass removes all of them, the pass that creates the next one counts as the maker.
+        # If a pass removes all operations of the kind, only passes after it can have created the remaining one.
         since = [] if not change[2] else [*since, change]
     made = next((run for run, before, after in since if after > before), None)
     if made is None:
@@ -45,7 +45,7 @@ def maker(facts: KernelFacts, operation: Operation) -> str:
 
 
 def did(facts: KernelFacts, passes: Sequence[str], operations: Sequence[str], line: int | None = None) -> str:
-    """Return the effect of a pass on operations, optionally of one source line.
+    """Describe the effect of a pass on operations, optionally only those of one source line.
 
     Args:
         facts: the kernel.
@@ -55,7 +55,7 @@ def did(facts: KernelFacts, passes: Sequence[str], operations: Sequence[str], li
 
     Returns:
         A text such as ``tritonamdgpu-pipeline {use_async_copy=true} (pass 33) made 2``, or a statement that the pass
-        changed nothing there or did not run.
+        did not change such operations or did not run.
     """
     if facts.history is None:
         return NOT_RECORDED

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from kprof.targets.loaded import LoadedKernel
 
 _REPORTS = CacheSection("directory-reports")
-# Minimum number of kernels for worker processes: starting a process costs as much as analysing a few kernels.
+# Worker processes are used from this number of kernels on, because starting a process costs as much as analysing a few
+# kernels.
 _WORTH_PROCESSES = 8
 
 
@@ -40,10 +41,10 @@ class DirectoryItem:
     """A kernel or file to analyse.
 
     Attributes:
-        kind: ``capture`` or ``file``.
+        kind: ``capture`` for a kernel of a capture, or ``file``.
         root: the capture's directory, or the path of the file.
-        name: identifier of the kernel in the capture.
-        arch: architecture to assume where a file does not name one.
+        name: identifier of the kernel in the capture; "" for a file.
+        arch: architecture to assume if the file does not name one.
         key: SHA-256 of everything that affects the result.
     """
 
@@ -56,14 +57,14 @@ class DirectoryItem:
 
 @dataclass(frozen=True)
 class Analysed:
-    """Result of an item: its kernels, or the reason why it has none."""
+    """Result of an item: the reports of its kernels, or the reason why it has none."""
 
     kernels: Sequence[KernelReport] = ()
     problem: str | None = None
 
 
 class _Kept(msgspec.Struct):
-    """A cached result: hashes of the source files that were read with the item, and the report."""
+    """A cached result: the reports, and hashes of the source files that were read while analysing the item."""
 
     sources: dict[str, str]
     analysed: Analysed
@@ -109,7 +110,7 @@ def analyse_directory(
 
     items = _captured(path, all_configs=all_configs) if is_capture(path) else _files(path, arch)
     if not items:
-        # Loading raises an error that says what the directory contains instead.
+        # Loading raises an error, whose message says what the directory contains instead of kernels.
         list(load_directory(path, arch))
     found: dict[DirectoryItem, Analysed] = {}
     seen: dict[str, str] = {}
@@ -153,7 +154,7 @@ def _files(path: Path, arch: str | None) -> list[DirectoryItem]:
         _with_key(DirectoryItem("file", str(file), arch=arch))
         for file in compiled_files(path, lambda e: folders.append(e.filename))
     ]
-    # Analysing a folder that cannot be listed reports the reason.
+    # Folders that cannot be listed are items, too: analysing them reports the reason.
     return [*files, *(DirectoryItem("file", folder, arch=arch) for folder in folders)]
 
 
@@ -225,7 +226,7 @@ def analyse_item(item: DirectoryItem) -> Analysed:
 
     try:
         loaded = list(_load(item))
-        # Convert to the form that a cached report has: JSON has no tuples.
+        # Encode and decode, so that the result equals one from the cache: JSON has no tuples.
         analysed = _decode(_encode(Analysed([analyze(kernel) for kernel in loaded])))
     except KprofError as error:
         return Analysed(problem=str(error) if item.kind == "file" else error.message)
@@ -251,7 +252,7 @@ def _frames(kernel: "LoadedKernel") -> Iterable[Any]:
 
 
 def _contents(files: Iterable[str]) -> dict[str, str]:
-    """Return hashes of source files, whose comments may suppress rules; "" for files that are not read as source."""
+    """Return the hash of each source file, because its comments may suppress rules; "" for other kinds of files."""
     found = {}
     for file in sorted(files):
         text = source_text(file)
@@ -260,7 +261,10 @@ def _contents(files: Iterable[str]) -> dict[str, str]:
 
 
 def _remembered(item: DirectoryItem, seen: dict[str, str]) -> Analysed | None:
-    """Return the cached result of an item; ``seen`` caches the hashes of source files that were already read."""
+    """Return the cached result of an item, or ``None`` if there is no valid one.
+
+    ``seen`` caches the hashes of source files that were already read.
+    """
     data = _REPORTS.read(item.key) if item.key else None
     if data is None:
         return None

@@ -121,7 +121,7 @@ def _allocated(registers: Registers, arch: Architecture, size: int) -> int | Non
 
 
 def _passes(history: "PassHistory") -> list[PassChange]:
-    """Return the changes between consecutive rows of the history's table."""
+    """Return the change that each pass made, from consecutive rows of the pass history's table."""
     rows = history.table()
     changes = []
     before: dict[str, int | None] = {}
@@ -195,7 +195,7 @@ def _distance(wait: Wait) -> WaitDistance:
 
 
 def _ordered(items: Iterable[str]) -> dict[str, int]:
-    """Return the count of each item, most frequent first."""
+    """Return how often each item occurs, most frequent first."""
     return dict(Counter(items).most_common())
 
 
@@ -234,7 +234,7 @@ def _bytes(members: Sequence[Instruction], wavefront_size: int) -> dict[str, int
 
 
 def _lines(members: Sequence[Instruction]) -> dict[str, tuple[int, int]]:
-    """Return the first and last user line of each file, the file with the most instructions first."""
+    """Return the first and last line of each of the user's files, the file with the most instructions first."""
     lines: dict[str, list[int]] = {}
     for instruction in members:
         frame = instruction.user_frame

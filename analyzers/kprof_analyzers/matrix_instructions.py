@@ -1,4 +1,4 @@
-"""Facts of the matrix instructions of a program; the rate of ``f8f6f4`` instructions depends on the operand format."""
+"""Look up the facts of a matrix instruction; those of ``f8f6f4`` instructions depend on the operands' format."""
 
 from kprof.hardware.model import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import Instruction
@@ -12,7 +12,7 @@ def matrix_instruction(arch: Architecture, instruction: Instruction) -> MatrixIn
 
 
 def operand_format(instruction: Instruction) -> str | None:
-    """Return the format of an ``f8f6f4`` instruction's wider operand, from its modifiers ``cbsz`` and ``blgp``."""
+    """Return the format of an ``f8f6f4`` instruction's wider operand, as its modifiers ``cbsz`` and ``blgp`` say."""
     if "f8f6f4" not in instruction.opcode.name:
         return None
     formats = {_FORMATS.get(instruction.modifiers.get(name, "0"), "fp8") for name in ("cbsz", "blgp")}

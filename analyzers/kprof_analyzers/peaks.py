@@ -3,7 +3,7 @@
 from kprof.hardware.machine import Architecture, Product
 
 _FASTER = ("", "_packed", "_dual")
-"""Name suffixes for forms of one kind of vector arithmetic; the fastest form determines the peak."""
+"""Name suffixes for the variants of a kind of vector arithmetic: plain, packed, dual-issue. The fastest is the peak."""
 
 
 def bandwidths(
@@ -15,7 +15,7 @@ def bandwidths(
         arch: the architecture.
         product: the GPU.
         cus: number of compute units, measured or from the product.
-        xcds: number of dies, each with an L2 of its own.
+        xcds: number of dies, each of which has its own L2.
         clock_mhz: engine clock.
     """
     ghz = clock_mhz / 1000 if clock_mhz else None

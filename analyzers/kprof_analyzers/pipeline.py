@@ -68,17 +68,17 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
 
 
 def _stands(finding: Finding, cost: Gain | None) -> bool:
-    """Return whether a finding explains a considerable part of the time, or may do so if its cost is unknown."""
+    """Return whether a finding explains a considerable part of the time; one of unknown cost may do so."""
     return finding.severity is not Severity.NOTE if cost is None else cost.share >= _GOOD_PART
 
 
 def _modelled(
     facts: KernelFacts, found: Sequence[AnalyzerResult], notes: list[str]
 ) -> tuple[Prediction | None, dict[int, Gain], Callable[[ModelChange], Gain | None] | None]:
-    """Return the prediction, the gain of each finding by ``id``, and a function that costs any effect.
+    """Return the prediction, the gain of each finding by ``id``, and a function that computes the cost of any effect.
 
-    A note is added if there is no prediction. If the iterations of a loop are unknown, the costs are based on a guess
-    and only useful for ordering.
+    Without a prediction, a note with the reason is added to ``notes``. If the iterations of a loop are unknown, the
+    costs are based on a guess and only useful to sort findings.
     """
     from kprof_analyzers.model.gains import cost_of, costs_of
     from kprof_analyzers.model.kernel import build
@@ -119,15 +119,15 @@ def _hardly_longer_than_empty(prediction: Prediction | None, facts: KernelFacts)
 
 
 def _is_of_idle_units(change: ModelChange | None) -> bool:
-    """Return whether a finding is about idle CUs."""
+    """Return whether a finding's change to the model removes the effect of idle CUs."""
     return change is not None and change.idle_share is not None
 
 
 _EMPTY = 2.0
-"""Maximum time, in empty launches, of a launch that would gain nothing from more CUs."""
+"""A launch that takes at most this multiple of an empty launch's time would gain nothing from more CUs."""
 
 _GOOD_PART = 0.1
-"""Minimum share of the time for a finding to explain what limits a kernel."""
+"""A finding explains what limits a kernel if its cost is at least this share of the time."""
 
 
 def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
@@ -136,7 +136,7 @@ def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
 
 
 def _knows_size(facts: KernelFacts) -> bool:
-    """Return whether the GPU's number of CUs is known; the model defaults to the architecture's first product."""
+    """Return whether the GPU's number of CUs is known; otherwise the model assumes the architecture's first product."""
     product = facts.product or next(iter(facts.arch.products.values()), None)
     return product is not None and product.compute_units is not None
 
@@ -185,7 +185,7 @@ def _launch(loaded: LoadedKernel) -> dict[str, Any] | UnsetType:
 
 
 def _unseen(loaded: LoadedKernel) -> str | None:
-    """Return the part of a kernel's code that was not analysed with the reason, or ``None`` if all was analysed."""
+    """Return which part of a kernel's code was not analysed and why, or ``None`` if all was analysed."""
     instructions = loaded.program.instructions
     if not instructions:
         return f"its instructions were not seen: {loaded.unseen or 'the listing has none'}"
@@ -207,7 +207,7 @@ def _coverage(found: Sequence[AnalyzerResult]) -> Coverage:
 
 
 def _order(finding: Finding, cost: Gain | None = None) -> tuple[bool, int, float, int, str, str, int]:
-    """Return a sort key: findings that make a launch fail first, then by cost, severity, rule and line."""
+    """Return a sort key: findings because of which the launch fails come first, then cost, severity, rule and line."""
     location = finding.location
     place = (location.file, location.line) if isinstance(location, Location) else ("", 0)
     return (finding.rule not in launch_rules(), *by_cost(cost), -finding.severity.rank, finding.rule, *place)

@@ -1,7 +1,7 @@
-"""Cache reports of compiled kernels, so that the same kprof does not analyse the same program twice.
+"""Cache reports of compiled kernels, so that a program is not analysed again by an unchanged kprof.
 
-The compiled kernel's hash covers its source, helpers and files, including ignore comments. The rest of the key
-identifies kprof and its analyzers.
+The cache key consists of the compiled kernel's hash and of hashes of kprof and its analyzers. The kernel's hash covers
+its source, helpers and files, including ignore comments.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ def judged(
             else:
                 ready.append((index, report))
 
-    # No process is started unless there is a request.
+    # The pool starts a process only when it gets its first request.
     with Pool(workers) as pool:
         finish = Finish("kprof_analyzers.report_cache:judge", lambda at: _argument(waiting[at][1]))
         for outcome in pool.run(requests(), directory(), finish):
@@ -88,7 +88,7 @@ def explained(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[T
     wanted: list[list[TargetJob]] = []
     for machine, product in gpus:
         for job in plan(target, [machine], options, product):
-            # Products of one architecture share a compile if their launches are equal.
+            # Launches for several products of one architecture are compiled once if they are equal.
             same = next((each for each in wanted if each[0].product != product and _is_same(each[0], job)), None)
             if same is None:
                 same = []
@@ -137,7 +137,7 @@ def judged_listed(job: TargetJob, options: CompileOptions) -> KernelReport:
 
 
 def _digest(job: TargetJob, root: Path | None) -> str | None:
-    """Return the hashes of a job's compile and of all listed configurations; ``None`` if one is not cached."""
+    """Return a digest of a job's compile and of those of all listed configurations; ``None`` if one is not cached."""
     if root is None:
         return None
     found = [known(one.request, root) for one in (job, *(each for _, each in job.listed))]
@@ -162,7 +162,7 @@ def _explain(
     for job in jobs:
         with paused():
             analyzed = analyze(replace(kernel, product=job.product), model=True)
-        # Return the same values as a report from the cache, in which 2 becomes 2.0 where a float is expected.
+        # Encode and decode, so that the report equals one from the cache, for example 2.0 instead of 2 in float fields.
         data = msgspec.json.encode(analyzed, enc_hook=str)
         report = msgspec.json.decode(data, type=KernelReport)
         # Do not cache reports with a failed analyzer, which may succeed next time.
@@ -172,7 +172,7 @@ def _explain(
 
 
 def _explained_key(job: TargetJob, digest: str) -> str:
-    """Return the cache key of an explained report, which includes the job's notes because the report repeats them."""
+    """Return the cache key of a report with predicted times; it covers the job's notes, which the report contains."""
     return derived_key(digest, _argument(job), list(job.notes))
 
 

@@ -1,4 +1,4 @@
-"""Find the source line of an instruction or operation that a finding belongs to."""
+"""Find the user's source line for an instruction or operation, to which a finding then belongs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from kprof.findings import Location
 
 
 class Frame(Protocol):
-    """A position in source code, in the form of both the assembly reader and the MLIR reader."""
+    """A position in source code; positions from the assembly reader and from the MLIR reader have this interface."""
 
     @property
     def file(self) -> str:
@@ -44,10 +44,10 @@ T = TypeVar("T", bound=Located)
 
 
 def location_of(item: Located) -> tuple[Location | None, list[Location]]:
-    """Return the user's own line, and the library lines and callers around it.
+    """Return the user's own line of an item, and its other locations: inlined library code and callers.
 
     An inlined helper of Triton's library (``tl.cdiv``, ``tl.sum``) is never the location of a finding, but one of the
-    related locations. The line is ``None`` if the compiler recorded none.
+    other, related locations. The user's line is ``None`` if the compiler recorded none.
     """
     frames = [frame for frame in item.location if frame.line]
     user = next((index for index, frame in enumerate(frames) if not frame.in_library), None)
@@ -58,7 +58,7 @@ def location_of(item: Located) -> tuple[Location | None, list[Location]]:
 
 
 def line_of(item: Located) -> tuple[str, int] | None:
-    """Return file and line of :func:`location_of`; a faster function for many items."""
+    """Return the file and line that :func:`location_of` returns, but faster, for many items."""
     for frame in item.location:
         if frame.line and not frame.in_library:
             return frame.file, frame.line
@@ -66,7 +66,10 @@ def line_of(item: Located) -> tuple[str, int] | None:
 
 
 def disagreement(instructions: Iterable[Located], operations: Iterable[Located]) -> str | None:
-    """Return why lines of the assembly cannot be found in the TTGIR, or None if some can or one side names no file."""
+    """Return the reason why source lines of the assembly do not occur in the TTGIR.
+
+    None if some of them do, or if one side names no file.
+    """
     known = {place[0] for operation in operations if (place := line_of(operation)) is not None}
     first = None
     for instruction in instructions if known else ():
@@ -92,7 +95,7 @@ def on_line_of(items: Iterable[T], place: Located) -> list[T]:
 
 
 def busiest(items: Iterable[T]) -> tuple[T | None, dict[str, int]]:
-    """Return an item on the line that most items are on, and the number of items by ``file:line``."""
+    """Return an item on the most frequent source line, and the number of items on each line (``file:line``)."""
     counts: Counter[str] = Counter()
     first: dict[str, T] = {}
     for item in items:

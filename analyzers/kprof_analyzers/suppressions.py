@@ -30,7 +30,7 @@ UNNEEDED_IGNORE = (
         "architecture or configuration only, leave it."
     ),
 )
-"""Identifier, name, severity and explanation of the finding for an unneeded ignore comment."""
+"""Definition of the finding for an ignore comment that silences nothing: id, name, severity and explanation."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Ignore:
         file: path of the source file as recorded by the compiler.
         line: 1-based line.
         rules: identifiers and names of the rules that it silences.
-        reason: rest of the comment, or "".
+        reason: rest of the comment, which should give the reason; "" if there is none.
     """
 
     file: str
@@ -58,9 +58,10 @@ class Ignore:
 
 
 def apply(findings: Sequence[Finding], program: AssemblyKernel) -> tuple[list[Finding], list[Suppressed]]:
-    """Return the remaining findings including those for unneeded ignores, and the silenced findings.
+    """Return the findings that are not silenced, and the silenced ones.
 
-    Only source lines from which the program has code are considered, in files that can be read.
+    The former include a finding for each ignore comment that silences nothing. Only comments on source lines that the
+    program has code from are considered, in files that can be read.
     """
     ignores = list(_ignores(program))
     used: set[Ignore] = set()
@@ -122,7 +123,7 @@ def _read(file: str, text: bytes) -> tuple[Ignore, ...]:
 
 
 def _comments(file: str, text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield each comment with its line. A tokenizer distinguishes Python comments from strings without running code."""
+    """Yield each comment with its line. Python is tokenized, which tells comments from strings without running code."""
     if Path(file).suffix != ".py":
         for number, line in enumerate(text.decode(errors="replace").splitlines(), 1):
             _, slashes, comment = line.partition("//")

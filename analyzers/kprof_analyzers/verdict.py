@@ -50,14 +50,15 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
 
 
 def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
-    """Return the calls that make several launches, each with the sum of its launches' times."""
+    """Return a summary of each call that makes several launches: their names, and the sum of their times."""
     groups: list[tuple[tuple[str, str, object], list[int]]] = []
     latest: dict[tuple[str, str, object], list[int]] = {}
     for position, kernel in enumerate(kernels):
         if kernel.job is UNSET:
             continue
         key = (kernel.job, kernel.arch, kernel.product)
-        # A launch that is already in the call belongs to the next call, for example of another case.
+        # If a call already contains a launch of this name, the launch belongs to another call, such as that of the next
+        # case.
         if key not in latest or kernel.name in {kernels[known].name for known in latest[key]}:
             latest[key] = []
             groups.append((key, latest[key]))
@@ -65,7 +66,7 @@ def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
     found = []
     for (name, arch, product), positions in groups:
         models = [kernels[position].model for position in positions]
-        # The two events surround the whole call, not each of its launches.
+        # The two timing events surround the whole call, so their time is counted once and not for each launch.
         events = [0.0 if model is UNSET else model.events_us or 0.0 for model in models]
         once = sum(events) - max(events, default=0.0)
         sums = {
@@ -82,5 +83,5 @@ def total(times: Sequence[float | None]) -> float | None:
 
 
 def _some(reasons: Sequence[str]) -> list[str]:
-    """Return the first reason and the number of further reasons, or an empty list."""
+    """Return the first reason and a text with the number of further reasons; empty if there are no reasons."""
     return [reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")] if reasons else []

@@ -30,7 +30,7 @@ _SIDES = (16, 32, 64, 128)
 _MOST_CELLS = 64 * 64
 _MOST_BYTES = 100_000
 _MOST_PICTURES = 3
-# Hover texts, which an embedded image cannot show, and attributes that a style sheet can state once.
+# Parts to remove from pictures that are embedded as images: hover texts, which such images do not show, and groups.
 _HINT = re.compile(r"<title>[^<]*</title>|</?g>")
 _SHORTER = (
     ('.0"', '"'),
@@ -68,7 +68,7 @@ def occupancy_curves(resources: Resources | UnsetType, arch: str) -> list[Curve]
         )
         return [_curve(demand, "vgpr", vgpr), _curve(demand, "lds", lds)]
     except KprofError:
-        # A document may come from any source, and counts that no GPU supports have no curve.
+        # The report may be a document from any source, with register counts that no GPU supports.
         return []
 
 
@@ -110,7 +110,7 @@ _MOST_BLOCKS = 120
 def details_of(
     facts: KernelFacts, sources: SourceText, findings: Sequence[Finding] = (), ttgir: str | None = None
 ) -> Details:
-    """Return all details of a compiled kernel that are not in its report.
+    """Return those details of a compiled kernel that are not in its report.
 
     Args:
         facts: the kernel.
@@ -146,7 +146,7 @@ def details_of(
 
 
 def without_program(kernel: KernelReport) -> Details:
-    """Return the details that can be shown of a kernel if only its report is available."""
+    """Return the details that can be computed from a kernel's report alone, without its code."""
     note = "source and instructions are not in a saved report: pass the kernel itself to see them"
     return Details(curves=occupancy_curves(kernel.resources, kernel.arch), notes=[note])
 
@@ -204,7 +204,10 @@ def _shortened(svg: str) -> str:
 
 
 def _tile(layout: Layout, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the smallest tile with exactly one element per register of each lane, or the largest legible tile."""
+    """Return the shape to draw: the smallest tile in which each register of each lane has exactly one element.
+
+    If this tile is too large to be legible, the largest legible one is returned.
+    """
     sides = [[s for s in _SIDES if s < size] + [size] for size in shape]
     candidates = sorted(product(*sides), key=lambda tile: (tile[0] * tile[1], tile))
     fitting = [(rows, columns) for rows, columns in candidates if rows * columns <= _MOST_CELLS]

@@ -1,4 +1,4 @@
-"""Describe each instruction in a few words, for the hover text of a listing."""
+"""Describe each instruction in a few words, as hover text in the instruction listing."""
 
 from collections.abc import Mapping, Sequence
 

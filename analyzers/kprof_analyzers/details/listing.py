@@ -1,8 +1,8 @@
 """Source lines with their cost, and the instructions that were compiled from them.
 
-Assembly and cache entries may come from strangers. They could name any file as a source, and its text would appear on a
-page that is passed on. Therefore files are read only below the folders that the user named, and only if they look like
-source code.
+Assembly and cache entries may come from strangers, and could name any file as their source. Its text would then be part
+of an HTML page that the user may give to others. Therefore files are read only below the folders that the user named,
+and only if they look like source code.
 """
 
 from collections import Counter, defaultdict
@@ -28,7 +28,7 @@ _MAX_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True)
 class SourceText:
-    """Source files that may be read.
+    """Decides which source files may be read, and reads them.
 
     Attributes:
         folders: folders below which sources are read.
@@ -52,19 +52,22 @@ class SourceText:
         if found is None:
             return "not found below the folders of --source"
         try:
-            # Only newlines end a line for a compiler; form feeds and similar characters do not.
+            # Split at newlines only, as compilers do. splitlines() would also split at form feeds and similar.
             text = boundary.read_bytes(found, most=_MAX_BYTES).decode("utf-8", errors="replace")
         except InputError as error:
             return error.message
         return text.replace("\r\n", "\n").split("\n")
 
     def _find(self, path: str) -> Path | None:
-        """Return the file, or a file in a folder with a matching path tail: the compile may have run elsewhere."""
+        """Return the file, or a file in one of the folders whose path ends in the same way.
+
+        The recorded path may be that of another machine, on which the kernel was compiled.
+        """
         try:
             here = Path(path)
             if self.trusted and here.is_file():
                 return here
-            # The root of the file system does not count as a source folder.
+            # The root of the file system is never a source folder, because all files are below it.
             roots = [root for root in (folder.resolve() for folder in self.folders) if root != root.parent]
             parts = [part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in {"/", ".", ".."}]
             for root in roots:
@@ -74,7 +77,7 @@ class SourceText:
                     if candidate.is_file() and candidate.resolve().is_relative_to(root):
                         return candidate
         except (OSError, ValueError, RuntimeError):
-            # Names may contain zero bytes, be too long, or form cycles of links.
+            # The recorded path may contain zero bytes, be too long, or lead into a cycle of links.
             return None
         return None
 
@@ -137,7 +140,10 @@ def _cost(
 
 
 def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
-    """Return the conflict cycles of each line in one iteration; the maximum counts if several loops share the line."""
+    """Return the LDS conflict cycles of each line in one iteration; ``None`` for lines with unknown conflicts.
+
+    If several loops contain the line, the loop with the most conflict cycles counts.
+    """
     if facts.ttgir is None:
         return {}
     found: dict[Place, dict[int | None, int]] = defaultdict(lambda: defaultdict(int))
@@ -157,7 +163,7 @@ def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
 
 
 def _file(path: str, costs: Mapping[int, SourceLine], sources: SourceText) -> SourceFile:
-    """Return a file's lines that instructions came from, with some context lines if the text is available."""
+    """Return those lines of a file that instructions came from; context lines are added if the text is available."""
     text = sources.lines(path)
     if isinstance(text, str):
         return SourceFile(path, [costs[number] for number in sorted(costs)], hidden=text)
@@ -224,7 +230,7 @@ def time_shares(facts: KernelFacts) -> list[Mapping[str, float]]:
 
 
 def _stretches(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
-    """Return straight-line stretches, each with the number of launched executions per simulated execution."""
+    """Yield straight-line stretches, each with a factor from simulated executions to all executions in the launch."""
     for node in nodes:
         if not isinstance(node, LoopNode):
             yield node, factor

@@ -1,4 +1,4 @@
-"""Address strides of loaded tiles: the distance in memory between neighbouring elements along each axis."""
+"""Compute the address strides of tiles: the distance in memory between neighbouring elements along each axis."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class Stride:
     """The step between neighbouring elements along an axis, in elements.
 
     Attributes:
-        factor: constant part of the step; negative where addresses decrease.
-        symbols: names of the run-time values that multiply the constant part.
+        factor: constant factor of the step; negative if addresses decrease.
+        symbols: names of run-time values, which are further factors of the step.
     """
 
     factor: int = 1
@@ -38,7 +38,7 @@ class Stride:
 
 
 Steps = dict[int, Stride | None]
-"""Map from an axis to the step along it, ``None`` if it is irregular. Axes along which nothing changes are absent."""
+"""Map from an axis to the step along it, or ``None`` if steps differ. Axes without any change are not in the map."""
 
 
 def strides(load: Operation) -> Steps | None:
@@ -56,7 +56,7 @@ def steps_of(module: Module, value: str) -> Steps | None:
 
 
 def address(load: Operation) -> str | None:
-    """Return the tensor of pointers or offsets of a load or store, as a value of the module's data flow."""
+    """Return the tensor of pointers or offsets of a load or store, as a value name of :class:`Dataflow`."""
     if not load.name.startswith("amdg.buffer"):
         return next(iter(flow_of(load.module).inputs(load)), None)
     return _named(load, load.text.partition("[")[2].partition("]")[0].strip())
@@ -90,7 +90,7 @@ def mask_of(access: Operation) -> str | None:
 
 
 def _is_mask(flow: Dataflow, value: str) -> bool:
-    # A loop-carried value, or a loop's result, has the type of its initial value and of the yielded value.
+    # A loop-carried value or a loop's result has no producer. Its type is that of its initial and yielded values.
     made, seen = value, {value}
     while (op := flow.producer(made)) is None:
         made = flow.initial(made) or flow.following(made) or ""
@@ -119,7 +119,7 @@ def element_bytes(load: Operation) -> int | None:
 
 
 class _Reader:
-    """Follows a module's address arithmetic back to ``tt.make_range``."""
+    """Computes steps by following a module's address arithmetic back to ``tt.make_range``."""
 
     def __init__(self, module: Module) -> None:
         self.flow: Dataflow = flow_of(module)
@@ -133,7 +133,7 @@ class _Reader:
             if ready:
                 self._known[value] = self._read(value)
             elif value not in self._known:
-                # Nothing is known about a value that depends on itself. No compiler emits one.
+                # The value depends on itself, which no compiler emits, so nothing is known about it.
                 self._known[value] = None
                 pending += [(value, True), *((source, False) for source in self._sources(value))]
         return self._known[name]
@@ -164,7 +164,7 @@ class _Reader:
         if inner is None or op.name in _SAME:
             return inner
         if is_load(op):
-            # Indices from memory: irregular along the axes along which they are loaded.
+            # Indices that are loaded from memory are irregular along each axis of the load.
             return dict.fromkeys(inner, None)
         if op.name == "tt.trans":
             order = integers(op.attributes.get("order"))
@@ -190,12 +190,12 @@ class _Reader:
             factor, symbols = self._uniform(uniform)
             return {a: None if step is None else step.times(factor, symbols) for a, step in varying.items()}
         if op.name == "arith.remsi" and not right:
-            # A wrap-around at the edge (offs % M) does not change which elements are neighbours.
+            # A remainder (offs % M) has the steps of its dividend, except where it wraps around, which is ignored.
             return left
         return dict.fromkeys({**left, **right}, None)
 
     def _uniform(self, value: str) -> tuple[int, tuple[str, ...]]:
-        """Return the constant or the name of a value that is the same for all lanes."""
+        """Return a value that is equal for all lanes as a constant factor and names of run-time factors."""
         while (op := self.flow.producer(value)) is not None:
             number = constant(op)
             if number is not None:

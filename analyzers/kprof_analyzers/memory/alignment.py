@@ -1,7 +1,8 @@
-"""Known alignment of addresses and masks, which limits the width of a load.
+"""Derive the known alignment of addresses and masks, which limits the width of a load.
 
-A divisor here is the largest power of two known to divide a value at the start of every wide access along one axis of
-the tile. This follows the compiler's own reasoning (divisibility and constancy), but for one axis.
+In this module, the divisor of a value is the largest power of two that is known to divide the value at the start of
+every wide access along one axis of the tile. The derivation follows that of the compiler (divisibility and constancy),
+but considers only this axis.
 """
 
 import re
@@ -33,7 +34,7 @@ _DEPTH = 200
 
 
 class _UnknownError(Exception):
-    """The divisor of an operation's result cannot be derived here."""
+    """The divisor of an operation's result cannot be derived."""
 
 
 def given_divisors(module: Module) -> dict[str, int]:
@@ -67,21 +68,22 @@ def known_alignment(load: Operation, axis: int, width: int) -> int | None:
 
 
 def pointer_from_memory(load: Operation) -> str | None:
-    """Return the kernel's name for a pointer loaded from memory without a divisibility hint, otherwise ``None``.
+    """Return the name of the pointer that a load uses, if the pointer was itself loaded from memory; else ``None``.
 
-    The compiler knows the alignment of arguments from the launch, but nothing about the alignment of a loaded pointer.
+    Pointers with a divisibility hint are ignored. The compiler knows the alignment of arguments from the launch, but
+    nothing about the alignment of a loaded pointer.
     """
     flow = flow_of(load.module)
     base = pointer(load) or ""
     for op in flow.back(base, stop=lambda one: one.name == "tt.int_to_ptr" or is_load(one)):
         if op.name == "tt.int_to_ptr" and _HINT.search(op.text) is None:
-            # MLIR distinguishes values of the same name by a numeric suffix.
+            # Remove the numeric suffix by which MLIR distinguishes values of the same name.
             return re.sub(r"_\d+$", "", op.results[0].removeprefix("%")) if op.results else None
     return None
 
 
 def mask_is_constant(load: Operation, mask: str, axis: int, width: int) -> bool | None:
-    """Whether all elements of an access of ``width`` bytes have the same mask; ``None`` if unknown."""
+    """Return whether all elements of each access of ``width`` bytes have the same mask value; ``None`` if unknown."""
     size = element_bytes(load)
     if size is None or size > width:
         return None
@@ -107,7 +109,10 @@ def _constant_mask(reader: "_Divisors", mask: str, axis: int | None, group: int,
 
 
 def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: int) -> bool:
-    """Whether ``position < limit`` is constant in each group: both are multiples of the group, with a step of 1."""
+    """Return whether ``position < limit`` is constant within each group of elements.
+
+    It is if positions have a step of 1, and both the group's first position and the limit are multiples of the group.
+    """
     left, right = reader.flow.input(op, 0), reader.flow.input(op, 1)
     predicate = op.text.strip().partition(",")[0]
     left_steps, right_steps = (steps_of(op.module, value) for value in (left, right))
@@ -124,7 +129,7 @@ def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: i
 
 
 def _before(op: Operation, axis: int | None) -> int | None:
-    """Return the axis before a ``tt.expand_dims``, or ``None`` for the axis that it inserts."""
+    """Return the number that an axis has in the input of a ``tt.expand_dims``; ``None`` for the inserted axis."""
     at = op.attributes.get("axis")
     if not isinstance(at, int):
         raise _UnknownError
@@ -132,7 +137,7 @@ def _before(op: Operation, axis: int | None) -> int | None:
 
 
 class _Divisors:
-    """Computes powers of two that divide values. For loop-carried values they hold in every iteration.
+    """Computes the divisors of values. The divisor of a loop-carried value is valid in every iteration.
 
     Args:
         load: the load whose module and enclosing loops are used.
@@ -151,9 +156,10 @@ class _Divisors:
         self._now: dict[tuple[str, int | None], int] = {}
 
     def of(self, value: str, axis: int | None) -> int:
-        """Return the divisor of a value where groups begin along an axis, or everywhere (``None``); 0 means unlimited.
+        """Return the divisor of a value at the starts of groups along an axis, or everywhere if ``axis`` is None.
 
-        A loop-carried value starts as divisible by everything and is evaluated again until nothing changes.
+        0 means that every number divides the value. A loop-carried value is first assumed to be divisible by every
+        number, and evaluated again until nothing changes.
         """
         self._before = {}
         for _ in range(_ROUNDS):
@@ -212,7 +218,7 @@ class _Divisors:
         return gcd(*found)
 
     def _quotient(self, by: str, divisor: int) -> int:
-        """Return the divisor that remains after division by a constant power of two, or 1 if there is a remainder."""
+        """Return the divisor of a quotient; 1 unless ``by`` is a constant power of two that divides ``divisor``."""
         op = self.flow.producer(by)
         number = constant(op) if op is not None else None
         if number is None or number <= 0 or number != _power(number):
@@ -234,7 +240,7 @@ class _Divisors:
 
 
 def _around(module: Module, load: Operation) -> dict[str, Operation]:
-    """Map the names of the counters of all enclosing loops to their loops; the inner loop wins for equal names."""
+    """Map the counter names of all enclosing loops to the loops. For equal names, the innermost loop counts."""
     found: dict[str, Operation] = {}
     inside = load.parent
     while inside is not None:

@@ -1,4 +1,4 @@
-"""LDS bank conflicts of one wavefront access, counted as the hardware serves it.
+"""Compute the LDS bank conflicts of one access by a wavefront.
 
 The hardware serves the lanes of a wavefront in groups (phases). In each group, every bank delivers one dword per cycle;
 lanes that read the same dword share it. Each additional dword that a group requests from a bank costs a cycle. The
@@ -34,7 +34,7 @@ class PhasesUnknownError(ValueError):
 
 
 def access_cost(addresses: Sequence[int | None], width: int, arch: Architecture, *, write: bool = False) -> BankCost:
-    """Return the cost of one LDS read or write.
+    """Return the cost of one LDS read or write instruction of a wavefront.
 
     Args:
         addresses: byte address of each lane, ``None`` for an inactive lane.

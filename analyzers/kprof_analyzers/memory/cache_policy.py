@@ -1,4 +1,4 @@
-"""Cache modifiers of loads and stores: the instruction bits that each hardware generation encodes them with.
+"""Recognise the cache modifiers of loads and stores by the instruction bits that each hardware generation uses.
 
 =============  ==================  ==========================  =============
 in Triton      CDNA 3 and 4        RDNA 3                      RDNA 4
@@ -29,7 +29,7 @@ _HINTS = ("nt", "slc", "TH_LOAD_NT", "TH_STORE_NT")
 
 
 def streams(instruction: Instruction) -> bool:
-    """Whether an access is marked as streaming: caches evict its lines first."""
+    """Return whether an access is marked as streaming, which means that caches evict its lines first."""
     text = instruction.text
     if " nt" not in text and " slc" not in text and "_NT" not in text:
         return False
@@ -38,7 +38,7 @@ def streams(instruction: Instruction) -> bool:
 
 
 def takes_no_line(instruction: Instruction) -> bool:
-    """Whether the last-level cache allocates no line for an access: streaming accesses and written-through stores."""
+    """Return whether the last-level cache allocates no line for an access: it is streaming or written through."""
     if streams(instruction):
         return True
     if not instruction.opcode.is_store or ("sc1" not in instruction.text and "dlc" not in instruction.text):

@@ -17,9 +17,9 @@ Stop = Callable[[Operation], bool]
 class Dataflow:
     """The producers of all values of a module.
 
-    MLIR may reuse a name after the region that defined it has ended. Values therefore have their own identifiers here,
-    and :meth:`inputs` returns those of an operation's operands. A loop-carried value has two producers: its initial
-    value and the value that the loop yields for it.
+    MLIR may reuse a name after the region that defined it has ended. Values are therefore identified by unique names,
+    which :meth:`inputs` returns for an operation's operands. A loop-carried value comes from two values: its initial
+    value, and the value that the loop yields for the next iteration.
     """
 
     def __init__(self, module: Module) -> None:
@@ -69,7 +69,7 @@ class Dataflow:
             self._visible.append((op.parent, {}))
 
     def _end_region(self, op: Operation, values: tuple[str, ...]) -> None:
-        """Pass the yielded values of a region to the next iteration and to the results of the enclosing operation."""
+        """Make the values that a region yields the values of its next iteration, and of the enclosing operation."""
         if op.parent is None:
             return
         around = self.module.operations[op.parent]
@@ -108,7 +108,7 @@ class Dataflow:
         return self._inputs[op.index]
 
     def input(self, op: Operation, number: int) -> str:
-        """Return one input value of an operation, or "" (a name without producer) if the text does not contain it."""
+        """Return one input value of an operation; "", which has no producer, if the operation's text lacks it."""
         values = self._inputs[op.index]
         return values[number] if number < len(values) else ""
 
@@ -145,9 +145,10 @@ class Dataflow:
 
         Args:
             value: a value as returned by :meth:`inputs`.
-            stop: whether an operation ends the search; such operations are yielded, but not their inputs.
-            carried: also follow values from earlier iterations of a loop.
-            memory: also follow values through LDS, from an allocation to its writers.
+            stop: function that returns whether an operation ends the search. Such an operation is yielded, but its
+                inputs are not followed.
+            carried: whether to also follow values from earlier iterations of a loop.
+            memory: whether to also follow values through LDS, from an allocation to its writers.
         """
         pending, seen = [value], {value}
         for current in pending:
@@ -167,7 +168,7 @@ class Dataflow:
                     pending.append(source)
 
     def roots(self, value: str, ends: Collection[str] = ()) -> set[str]:
-        """Return the arguments that a value depends on, without passing through operations named in ``ends``."""
+        """Return the arguments that a value depends on. Operations named in ``ends`` are not followed."""
         found, pending, seen = set(), [value], {value}
         for current in pending:
             op = self.producer(current)
@@ -218,5 +219,5 @@ def global_loads(module: Module) -> Iterator[Operation]:
 
 
 def is_load(op: Operation) -> bool:
-    """Whether an operation loads from global memory."""
+    """Return whether an operation loads from global memory."""
     return op.name in GLOBAL_LOADS

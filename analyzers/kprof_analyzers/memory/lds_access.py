@@ -1,4 +1,4 @@
-"""Cost of each LDS access of a kernel: width and bank conflicts, computed from the layouts in its TTGIR."""
+"""Compute the width and bank conflicts of each LDS access of a kernel, from the layouts in its TTGIR."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,21 +16,22 @@ from kprof_analyzers.source_lines import line_of
 
 _WIDEST = 16
 _MOST_ELEMENTS = 1 << 20
-"""Upper bound of the elements of an LDS tensor: an LDS has at most 320 KiB."""
+"""Tensors in LDS with more elements are ignored as invalid, because an LDS has at most 320 KiB."""
 
 
 @dataclass(frozen=True)
 class LdsAccess:
-    """One ``ttg.local_load``, ``ttg.local_store`` or initialised ``ttg.local_alloc``, for one wavefront.
+    """Cost of one ``ttg.local_load``, ``ttg.local_store`` or initialised ``ttg.local_alloc``, for one wavefront.
 
     Attributes:
         operation: the TTGIR operation.
         write: whether the access writes LDS.
         width: bytes that a lane moves with one instruction.
-        instructions: LDS instructions per wavefront, before the assembler pairs them (``ds_read2_b64``).
+        instructions: number of LDS instructions per wavefront, before the assembler pairs them (``ds_read2_b64``).
         cost: bank cycles of all instructions together; ``None`` if the lane groups are unknown.
-        reason: why ``cost`` is unknown.
-        likely: the cost, or the cost of a read of the same width if it is unknown; for estimates, not for findings.
+        reason: reason why ``cost`` is unknown; ``None`` if it is known.
+        likely: like ``cost``; if that is unknown, the cost of a read of the same width. Used for estimates, not for
+            findings.
     """
 
     operation: Operation
@@ -67,7 +68,7 @@ def lds_accesses(module: Module, arch: Architecture) -> Iterator[LdsAccess]:
 
 
 def _sides(operation: Operation) -> tuple[TensorType, MemDesc, bool] | None:
-    """Return the register side and the LDS side of an access, and whether it writes."""
+    """Return the types of an access's register tensor and LDS buffer, and whether it writes LDS."""
     tensors = [t for t in operation.types if isinstance(t, TensorType)]
     buffers = [t for t in operation.types if isinstance(t, MemDesc)]
     if len(tensors) != 1 or len(buffers) != 1 or not isinstance(tensors[0].element, Scalar):
@@ -83,7 +84,10 @@ def _sides(operation: Operation) -> tuple[TensorType, MemDesc, bool] | None:
 def _cost(
     held: tuple[Layout, tuple[int, ...]], placed: tuple[Layout, tuple[int, ...]], size: int, arch: str, *, write: bool
 ) -> tuple[int, int, BankCost | None, str | None]:
-    """Return width in bytes, instructions and cost of a wavefront. Cached, because unrolled loops repeat accesses."""
+    """Return width, number of instructions, cost and reason, as in :class:`LdsAccess`.
+
+    Results are cached, because unrolled loops repeat accesses.
+    """
     from kprof.hardware.machine import load
 
     layout, shape = held
@@ -97,7 +101,7 @@ def _cost(
     known: dict[tuple[int, ...], BankCost] = {}
     try:
         for offsets in _offsets(others, registers.bases[LANE], place, len(shape), linear=is_linear(*placed)):
-            # Lanes shifted together by whole dwords have the same conflicts, in other banks.
+            # If all lanes are shifted by the same number of dwords, they have the same conflicts in other banks.
             start = offsets[0] * size // 4 * 4
             addresses = tuple([offset * size - start for offset in offsets])
             if addresses not in known:
@@ -111,7 +115,7 @@ def _cost(
 def _offsets(
     groups: Sequence[Basis], lanes: Sequence[Basis], place: Placement, rank: int, *, linear: bool
 ) -> Iterator[list[int]]:
-    """Yield the LDS offsets of all lanes' elements, for one instruction after the other.
+    """Yield the LDS offsets that all lanes access, one list for each instruction.
 
     Args:
         groups: basis vectors of the instructions.
@@ -139,10 +143,11 @@ def _spanned(bases: Sequence[int]) -> list[int]:
 
 
 def _split(bases: Sequence[Basis], elsewhere: Sequence[Basis], place: Placement, size: int) -> tuple[int, list[Basis]]:
-    """Return the elements moved by one instruction, and the register bases that need further instructions.
+    """Return the number of elements per lane that one instruction moves, and the bases that need more instructions.
 
-    The compiler may use registers in any order, so each basis that continues the run in LDS widens the access. The run
-    must begin at a multiple of its length for every lane; a swizzle with shorter vectors ends it.
+    The compiler may use registers in any order, so every register basis that continues a run of adjacent elements in
+    LDS widens the access. The run must begin at a multiple of its length for every lane. A swizzle with shorter vectors
+    ends the run.
     """
     left = [basis for basis in bases if any(basis)]
     vector = 1
@@ -173,8 +178,8 @@ def _xor(one: Basis, other: Basis) -> Basis:
 def transposed_lines(program: AssemblyKernel) -> set[tuple[str, int]]:
     """Return the source lines whose LDS reads the hardware transposes (``ds_read_b64_tr_b16``).
 
-    The lanes of such a read exchange data. Its addresses therefore do not follow from the register layout alone, and
-    its cost is not computed.
+    The lanes of such a read exchange data, so the register layout alone does not determine its addresses. Therefore its
+    cost is not computed.
     """
     places = (
         line_of(i) for i in beside_arithmetic(program) if "_tr" in i.opcode.name and i.opcode.name.startswith("ds_")

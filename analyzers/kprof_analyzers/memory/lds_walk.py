@@ -1,4 +1,4 @@
-"""Passes of values through LDS in a TTGIR module: the writes, the reads, and the previous pass of each value."""
+"""Find where values pass through LDS in a TTGIR module: the writes, the reads, and a value's previous pass."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ _PRODUCTS = {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttng.warp_group
 _CONVERSION = "ttg.convert_layout"
 _MOST_UNDEFINED = 16
 _MOST_LINKED = 64
-"""Maximum number of passes in an excerpt that are linked across missing lines; documentation shows no more."""
+"""Maximum number of passes that are linked across missing lines. Excerpts in documentation have no more."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class LdsPass:
     Attributes:
         value: name of the value that is written, or of the result of an asynchronous copy; "" if the module's text
             does not name it.
-        shape: ``64x32xf16``.
-        bytes: size of the value; ``None`` when its element has no width.
-        write: line of the module's text that writes it.
-        reads: lines that read it.
+        shape: shape and element type of the value, ``64x32xf16``.
+        bytes: size of the value; ``None`` if its element type has no known width.
+        write: number of the line in the module's text that writes it.
+        reads: numbers of the lines that read it.
         operation: the operation that writes it, as spelled in the text.
         source: line of the user's program, ``attention.py:47``; "" when the text does not contain it.
         earlier: index of the previous pass of the same value, if only element-wise operations lie between the two
@@ -52,7 +52,8 @@ class LdsWalk:
 
     Attributes:
         passes: the passes, in the order of the text.
-        unknown_conversions: number of conversions that may go through LDS, because the text lacks their layouts.
+        unknown_conversions: number of layout conversions that may go through LDS; it is unknown because the text lacks
+            their layouts.
     """
 
     passes: tuple[LdsPass, ...]
@@ -92,9 +93,10 @@ def walk_lds(module: Module) -> LdsWalk:
 
 
 def earlier_read(flow: Dataflow, op: Operation, smallest: int = 0) -> tuple[Operation, list[Operation]] | None:
-    """Find the LDS read that produced the value which an operation writes to LDS.
+    """Find the LDS read whose value an operation writes to LDS again.
 
-    Only reads of the same iteration count. Values that pass through a product or a reduction do not.
+    Only element-wise operations may lie in between: neither products nor reductions. The read must be in the same
+    iteration.
 
     Args:
         flow: data flow of the operation's module.
@@ -102,7 +104,7 @@ def earlier_read(flow: Dataflow, op: Operation, smallest: int = 0) -> tuple[Oper
         smallest: reads of fewer bytes are ignored.
 
     Returns:
-        The read, and every operation from the write back to the reads; ``None`` when there is no such read.
+        The read, and every operation between it and the write; ``None`` if there is no such read.
     """
 
     def reads(one: Operation) -> bool:
@@ -116,7 +118,7 @@ def earlier_read(flow: Dataflow, op: Operation, smallest: int = 0) -> tuple[Oper
 
 
 def converts_in_lds(op: Operation) -> bool:
-    """Whether a conversion between registers writes and reads a scratch buffer in LDS."""
+    """Return whether a conversion between register layouts writes and reads a scratch buffer in LDS."""
     return op.name == _CONVERSION and not any(map(is_in_lds, op.types)) and goes_through_lds(op)
 
 
@@ -146,7 +148,7 @@ def _writers(flow: Dataflow, read: Operation) -> Iterator[Operation]:
 
 def _described(flow: Dataflow, op: Operation, reads: "list[Operation] | tuple[()]", earlier: int | None) -> LdsPass:
     kind = _carried_type(op)
-    # The value keeps its name from the text, without the number that distinguishes equal names.
+    # Use the value's name in the text, without the suffix by which Dataflow distinguishes equal names.
     value = op.results[0] if copies_to_lds(op) and op.results else flow.input(op, 0).partition("@")[0]
     place = location_of(op)[0]
     return LdsPass(
@@ -162,7 +164,7 @@ def _described(flow: Dataflow, op: Operation, reads: "list[Operation] | tuple[()
 
 
 def _carried_type(op: Operation) -> TensorType | MemDesc | None:
-    """Return the type of the value in registers or, if there is none, of the buffer."""
+    """Return the type of the value in registers, or that of the buffer if no value is in registers."""
     kinds = [kind for kind in op.types if isinstance(kind, TensorType | MemDesc)]
     return next((kind for kind in kinds if not is_in_lds(kind) and _has_width(kind)), None) or next(iter(kinds), None)
 
@@ -180,8 +182,8 @@ def _linked(
 ) -> Iterator[LdsPass]:
     """Link passes across lines that are missing from an excerpt.
 
-    A value that depends on undefined names probably comes from an earlier LDS read whose result nothing in the excerpt
-    uses; the last such read is taken.
+    If a value depends on names that the excerpt does not define, it probably comes from an earlier LDS read whose
+    result the excerpt does not use. The last read of this kind is assumed to be its source.
     """
     used = {name for op in flow.module.operations for name in flow.inputs(op)}
     for number, (op, one) in enumerate(zip(writes, passes, strict=True)):
@@ -201,7 +203,7 @@ def _linked(
 
 
 def _ends_unused(flow: Dataflow, read: Operation, used: set[str]) -> bool:
-    """Whether the last value derived from an operation's read is not used anywhere in the text."""
+    """Return whether the value derived from a read is not used anywhere in the text."""
     made = set(flow.results(read))
     last = read
     for op in flow.module.operations[read.index + 1 :]:
@@ -212,12 +214,12 @@ def _ends_unused(flow: Dataflow, read: Operation, used: set[str]) -> bool:
 
 
 def goes_through_lds(operation: Operation) -> bool:
-    """Whether a ``ttg.convert_layout`` moves data between wavefronts; ``False`` also if layouts are unknown."""
+    """Return whether a ``ttg.convert_layout`` moves data between wavefronts; False if its layouts are unknown."""
     return crosses_wavefronts(operation) is True
 
 
 def crosses_wavefronts(operation: Operation) -> bool | None:
-    """Whether a ``ttg.convert_layout`` moves data between wavefronts; ``None`` if layouts are unknown."""
+    """Return whether a ``ttg.convert_layout`` moves data between wavefronts; None if its layouts are unknown."""
     types = (*operation.operand_types, *operation.result_types)
     if len(types) != 2 or not all(isinstance(t, TensorType) and isinstance(t.element, Scalar) for t in types):
         return None
@@ -230,6 +232,6 @@ def crosses_wavefronts(operation: Operation) -> bool | None:
         one, other = linear(source.layout, source.shape), linear(target.layout, target.shape)
     except UnknownLayoutError:
         return None
-    # A wavefront that holds the same elements as other wavefronts already has their data.
+    # If wavefronts hold the same elements (a basis of zeros), no data needs to move between them.
     pairs = zip(one.bases[WARP], other.bases[WARP], strict=False)
     return any(any(held) and held != wanted for held, wanted in pairs)

@@ -1,4 +1,4 @@
-"""Layouts as linear maps over bits: the tensor element that a register of a lane of a warp holds.
+"""Represent layouts as linear maps: from register, lane and warp to the coordinates of the element held there.
 
 Every distributed layout of Triton is linear over GF(2): the element at hardware index ``i`` is the exclusive-or of one
 basis vector for each bit set in ``i``. Basis vectors are element coordinates, one tuple per bit.
@@ -23,7 +23,7 @@ class LinearLayout:
     """A linear map from ``register``, ``lane`` and ``warp`` to the coordinates of a tensor.
 
     Attributes:
-        bases: hardware dimension to its basis vectors, lowest bit first.
+        bases: for each hardware dimension, the basis vectors of its index bits, lowest bit first.
         shape: size of each tensor dimension, a power of two.
     """
 
@@ -83,7 +83,7 @@ def _linear(layout: Layout, sizes: tuple[int, ...]) -> LinearLayout:
 
 
 class _Builder:
-    """Tiles a tensor: each call places further elements along an axis, outside those already placed."""
+    """Builds a layout step by step: each call extends the tile of placed elements along an axis."""
 
     def __init__(self, rank: int) -> None:
         self.rank = rank
@@ -91,30 +91,30 @@ class _Builder:
         self.bases: dict[str, list[Basis]] = {REGISTER: [], LANE: [], WARP: []}
 
     def place(self, dimension: str, count: int, axis: int) -> None:
-        """Place ``count`` indices of a hardware dimension along ``axis``."""
+        """Extend the tile by a factor of ``count`` along ``axis``, with further indices of a hardware dimension."""
         for _ in range(_bits(count)):
             self.bases[dimension].append(self._unit(axis, self.extent[axis]))
             self.extent[axis] *= 2
 
     def repeat(self, dimension: str, count: int) -> None:
-        """Append ``count`` indices of a hardware dimension that all hold the same elements."""
+        """Append ``count`` indices of a hardware dimension that all hold the elements already placed."""
         self.bases[dimension].extend([(0,) * self.rank] * _bits(count))
 
     def place_all(self, dimension: str, counts: Sequence[int], order: Sequence[int]) -> None:
-        """Place indices along every axis, the fastest-varying axis first."""
+        """Place ``counts`` indices along each axis, in the given order of axes (the fastest-varying axis first)."""
         for axis in order:
             self.place(dimension, counts[axis], axis)
 
     def step(self, dimension: str, axis: int, distance: int) -> None:
-        """Place one bit at a given distance, regardless of what has been placed before."""
+        """Append one bit of a hardware dimension that moves by ``distance`` along ``axis``, whatever was placed."""
         self.bases[dimension].append(self._unit(axis, distance))
         self.extent[axis] = max(self.extent[axis], 2 * distance)
 
     def fit(self, shape: Sequence[int], order: Sequence[int], *, keep: bool = True) -> LinearLayout:
-        """Repeat the tile over a larger tensor with more registers, or wrap it around in a smaller tensor.
+        """Fit the tile to a tensor: repeat it with more registers, or wrap it around if the tensor is smaller.
 
-        ``keep`` says whether wrapped-around registers exist. Matrix instructions always produce complete results; a
-        blocked layout simply has fewer registers.
+        If ``keep`` is true, registers whose elements wrap around remain, because matrix instructions always produce
+        complete results. Otherwise they are dropped, as in a blocked layout.
         """
         for axis in order:
             if self.extent[axis] < shape[axis]:
@@ -152,7 +152,7 @@ def _blocked(layout: Blocked, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _slice(layout: Slice, shape: tuple[int, ...]) -> LinearLayout:
-    """Drop one axis of the parent layout. Registers that only ran along that axis no longer exist."""
+    """Drop one axis of the parent layout. Registers that differ only along this axis are merged into one."""
     whole = (*shape[: layout.dim], 1, *shape[layout.dim :])
     parent = linear(layout.parent, whole)
     bases = {
@@ -164,7 +164,7 @@ def _slice(layout: Slice, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _place_result(builder: _Builder, across: int, down: int, size: tuple[int, int]) -> None:
-    """Place one MFMA result tile: lanes along ``across``, groups of four neighbours along ``down`` in registers.
+    """Place one MFMA result tile: lanes along axis ``across``, and registers in groups of four along axis ``down``.
 
     Source: the register maps of AMD's matrix instruction calculator. For 32x32, lanes 32..63 hold rows 4 to 7 of every
     eight. For 16x16, each group of 16 lanes holds four rows. 4x4x16 blocks have Triton's 64x4 and 4x64 form.
@@ -194,7 +194,7 @@ def _mfma(layout: Mfma, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _place_double(builder: _Builder, layout: Mfma, size: tuple[int, int]) -> None:
-    """Place FP64 tiles: 16x16, with rows 4 apart in the registers of a lane."""
+    """Place result tiles of FP64: 16x16, where the registers of a lane hold rows at a distance of 4."""
     if size != (16, 16):
         raise UnknownLayoutError(f"FP64 MFMA tiles of {size[0]}x{size[1]} are not known here")
     m, n = builder.rank - 2, builder.rank - 1
@@ -277,7 +277,7 @@ def _axes(layout: DotOperand, rank: int) -> tuple[int, int]:
 
 
 def _mfma_operand(layout: DotOperand, parent: Mfma, shape: tuple[int, ...]) -> LinearLayout:
-    """Place an MFMA operand: a lane holds ``k_width`` neighbours along K; lanes run along the other axis, then K."""
+    """Place an MFMA operand: a lane holds ``k_width`` neighbours along K; lanes cover the other axis first, then K."""
     rank = len(shape)
     k, other = _axes(layout, rank)
     size = parent.instr_shape[0 if layout.index == 0 else 1]
@@ -303,7 +303,7 @@ def _mfma_operand(layout: DotOperand, parent: Mfma, shape: tuple[int, ...]) -> L
 
 
 def _wmma_operand(layout: DotOperand, parent: Wmma, shape: tuple[int, ...]) -> LinearLayout:
-    """Place a WMMA operand: gfx11 repeats it in both halves of a wavefront; gfx12 and gfx1250 split K between them."""
+    """Place a WMMA operand: in gfx11 both halves of a wavefront hold it; in gfx12 and gfx1250 each has half of K."""
     rank = len(shape)
     k, other = _axes(layout, rank)
     builder = _Builder(rank)

@@ -1,4 +1,4 @@
-"""Causes of narrow global loads and stores, derived from the TTGIR."""
+"""Derive the causes of narrow global loads and stores from the TTGIR."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,8 @@ from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, l
 from kprof_analyzers.memory.replication import lanes_of
 from kprof_analyzers.source_lines import location_of
 
-# The search for roots ends here: operands of these operations do not affect the alignment of a tile's first address.
+# The search for the arguments in an address does not follow the operands of these operations, because they do not
+# affect the alignment of a tile's first address.
 _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", "tt.make_range")
 ALIGNED = 16
 _SPREAD = frozenset({"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.trunci"})
@@ -26,7 +27,7 @@ _CONSTANT = re.compile(r"dense<(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)>")
 _SUMS = frozenset({"arith.addi", "tt.addptr"})
 _FOLLOWED = ("arith.", "tt.make_range", "tt.splat", "tt.expand_dims", "tt.broadcast", "ttg.convert_layout")
 _ENDED = frozenset({"tt.make_range", "tt.splat", "arith.constant"})
-# Bytes that one wavefront of 64 lanes loads with a single wide load. Smaller tiles are scales, indices or row maxima.
+# Bytes that a wavefront of 64 lanes loads with one wide load. Smaller tiles are scales, indices or maxima of rows.
 _SMALL_BYTES = 1024
 _THIN = 4
 _PASSED = "a new argument"
@@ -42,9 +43,9 @@ class NarrowCause:
 
     Attributes:
         words: description of the cause, as a clause.
-        values: values that the cause depends on, where the words do not name them.
+        values: values that the cause depends on and that ``words`` does not name.
         fix: what to change in the kernel's code; ignored when causes are compared.
-        lacking: arguments that are not known to be a multiple of 16.
+        lacking: arguments that are not known to be multiples of 16.
         bounds: arguments that the mask compares with, if the mask is the cause.
         tensor: the argument whose memory is accessed, if there is exactly one.
     """
@@ -57,7 +58,10 @@ class NarrowCause:
     tensor: str = field(default="tensor", compare=False)
 
     def fix_for(self, arguments: Mapping[str, int | float]) -> str:
-        """Return the fix for a launch with these arguments, without hints that would be false for their values."""
+        """Return the fix for a launch with these arguments.
+
+        Hints to the compiler that would be false for the arguments' values are left out.
+        """
         if self.bounds and self.bounds <= arguments.keys():
             padded = ", ".join(f"{_padded(name)} = {rounded_up(arguments[name])}" for name in sorted(self.bounds))
             fix = self.fix.replace(_PASSED, f"{_PASSED} ({padded})")
@@ -74,12 +78,15 @@ class NarrowCause:
 
 
 def _padded(bound: str) -> str:
-    """Return the name of a padded bound; the original bound may still be needed, for example as a mean's divisor."""
+    """Return a name for the padded copy of a mask's bound.
+
+    The original is kept, because it may be needed elsewhere, for example as a mean's divisor.
+    """
     return f"{bound}_PADDED".lstrip("_")
 
 
 def rounded_up(value: float) -> int:
-    """Return the next multiple of 16, the size to pad to before passing a divisibility hint to the compiler."""
+    """Return the next multiple of 16, to which a size must be padded before a divisibility hint for it is true."""
     return -(-int(value) // ALIGNED) * ALIGNED
 
 
@@ -88,10 +95,10 @@ def _hint(names: Sequence[str], divisor: int = ALIGNED) -> str:
 
 
 def loads_needed(loads: Sequence[Operation]) -> int:
-    """Return the minimum number of 16-byte loads per lane for the tiles of these loads, each tile loaded on its own.
+    """Return the minimum number of 16-byte loads per lane with which these tiles can be loaded one by one.
 
-    Return 0 if wide loads gain nothing: the tiles together are no larger than one wide load of a wavefront (a scale, an
-    index, row maxima), or a lane holds at most 4 bytes of each.
+    Return 0 if wide loads gain nothing: the tiles together are no larger than one wide load of a wavefront (scales,
+    indices, maxima of rows), or a lane holds at most 4 bytes of each tile.
     """
     lanes = lanes_of(loads[0].module)
     sizes = [held.elements * (element_bytes(load) or 1) for load in loads if (held := tile(load)) is not None]
@@ -101,7 +108,7 @@ def loads_needed(loads: Sequence[Operation]) -> int:
 
 
 def _bytes_held(load: Operation) -> int:
-    """Return the bytes of the tile in a lane's registers, or the width of a wide load if the layout is unknown."""
+    """Return the bytes of a load's tile that each lane holds; the width of a wide load if the layout is unknown."""
     held, size = tile(load), element_bytes(load) or 1
     if held is None or held.layout is None:
         return ALIGNED
@@ -113,10 +120,11 @@ def _bytes_held(load: Operation) -> int:
 
 
 def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
-    """Return why a load or store is narrow, or nothing if no cause is certain.
+    """Return the causes that keep a load or store narrow; empty if no cause is certain.
 
     Causes are checked in this order: no axis is contiguous in memory; rows are short; the address is not known to be a
-    multiple of 16 bytes, or the mask changes within 16 bytes. The last two are both returned if both hold.
+    multiple of 16 bytes, or the mask changes within 16 bytes. Only the first cause is returned, except that the last
+    two are both returned if both are present.
     """
     found, size, held = strides(access), element_bytes(access), tile(access)
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
@@ -185,7 +193,7 @@ def _swapped(access: Operation, pointer_name: str) -> str | None:
         elif op is not None and op.name == "arith.muli":
             factor, step = (_name(_spread(flow, flow.input(op, number))) for number in (0, 1))
             steps.add(step)
-            # A scalar product is the loop's contribution to the same offsets.
+            # A scalar product is no part of the tile's columns: the loop adds it to all of their offsets.
             columns |= {factor} if any(isinstance(kind, TensorType) for kind in op.result_types) else set()
         elif argument(value) != pointer_name:
             rows.add(_name(value))
@@ -195,7 +203,7 @@ def _swapped(access: Operation, pointer_name: str) -> str | None:
 
 
 def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
-    """Return why the address does not allow wide accesses: the arguments responsible, or the known alignment."""
+    """Return the cause if the address does not allow wide accesses: arguments without alignment, or a low alignment."""
     known = None if axis is None else known_alignment(load, axis, ALIGNED)
     if known == ALIGNED:
         return None
@@ -232,8 +240,8 @@ def _not_divisible(load: Operation) -> list[str]:
 def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str, str]:
     """Return the arguments that a mask compares its offsets with along an axis, or along any axis if ``axis`` is None.
 
-    Also return the kernel's name for the offsets and the place of the comparison, such as ``k.py:12``. Either is ""
-    if there is more than one.
+    Also return the name that the kernel gives the offsets, and the comparison's source line, such as ``k.py:12``. If
+    the mask has several comparisons that differ in one of these, it is "".
     """
     flow, known, found = flow_of(module), set(arguments(module)), set[str]()
     places, offsets = set[str](), set[str]()
@@ -260,9 +268,9 @@ def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str
 
 
 def _other(load: Operation, mask: str) -> str:
-    """Return the value of a masked load where its mask is false: a number, or ``other`` if it is not a constant.
+    """Return the value of a load for masked elements: a number, or ``other`` if it is not a constant.
 
-    Without that operand the value is 0 or undefined, so 0 is correct.
+    If the load has no operand ``other``, the value is 0 or undefined, so 0 is returned.
     """
     flow = flow_of(load.module)
     values = flow.inputs(load)
@@ -288,7 +296,7 @@ def _spread(flow: Dataflow, value: str) -> str:
 
 
 def _varies(load: Operation, mask: str, axis: int | None) -> bool:
-    """Whether a mask changes along the contiguous axis, or along any axis if the contiguous axis is unknown."""
+    """Return whether a mask changes along the contiguous axis, or along any axis if the contiguous one is unknown."""
     flow = flow_of(load.module)
     if axis is not None:
         if mask_is_constant(load, mask, axis, ALIGNED):
@@ -300,9 +308,9 @@ def _varies(load: Operation, mask: str, axis: int | None) -> bool:
 
 
 def _axes(flow: Dataflow, value: str) -> set[int] | None:
-    """Return the axes of a tensor along which its elements differ, or ``None`` if they cannot be followed."""
+    """Return the axes along which a tensor's elements differ, or ``None`` if its operations cannot be followed."""
     found: set[int] = set()
-    # Values to visit, each with the axes inserted between it and the tensor, the last inserted axis first.
+    # Values to visit, each with the axes that tt.expand_dims inserts on the way to the tensor, the last one first.
     waiting: list[tuple[str, tuple[int, ...]]] = [(value, ())]
     seen = set(waiting)
     while waiting:

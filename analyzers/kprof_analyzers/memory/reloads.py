@@ -1,4 +1,4 @@
-"""Tiles that are loaded from global memory more than once."""
+"""Find tiles that are loaded from global memory more than once."""
 
 import re
 from collections.abc import Iterator
@@ -36,8 +36,8 @@ class Reload(NamedTuple):
 def reloads(module: Module) -> Iterator[Reload]:
     """Yield loads in a ``scf.for`` whose address and mask never change, and repeated loads of an address in one block.
 
-    Tiles below :data:`LEAST_BYTES` and volatile loads are skipped. So are loads of memory that the loop or the code in
-    between may write to: a store through a pointer that is not a different kernel argument.
+    Volatile loads and tiles below :data:`LEAST_BYTES` are skipped. A load is also skipped if its memory may be written
+    in the loop, or between the two loads: by any store except those through another kernel argument.
     """
     flow = flow_of(module)
     seen: dict[tuple[object, ...], Operation] = {}
@@ -63,7 +63,7 @@ def _bytes(load: Operation) -> int:
 
 
 def _span(loop: Operation) -> tuple[int, int]:
-    """Return the index of a loop and the index after its last operation."""
+    """Return the index of a loop, and the index after the last operation in the loop."""
     operations = loop.module.operations
     end = loop.index + 1
     while end < len(operations) and operations[end].depth > loop.depth:
@@ -72,7 +72,7 @@ def _span(loop: Operation) -> tuple[int, int]:
 
 
 def _is_unchanged(flow: Dataflow, load: Operation, loop: Operation) -> bool:
-    """Whether address, mask and other operands of a load are the same in each iteration of its loop."""
+    """Return whether a load has the same address, mask and other operands in each iteration of its loop."""
     if loop.name != "scf.for":
         return False
     induction = _INDUCTION.match(loop.text)
@@ -114,7 +114,7 @@ def _base(flow: Dataflow, value: str | None) -> str | None:
 
 
 def _written(flow: Dataflow, base: str, first: int, last: int) -> bool:
-    """Whether any operation between two positions may write to the memory of a pointer argument."""
+    """Return whether any operation between two positions may write to the memory of a pointer argument."""
     for op in flow.module.named(*_WRITES):
         if first < op.index < last and _base(flow, pointer(op)) in {None, base}:
             return True

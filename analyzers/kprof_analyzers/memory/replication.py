@@ -1,4 +1,4 @@
-"""Matrix work and memory accesses repeated by several wavefronts or lanes, because a tile is too small for them."""
+"""Find matrix work and accesses that several wavefronts or lanes repeat, because a tile is too small for them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def products(module: Module) -> Iterator[DotProduct]:
 
 
 def replication(module: Module) -> float:
-    """Return how many times the matrix work of a kernel's loops is done, on average; 1 without matrix work."""
+    """Return how many times each element of matrix products in loops is computed, on average; 1 without products."""
     found = list(products(module))
     useful = sum(product.flops for product in found)
     return sum(product.flops * product.copies for product in found) / useful if useful else 1.0

@@ -1,4 +1,4 @@
-"""Offsets of tensor elements in LDS, for each of Triton's shared layouts."""
+"""Compute the offsets of tensor elements in LDS, for each of Triton's shared layouts."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -8,7 +8,7 @@ from kprof.inputs.mlir.layouts import Layout, PaddedShared, RotatingShared, Shar
 from kprof_analyzers.memory.linear_layout import Basis, UnknownLayoutError
 
 Placement: TypeAlias = Callable[[Basis], int]
-"""Map the coordinates of an element to its LDS offset, in elements."""
+"""Function that maps the coordinates of an element to its LDS offset, in elements."""
 
 
 def placement(layout: Layout, shape: Sequence[int]) -> Placement:
@@ -29,7 +29,10 @@ def placement(layout: Layout, shape: Sequence[int]) -> Placement:
 
 
 def is_linear(layout: Layout, shape: Sequence[int]) -> bool:
-    """Whether the offset of the exclusive-or of two elements is certainly the exclusive-or of their offsets."""
+    """Return whether a placement is certainly linear over exclusive-or.
+
+    It is if the offset of the exclusive-or of two coordinates is the exclusive-or of their offsets.
+    """
     if isinstance(layout, SharedLinear):
         return True
     if not isinstance(layout, SwizzledShared | RotatingShared):
@@ -48,7 +51,10 @@ def _strides(shape: Sequence[int], order: Sequence[int]) -> list[int]:
 
 
 def _swizzled(layout: SwizzledShared | RotatingShared, shape: tuple[int, ...]) -> Placement:
-    """Return a placement that exclusive-ors the vector index in a row with the row's phase."""
+    """Return the placement of a swizzled layout: the index of a vector in its row is exclusive-ored with a phase.
+
+    The phase depends on the row.
+    """
     strides = _strides(shape, layout.order)
     fast = layout.order[0]
     slow = layout.order[1] if len(layout.order) > 1 else None

@@ -1,4 +1,4 @@
-"""Operands of matrix products that must be transposed through LDS."""
+"""Find operands of matrix products that must be transposed through LDS."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class TransposedOperandUse:
 
 
 def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
-    """Yield operands in loops whose contiguous axis in memory is not K, so that their LDS accesses are narrow."""
+    """Yield the operands of products in loops that are not contiguous along K in memory; their LDS access is narrow."""
     if facts.ttgir is None:
         return
     flow = flow_of(facts.ttgir)
@@ -44,7 +44,7 @@ def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
         if dot.loop is None or len(flow.inputs(dot)) < 2:
             continue
         for position in (0, 1):
-            # The history of each product's operands ends at the result of another product.
+            # Follow the operand back, but not beyond the result of another product.
             path = list(flow.back(flow.inputs(dot)[position], stop=lambda o: o.name.startswith("tt.dot"), memory=True))
             own = [accesses[op.index] for op in path if op.index in accesses]
             narrow = max((a for a in own if _weight(a) >= _ENOUGH), key=_weight, default=None)
@@ -60,7 +60,7 @@ def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
 
 
 def _weight(access: LdsAccess) -> int:
-    """Return the number of narrow LDS instructions; those below 4 bytes count twice, because they must be merged."""
+    """Return the number of narrow LDS instructions. Those below 4 bytes count twice: their results must be merged."""
     return access.instructions * (2 if access.width < _NARROW else 1) if access.width <= _NARROW else 0
 
 

@@ -1,7 +1,7 @@
-"""Compute how many wavefronts of a kernel a SIMD holds, by three methods, and what would allow more.
+"""Compute how many wavefronts of a kernel a SIMD holds, by three methods, and which reductions would allow more.
 
-The method ``hardware`` computes what happens at a launch, ``llvm`` what the compiler prints, and ``guide`` uses the
-formula of AMD's tuning guide.
+The method ``hardware`` computes the occupancy of a real launch, ``llvm`` the number that the compiler prints, and
+``guide`` uses the formula of AMD's tuning guide.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ METHODS = ("hardware", "llvm", "guide")
 
 
 def occupancy(demand: OccupancyInput, method: str = "hardware", llvm: int | None = None) -> Occupancy:
-    """Return the occupancy of a kernel, with the next step if the method is ``hardware``.
+    """Return the occupancy of a kernel; with the method ``hardware``, also the reductions that would increase it.
 
     Args:
         demand: the kernel's resources and its launch.

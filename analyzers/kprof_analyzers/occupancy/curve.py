@@ -29,7 +29,7 @@ class Plateau:
 
 
 def curve(demand: OccupancyInput, resource: str) -> list[Plateau]:
-    """Return the ranges of equal occupancy, in order of increasing amounts of a resource.
+    """Return the ranges of a resource's amount with equal occupancy, in increasing order.
 
     VGPRs range from 1 to the maximum of a wavefront, with constant AGPRs. LDS ranges from 0 bytes to one granule more
     than a workgroup may have, and the wavefronts of a workgroup from 1 to the largest workgroup. Padding by
@@ -52,7 +52,10 @@ def curve(demand: OccupancyInput, resource: str) -> list[Plateau]:
 
 
 def _points(demand: OccupancyInput, resource: str) -> tuple[list[tuple[int, int, OccupancyInput]], int]:
-    """Return steps of constant occupancy as ``(first amount, last amount, demand)``, and the kernel's own amount."""
+    """Return the granules of a resource as ``(first amount, last amount, demand)``, and the kernel's own amount.
+
+    Amounts in one granule have the same occupancy, that of ``demand``.
+    """
     rules = demand.arch.occupancy
     if resource == "vgpr":
         bare = replace(demand, padded_vgpr=None, padded_sgpr=None)

@@ -1,4 +1,4 @@
-"""Occupancy by the formula of AMD's tuning guide, and its differences from the hardware.
+"""Compute occupancy by the formula of AMD's tuning guide, and explain its differences from the hardware.
 
 Source: ROCm documentation, "AMD Instinct MI300X workload optimization", "Compute the occupancy of a kernel":
 ``min(floor(waves_by_vgpr * 4 / num_warps), floor(65536 / LDS)) * num_warps / 4`` with 512 VGPRs allocated in blocks
@@ -17,7 +17,7 @@ _SIMDS = 4
 
 
 def occupancy(demand: OccupancyInput) -> Occupancy:
-    """Return the occupancy by the guide, with the architecture's LDS size instead of MI300X's 65536 bytes.
+    """Return the occupancy by the guide's formula, but with the architecture's LDS size instead of 65536 bytes.
 
     Raises:
         KprofError: if the architecture is not CDNA 2 to 4, which the guide covers.
@@ -41,7 +41,7 @@ def occupancy(demand: OccupancyInput) -> Occupancy:
 
 
 def waves_by_vgprs(arch: Architecture, count: int) -> int:
-    """Return the wavefronts per SIMD by the guide's rounding to blocks of 16 registers."""
+    """Return the wavefronts per SIMD if registers are allocated in blocks of 16, as the guide assumes."""
     total = arch.occupancy.vgprs[arch.wavefront_size].total
     return min(_MOST_WAVES, total // max(_BLOCK, align(count, _BLOCK)))
 
@@ -70,7 +70,7 @@ def vgpr_differences(arch: Architecture) -> list[tuple[int, int, int, int]]:
 
 
 def differences(demand: OccupancyInput) -> list[str]:
-    """Return the reasons why the guide's occupancy differs from the hardware's, as text; empty if both are equal.
+    """Return the reasons why the guide's result differs from the hardware's, as sentences; empty if both are equal.
 
     Raises:
         KprofError: if the guide does not cover the architecture.

@@ -1,4 +1,4 @@
-"""Occupancy by the hardware's allocation rules: all limits together, for the actual launch.
+"""Compute occupancy by the hardware's allocation rules: all limits together, for the actual launch.
 
 Source of the rules: LLVM's AMDGPUBaseInfo.cpp and GCNSubtarget.cpp for the register files, slots and granules, and
 the sources named in the architecture files for the LDS granule. LLVM takes the minimum of separate limits for any
@@ -42,11 +42,11 @@ def waves(demand: OccupancyInput, workgroups: int) -> float:
 
 
 def workgroup_limits(demand: OccupancyInput) -> dict[Limiter, int]:
-    """Return the workgroups that each resource allows in a CU, or in a WGP in WGP mode, at most the wave slots.
+    """Return the number of workgroups that each resource allows in a CU, or in a WGP in WGP mode.
 
-    Keys that cannot limit are missing: ``lds`` if the kernel uses no LDS, ``workgroup_slots`` for workgroups of one
-    wavefront, ``sgpr`` where scalar registers never limit, ``launch_bounds`` without limits by padding or workgroup
-    size.
+    No number is larger than that of the wave slots. Resources that cannot limit are not in the result: ``lds`` if the
+    kernel uses no LDS, ``workgroup_slots`` for workgroups of one wavefront, ``sgpr`` on architectures where scalar
+    registers never limit, ``launch_bounds`` if neither padding nor the workgroup's size limits.
     """
     rules, lds = demand.arch.occupancy, demand.arch.lds
     slots = rules.max_waves_per_simd * rules.simds(demand.block) // demand.num_warps
@@ -73,7 +73,7 @@ def _launch_bounds(demand: OccupancyInput, groups: dict[Limiter, int]) -> int | 
     padded: dict[Limiter, int] = {"vgpr": _by_vgprs(demand, max(demand.vgpr_total, demand.padded_vgpr or 0))}
     if "sgpr" in groups:
         padded["sgpr"] = _by_sgprs(demand, max(demand.sgpr, demand.padded_sgpr or 0))
-    # Only limits of the padding itself: the code's own registers are separate limits.
+    # A padded count is a limit of its own only if it allows less than the registers that the code uses.
     return min((count for name, count in padded.items() if count < groups[name]), default=None)
 
 

@@ -1,4 +1,4 @@
-"""Occupancy as LLVM prints it in the assembly comment ``; Occupancy:``.
+"""Compute occupancy as LLVM prints it in the assembly comment ``; Occupancy:``.
 
 LLVM takes the minimum of three separate limits: vector registers, scalar registers, and the maximum wavefronts that
 *any* allowed workgroup size reaches. It knows only LDS allocated at compile time, so it ignores the LDS of a Triton
@@ -14,7 +14,7 @@ from kprof.document import Limiter, Occupancy
 from kprof.hardware.machine import Architecture
 from kprof_analyzers.occupancy.request import OccupancyInput, align
 
-# First LLVM version that rounds LDS and divides SGPRs; Triton 3.9 contains it.
+# First LLVM version that rounds LDS to its granule and divides scalar registers; Triton 3.9 contains it.
 ROUNDING_LLVM = 24
 # Wavefronts by maximum number of scalar registers up to LLVM 23 on gfx8 and gfx9 (getOccupancyWithNumSGPRs); 7 beyond.
 _SGPR_STEPS = ((80, 10), (88, 9), (100, 8))
@@ -126,7 +126,7 @@ def by_workgroups(arch: Architecture, demand: LlvmDemand, llvm: int = ROUNDING_L
     if other >= most:
         most = other
     else:
-        # The number of workgroups of the smallest size may still fit if each workgroup is somewhat larger.
+        # The same number of workgroups may still fit if each is somewhat larger than the smallest size.
         spare = (slots - in_small * small) // in_small
         most += in_small * min(spare, large - small)
     return max(1, min(-(-most // simds), rules.max_waves_per_simd))

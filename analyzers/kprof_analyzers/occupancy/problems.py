@@ -19,7 +19,7 @@ def launch_problems(demand: OccupancyInput) -> list[str]:
         found.append(
             f"{demand.lds_bytes:,} B of LDS; a workgroup on {arch.name} can have {arch.lds.bytes_per_workgroup:,}"
         )
-    # Scalar registers are never the reason: the largest workgroup fits with each wavefront's maximum.
+    # Scalar registers are never the reason: even the largest workgroup fits if each wavefront uses the maximum.
     if not found and not min(workgroup_limits(demand).values()):
         place = "WGP" if demand.block == "wgp" else "CU"
         found.append(

@@ -1,4 +1,4 @@
-"""Resources and launch of a kernel, the input of an occupancy computation."""
+"""Define the input of an occupancy computation: the resources and the launch of a kernel."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,8 +21,8 @@ class OccupancyInput:
 
     Attributes:
         arch: the architecture.
-        vgpr: VGPRs that the code uses, per lane. In a unified file, a count above ``max_vgprs`` without ``agpr`` is
-            the total from ``.vgpr_count``.
+        vgpr: VGPRs that the code uses, per lane. In a unified register file, a count above ``max_vgprs`` may be given
+            without ``agpr``; it then is the total of both, as in ``.vgpr_count``.
         agpr: accumulation VGPRs that the code uses, per lane.
         sgpr: scalar registers that the code uses, including VCC and similar registers (``.sgpr_count``).
         lds_bytes: LDS of a workgroup in bytes, including LDS that the launch requests.
@@ -85,7 +85,7 @@ class OccupancyInput:
         _check("AGPRs", self.agpr, rules.max_agprs, name)
         _check("SGPRs", self.sgpr, rules.max_sgprs + _MOST_EXTRA_SGPRS, name)
         _check("allocated VGPRs", self.padded_vgpr or 0, rules.max_vgprs_total, name)
-        # The descriptor's count may be rounded up to a granule of 16 beyond the addressable registers.
+        # The kernel descriptor's count is rounded up to a granule of 16, so it may exceed the addressable registers.
         _check("allocated SGPRs", self.padded_sgpr or 0, align(rules.max_sgprs + _MOST_EXTRA_SGPRS, 16), name)
 
     @property
@@ -151,18 +151,21 @@ def from_registers(
 
 
 def _scalars(registers: Any, arch: Architecture) -> int:
-    """Return the SGPRs in the metadata; hand-written kernels round them up to the granule (112 for at most 108)."""
+    """Return the number of SGPRs in the metadata, limited to the addressable ones.
+
+    Hand-written kernels round the number up to the granule: 112, although at most 108 are addressable.
+    """
     used: int = registers.sgpr or 0
     most, granule = arch.occupancy.max_sgprs + _MOST_EXTRA_SGPRS, arch.occupancy.sgpr_granule
     return most if granule and most < used <= -(-most // granule) * granule else used
 
 
 def _padded_sgprs(registers: Any, arch: Architecture) -> int | None:
-    """Return the scalar registers of the descriptor if ``waves_per_eu`` padded them, otherwise ``None``.
+    """Return the number of scalar registers in the kernel descriptor if ``waves_per_eu`` padded them, else ``None``.
 
-    If the compiler did not write the number, it follows from ``.amdhsa_next_free_sgpr``, which excludes the extra
-    registers in ``.sgpr_count``. gfx942 and later CDNA always have six extra registers. gfx908 and gfx90a have four
-    with XNACK and zero to six otherwise, so a difference of less than four proves nothing there.
+    If the compiler did not write the number, it is computed from ``.amdhsa_next_free_sgpr``. Unlike ``.sgpr_count``,
+    this excludes extra registers. gfx942 and later CDNA always have six extra registers. gfx908 and gfx90a have four
+    with XNACK and zero to six without, so on these a difference of less than four does not prove padding.
     """
     if registers.padded_sgpr is not None:
         known: int = registers.padded_sgpr

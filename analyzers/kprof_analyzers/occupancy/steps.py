@@ -13,7 +13,7 @@ _ORDER = ("vgpr_padding", "sgpr_padding", "vgpr", "agpr", "sgpr", "lds")
 
 @dataclass(frozen=True)
 class _Allowed:
-    """Maximum of each resource with which a given number of workgroups fits."""
+    """Largest amount of each resource that a kernel may use so that a given number of workgroups fits."""
 
     vgpr: int
     sgpr: int | None
@@ -23,8 +23,8 @@ class _Allowed:
 def next_step(demand: OccupancyInput) -> NextStep | None:
     """Return the smallest reductions that allow one more workgroup; ``None`` if no reduction helps.
 
-    For a fixed workgroup size the step is unique: each resource shrinks by the minimum for one more workgroup. Smaller
-    workgroups are tried only if slots are the limit.
+    For a given workgroup size there is exactly one solution: each resource shrinks by the minimum that allows one more
+    workgroup. Smaller workgroups are only tried if wave or workgroup slots are the limit.
     """
     limits = workgroup_limits(demand)
     now = min(limits.values())
@@ -114,7 +114,10 @@ def _fewer_vgprs(demand: OccupancyInput, allowed: int) -> dict[str, int]:
 
 
 def _smaller_workgroup(demand: OccupancyInput, now: float) -> NextStep | None:
-    """Return a smaller workgroup that fills the slots better; sizes stay powers of two if the current size is one."""
+    """Return the step to a smaller workgroup that fills the slots better, or ``None`` if there is none.
+
+    If the current size is a power of two, only powers of two are tried.
+    """
     power = demand.num_warps & (demand.num_warps - 1) == 0
     for count in range(demand.num_warps - 1, 0, -1):
         if power and count & (count - 1):

@@ -29,7 +29,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Cell:
-    """A run of adjacent elements along the last axis that have the same look.
+    """A run of adjacent elements along the last axis that are drawn as one cell, because they look the same.
 
     Attributes:
         row, column: position of the first element.
@@ -81,7 +81,10 @@ def _title(layout: Layout) -> str:
 
 
 def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[str, str]], list[str]]:
-    """Return a cell for the first lane that holds each element, with one colour per wavefront."""
+    """Return cells, legend and notes for a picture of lanes: each element shows the first lane that holds it.
+
+    Each wavefront has its own colour.
+    """
     held = linear(layout, shape)
     if held.size(WARP) * held.size(LANE) * held.size(REGISTER) > _MOST_HELD:
         raise UnknownLayoutError("the layout has too many copies of each element to be drawn")
@@ -116,7 +119,7 @@ def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[s
 def _shared(
     layout: Layout, shape: Shape, arch: Architecture, element_bits: int
 ) -> tuple[list[Cell], list[tuple[str, str]], list[str]]:
-    """Return a cell for the bank of each element, with one colour per bank."""
+    """Return cells, legend and notes for a picture of LDS banks: each element shows its bank, one colour per bank."""
     place, banks = placement(layout, shape), arch.lds.banks
     colours = [_hue(bank / banks, 0.70 + 0.16 * (bank % 2)) for bank in range(banks)]
 

@@ -1,1 +1,1 @@
-"""Register pressure: the live registers of each instruction, and where they were written."""
+"""Analyse register pressure: which registers are live at each instruction, and where they were written."""

@@ -3,9 +3,9 @@
 The analysis is a backward data-flow analysis over the control-flow graph. Sets of registers are Python integers with
 one bit per register, so union and difference are single operations.
 
-A vector write under a partial EXEC mask keeps the old value in the inactive lanes. If the compiler branches around
-such code, the skipped edge keeps the old value alive. Otherwise the count can be slightly below the hardware's need.
-The count is never above the compiler's allocation.
+A vector write under a partial EXEC mask keeps the old value in the inactive lanes, so the old value may still be
+needed. If the compiler branches around such code, the path that skips it keeps the old value alive in this analysis.
+Otherwise the count can be slightly too low. The count is never above the compiler's allocation.
 """
 
 from collections.abc import Sequence

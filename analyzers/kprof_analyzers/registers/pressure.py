@@ -54,7 +54,7 @@ def _lines(program: AssemblyKernel) -> list[str | None]:
 
 
 def _busiest(lines: list[str | None], counts: list[int]) -> dict[str, int]:
-    """Return the source lines with the highest pressure at one of their instructions."""
+    """Return the source lines with the highest register pressure: the maximum over the instructions of each line."""
     most: dict[str, int] = {}
     for line, count in zip(lines, counts, strict=True):
         if line is not None and count > most.get(line, 0):
@@ -63,7 +63,7 @@ def _busiest(lines: list[str | None], counts: list[int]) -> dict[str, int]:
 
 
 def _held(places: list[str | None], live: Liveness, file: str, index: int) -> dict[str, int]:
-    """Return the number of registers live at the peak by the line of their last write before it in program order."""
+    """Return the number of registers live at the peak, by source line of the last write before the peak."""
     left = live.needed(index, file)
     lines: Counter[str] = Counter()
     for position in range(index, -1, -1):
@@ -74,7 +74,7 @@ def _held(places: list[str | None], live: Liveness, file: str, index: int) -> di
         if not left:
             break
     if left:
-        # Registers without an earlier write in program order: arguments, or results from later in a loop.
+        # The rest has no earlier write in program order: arguments, or values written later in a loop's body.
         lines["before"] += left.bit_count()
     return dict(lines.most_common(_LINES))
 

@@ -12,17 +12,19 @@ c7785a6da1, ``core/util/flag.h`` and ``AqlQueue``'s ``HandleInsufficientScratch`
 recommends the setting on the MI250X, not on later GPUs.
 """
 _ALIGNED = 16
-"""Granule of scratch memory in bytes per lane: 1,024 bytes for the 64 lanes of a wavefront."""
+"""Granule of scratch memory in bytes per lane; it is 1,024 bytes for a wavefront of 64 lanes."""
 
 
 def has_no_spills(facts: KernelFacts) -> bool:
-    """Return whether it is known that no register was spilled."""
+    """Return True if it is known that no register was spilled; False if registers were, or if it is unknown."""
     marked = any(i.spill for i in facts.program.instructions if is_scratch(i))
     return not marked and facts.resources.vgpr_spills == 0 and facts.resources.sgpr_spills == 0
 
 
 def assigned(facts: KernelFacts, compute_units: int | None) -> int | None:
-    """Return the bytes of scratch memory that ROCr assigns, for the maximum number of wavefronts; ``None`` if unknown.
+    """Return the bytes of scratch memory that ROCr assigns to a launch; ``None`` if unknown.
+
+    ROCr assigns scratch for the maximum number of wavefronts on the GPU.
 
     Args:
         facts: facts of the kernel.

@@ -54,7 +54,7 @@ def is_scratch(instruction: Instruction) -> bool:
 
 
 def spills_in(program: AssemblyKernel, loop: Loop) -> bool:
-    """Return whether a loop has scratch traffic."""
+    """Return whether a loop has loads or stores of scratch memory."""
     return any(is_scratch(program.instructions[i]) for i in loop.instructions)
 
 
@@ -85,7 +85,7 @@ def has_product(facts: KernelFacts) -> bool:
 
 
 def has_unstaged_product(facts: KernelFacts) -> bool:
-    """Return whether a loop with a single product was compiled with one stage, so that nothing is loaded ahead."""
+    """Return whether a loop with a single product was compiled with one stage, so that tiles are not loaded ahead."""
     stages = facts.metadata.get("num_stages")
     if facts.ttgir is None or not isinstance(stages, int) or stages > 1:
         return False
@@ -106,7 +106,7 @@ def is_chained(dots: list[Operation]) -> bool:
 
 
 def loads_in(loop: int, dot: Operation) -> bool:
-    """Return whether a product's tiles are loaded from memory in the iteration that uses them."""
+    """Return whether a product's tiles are loaded from memory in the same iteration of the loop that uses them."""
     flow = flow_of(dot.module)
     return any(
         is_load(op) and op.loop == loop for value in flow.inputs(dot)[:2] for op in flow.back(value, carried=False)

@@ -25,12 +25,13 @@ class Wait:
     Attributes:
         instruction: the wait.
         counter: ``vmcnt``, ``lgkmcnt``, ``loadcnt``, ...
-        count: instructions that may remain outstanding.
+        count: number of memory instructions that may still be outstanding after the wait.
         waits_for: last memory instruction that must have finished; ``None`` if nothing was outstanding.
-        instructions: instructions issued between that instruction and the wait, possibly over several iterations.
-        cycles: issue cycles between both, which can hide the latency; ``None`` if the architecture's issue rules are
-            unknown.
-        matrix: matrix instructions between both.
+        instructions: number of instructions issued between ``waits_for`` and the wait, possibly over several
+            iterations.
+        cycles: issue cycles of these instructions, which can hide the latency; ``None`` if the architecture's issue
+            rules are unknown.
+        matrix: number of matrix instructions among them.
     """
 
     instruction: Instruction
@@ -69,7 +70,7 @@ def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
     while True:
         before = outstanding.lengths
         found = [wait for instruction in body for wait in outstanding.step(instruction)]
-        # Terminates: a wait leaves at most its count outstanding, and the queues never get shorter between iterations.
+        # This ends: queues never get shorter from iteration to iteration, and a wait limits them to its count.
         if before == outstanding.lengths:
             return found
 
@@ -84,11 +85,11 @@ class _Outstanding:
 
     @property
     def lengths(self) -> list[int]:
-        """Length of each queue."""
+        """Number of outstanding instructions of each counter."""
         return [len(queue) for queue in self._queues.values()]
 
     def step(self, instruction: Instruction) -> list[Wait]:
-        """Process one instruction: remove finished instructions from the queues, add it to its queues."""
+        """Process one instruction: a wait removes finished ones from its queue, a memory instruction joins queues."""
         found = []
         for counter, count in _waits(instruction).items():
             queue = self._queues[counter]

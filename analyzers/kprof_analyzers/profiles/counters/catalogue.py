@@ -27,12 +27,12 @@ class Formula:
         title: title for users.
         group: heading under which the metric is shown.
         unit: unit of the result.
-        formulas: formulas in order of preference; later ones use other counters.
-        source: publication of the formula.
-        bounds: valid range; values outside it are flagged.
+        formulas: alternative formulas in order of preference, which use different counters.
+        source: publication that the formula is from.
+        bounds: valid range; values outside of it are flagged.
         at_most: name of a constant of the GPU that the value cannot exceed.
         note: caveat of the metric.
-        alternative_note: difference of the value if it is not computed with the first formula.
+        alternative_note: how the value differs if another formula than the first one is used.
     """
 
     id: str

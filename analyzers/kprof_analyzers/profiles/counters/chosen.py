@@ -1,4 +1,4 @@
-"""Read measured kernels and select some of them, with the same launch in several runs side by side."""
+"""Read measured kernels, select some of them, and group equal launches of several runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ Derived = tuple[KernelCounters, dict[str, Metric]]
 
 @dataclass(frozen=True)
 class Chosen:
-    """Counters that were read, and the selected kernels.
+    """The counters that were read, and the kernels selected from them.
 
     Attributes:
-        fields: fields of an identity that distinguish kernels.
-        left_out: notes on what is not shown, and why.
+        fields: names of the :class:`Identity` fields that distinguish kernels.
+        left_out: notes on kernels or files that are not shown, and the reasons.
         dispatches: ids of the requested dispatches; ``None`` for all.
     """
 
@@ -83,7 +83,7 @@ def choose(
         kernel: selects kernels whose name contains this text.
         run: selects runs by number or by a part of their path; empty selects all.
         dispatch: selects dispatches by id; empty selects all.
-        by: fields of an identity that distinguish kernels: ``name,grid``.
+        by: :class:`Identity` fields that distinguish kernels, as text: ``name,grid``.
 
     Raises:
         KprofError: if nothing can be read, there are no counters, nothing matches a selection, or no GPU is known.

@@ -13,17 +13,17 @@ from kprof_analyzers.profiles.counters.kernels import KernelCounters, counted
 from kprof_analyzers.profiles.counters.metrics import Metric, all_metrics
 
 TIME = "nanoseconds"
-"""Name of the duration among the names of metrics."""
-# Maximum relative difference of two means of the same rows.
+"""Key of the duration in results that are keyed by metric name."""
+# Two means of the same rows, computed in different ways, differ relatively by no more than this.
 _SAME = 1e-9
 
 
 @dataclass(frozen=True)
 class CounterSpread:
-    """Values of several dispatches of one kernel, in the metric's unit.
+    """Spread of a metric's values over several dispatches of one kernel, in the metric's unit.
 
     Attributes:
-        count: dispatches, at least two.
+        count: number of dispatches, at least two.
         deviation: standard deviation of the sample.
         least: smallest value.
         most: largest value.
@@ -45,7 +45,7 @@ def spread_of(values: Sequence[float]) -> CounterSpread | None:
 def spreads(
     chosen: "Chosen", derived: Sequence[Mapping[str, Metric]], wanted: Sequence[int]
 ) -> dict[int, dict[str, CounterSpread]]:
-    """Return the spread of each kernel's metrics over its dispatches; :data:`TIME` is the spread of its duration.
+    """Return the spread of each kernel's metrics over its dispatches; the key :data:`TIME` has that of its duration.
 
     A metric has no spread if its counters come from several passes, or if it needs a duration from a trace. In these
     cases no single dispatch has all inputs of the metric.
@@ -81,9 +81,10 @@ def spreads(
 
 
 def _durations(chosen: "Chosen", wanted: Sequence[int]) -> tuple[dict[int, list[float]], dict[int, dict[int, float]]]:
-    """Return the durations in ns behind each kernel's mean, and those of dispatches that have counters, by dispatch.
+    """Return the durations in ns from which each kernel's mean was computed.
 
-    Both are empty if the mean comes from a launch that records less about itself.
+    Also return the durations of those dispatches that have counters, by dispatch. Both are empty for a kernel whose
+    mean duration comes from a trace that records fewer properties of the launch.
     """
     numbers, places = _numbered(chosen, wanted)
     dispatches = chosen.data.dispatches
@@ -114,7 +115,7 @@ def _durations(chosen: "Chosen", wanted: Sequence[int]) -> tuple[dict[int, list[
 def _samples(
     chosen: "Chosen", wanted: set[int], times: Mapping[int, Mapping[int, float]]
 ) -> dict[tuple[int, int, int], list[KernelCounters]]:
-    """Return each dispatch as a kernel of its own, by kernel, source and pass."""
+    """Return each dispatch as a separate kernel, by kernel, source and pass."""
     numbers, places = _numbered(chosen, sorted(wanted))
     values = counted(chosen.data, numbers[numbers.isin(list(places))])
     one_by_one: dict[tuple[int, int, int, int], dict[str, float]] = defaultdict(dict)
@@ -134,7 +135,7 @@ def _samples(
 
 
 def _numbered(chosen: "Chosen", wanted: Sequence[int]) -> tuple[Any, dict[int, int]]:
-    """Return the number of each dispatch's identity, and the position of the kernel with each identity number."""
+    """Return each dispatch's identity number, and a map from identity number to the position of its kernel."""
     numbers, identities = identified(chosen.data, chosen.runs, chosen.gpus, chosen.dispatches)
     of_identity = {one: place for place in wanted for one in chosen.kernels[place].identities}
     places = {number: of_identity[one] for number, one in enumerate(identities) if one in of_identity}
@@ -143,14 +144,15 @@ def _numbered(chosen: "Chosen", wanted: Sequence[int]) -> tuple[Any, dict[int, i
 
 _LAUNCH = ("name", "grid", "workgroup", "agent")
 _BUILD = ("lds", "vgprs")
-# A difference of means is significant above this number of standard errors, with at least _LEAST dispatches.
+# A difference of means is significant if it is larger than this number of standard errors. At least _LEAST dispatches
+# are required.
 _ERRORS = 3.0
 _LEAST = 3
 
 
 @dataclass(frozen=True)
 class Value:
-    """A number in both runs.
+    """A number that is compared between two runs.
 
     Attributes:
         before: value in the first run; ``None`` if unknown.
@@ -164,7 +166,7 @@ class Value:
 
     @property
     def ratio(self) -> float | None:
-        """Value after divided by the value before; ``None`` if unknown."""
+        """``after`` divided by ``before``; ``None`` if unknown."""
         return self.after / self.before if self.before and self.after is not None else None
 
     @property
@@ -186,7 +188,7 @@ class MetricChange:
     Attributes:
         formula: formula of the metric.
         value: values in the formula's unit.
-        flag: problem of one of the values, or reason why it cannot be determined.
+        flag: problem of one of the values, or reason why one is unknown; "" if there is none.
     """
 
     formula: Formula
@@ -201,7 +203,7 @@ class Pair:
     Attributes:
         before: the kernel in the first run.
         after: the kernel in the second run.
-        differs: ``lds`` and ``vgprs``, if the launch is the same but the build differs in them.
+        differs: which of ``lds`` and ``vgprs`` differ between the two builds of the kernel.
         time: mean duration in ns.
         metrics: metrics known in at least one run, by name.
     """
@@ -214,7 +216,7 @@ class Pair:
 
     @property
     def delta_ns(self) -> float | None:
-        """Change of the total time in ns for the first run's number of dispatches; ``None`` if unknown."""
+        """Change of the mean duration times the first run's number of dispatches, in ns; ``None`` if unknown."""
         if self.time.before is None or self.time.after is None:
             return None
         return (self.time.after - self.time.before) * self.before.calls
@@ -226,8 +228,8 @@ class CounterComparison:
 
     Attributes:
         pairs: kernels in both runs, the largest change of time first.
-        only_before: kernels of the first run without a partner.
-        only_after: kernels of the second run without a partner.
+        only_before: kernels of the first run that no kernel of the second run matches.
+        only_after: kernels of the second run that no kernel of the first run matches.
     """
 
     pairs: Sequence[Pair]
@@ -241,7 +243,7 @@ class CounterComparison:
 
     @property
     def times(self) -> tuple[float, float] | None:
-        """Total time of the timed pairs before and after in ns, for the first run's number of dispatches."""
+        """Total time of the timed pairs before and after in ns, both for the first run's number of dispatches."""
         if not self.timed:
             return None
         before = sum((pair.time.before or 0.0) * pair.before.calls for pair in self.timed)
@@ -268,8 +270,9 @@ class CounterComparison:
 def compare(before: Chosen, after: Chosen) -> CounterComparison:
     """Pair the kernels of two runs and compare their metrics.
 
-    Kernels match if all distinguishing fields are equal. If each run has exactly one remaining kernel of a name, grid,
-    workgroup and agent, both are one launch of two builds. Agents are compared only if a run has several.
+    Kernels match if all distinguishing fields are equal. If each run then has exactly one unmatched kernel of the same
+    name, grid, workgroup and agent, these two match as well: they are the same launch of two builds. Agents are
+    compared only if a run has several.
     """
     pairs, left, right = _paired(before, after)
     sides = [(before, [old for old, _, _ in pairs]), (after, [new for _, new, _ in pairs])]

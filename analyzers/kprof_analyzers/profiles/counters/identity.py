@@ -1,4 +1,4 @@
-"""Identity of a measured kernel: run, GPU, agent, name, grid, workgroup, LDS and VGPRs.
+"""Identify measured kernels by run, GPU, agent, name, grid, workgroup, LDS and VGPRs.
 
 The name alone is not sufficient: specialisations of a Triton kernel and launches of different sizes share a name.
 """
@@ -68,7 +68,7 @@ def parse_fields(text: str) -> tuple[str, ...]:
 def identified(
     data: "Data", runs: "Runs", gpus: "Gpus", chosen: Collection[int] | None = None
 ) -> "tuple[pd.Series[Any], list[Identity]]":
-    """Return the number of the identity of each row of ``data.dispatches``, and the identities.
+    """Return the identity number of each row of ``data.dispatches``, and the identities by number.
 
     Args:
         data: the files' contents.
@@ -103,7 +103,7 @@ def identified(
 
 
 def _wholes(column: "pd.Series[Any]") -> list[Any]:
-    """Convert each value of a column to an integer with :func:`whole`."""
+    """Return each value of a column as an integer, or None if it is missing; see :func:`whole`."""
     values = column.tolist()
     return values if column.dtype.kind in "iu" and not column.hasnans else [whole(value) for value in values]
 
@@ -115,7 +115,9 @@ def _size(x: int | None, y: int | None, z: int | None, total: int | None) -> tup
 
 
 def described(members: Sequence[Identity], shown: Collection[str]) -> str:
-    """Describe identities: ``grid 4096x1x1, workgroup 256, LDS 512 B, 16 VGPRs, agent 1``; several values are counted.
+    """Describe identities, for example ``grid 4096x1x1, workgroup 256, LDS 512 B, 16 VGPRs, agent 1``.
+
+    If the identities differ in a field, its values are counted.
 
     Args:
         members: the merged identities.

@@ -23,10 +23,10 @@ class KernelCounters:
     Attributes:
         name: normalised kernel name.
         calls: number of dispatches with counters.
-        nanoseconds: mean duration; ``None`` if no time can be trusted.
-        passes: mean of each counter over the dispatches, for each file and pass.
+        nanoseconds: mean duration; ``None`` if no reliable time is known.
+        passes: for each file and pass, the mean of each counter over the dispatches.
         identities: identities of the kernel; several only if the user merged kernels.
-        untrusted: reasons why counters are not valid measurements; these counters are in no pass.
+        untrusted: counters that are not valid measurements, with the reasons; ``passes`` does not contain them.
     """
 
     name: str
@@ -48,16 +48,16 @@ class KernelCounters:
 
     @property
     def pattern(self) -> tuple[Any, ...]:
-        """Key of the available inputs: equal for kernels that use the same formulas with the same passes."""
+        """Key of the available counters: kernels with equal keys use the same formulas with the same passes."""
         counted = tuple(frozenset(one) for one in self.passes)
         return self.nanoseconds is None, counted, tuple(sorted(self.untrusted.items()))
 
     def place(self, counter: str, others: frozenset[str] = frozenset()) -> tuple[int, str] | None:
         """Return the pass to read a counter from, and the counter's name in that pass; ``None`` if no pass has it.
 
-        A formula's counters should come from the same run of the kernel. Therefore the pass with most of the formula's
-        other counters is used, or the first of them. ``NAME_sum`` and ``NAME`` are interchangeable, since tools use
-        both names for the sum over all instances.
+        A formula's counters should come from the same run of the kernel. Therefore the pass with most of ``others``,
+        the formula's other counters, is used; if several passes have equally many, the first one. ``NAME_sum`` and
+        ``NAME`` are interchangeable, since tools use both names for the sum over all instances.
         """
         found = [
             (sum(other in one for other in others), -place, name)
@@ -71,7 +71,7 @@ class KernelCounters:
         return next((-place, name) for fitting, place, name in found if (fitting, place) == most)
 
     def doubt(self, counter: str) -> str | None:
-        """Return the reason why the values of a counter are not a valid measurement, or ``None``."""
+        """Return the reason why the values of a counter are not a valid measurement; ``None`` if they are valid."""
         return next((self.untrusted[name] for name in _names(counter) if name in self.untrusted), None)
 
 
@@ -79,7 +79,7 @@ def _names(counter: str) -> tuple[str, str]:
     return counter, counter.removesuffix("_sum") if counter.endswith("_sum") else f"{counter}_sum"
 
 
-# Means by counter, for each source and pass.
+# For each source and pass, the mean values by counter.
 _Passes = dict[tuple[int, int], dict[str, float]]
 
 
@@ -128,7 +128,7 @@ def kernels(
 
 
 def _runs_of_equal(means: "pd.Series[Any]") -> Iterator[tuple[tuple[int, int, int], list[tuple[str, float]]]]:
-    """Yield each kernel, source and pass with the counters and values of its rows, which are adjacent."""
+    """Yield each kernel, source and pass, with the counters and values of its rows; these must be adjacent."""
     import numpy as np
 
     index: Any = means.index
@@ -150,7 +150,7 @@ def _merged(
     passes: list[_Passes],
     doubts: list[dict[str, str]],
 ) -> KernelCounters:
-    """Merge kernels into means over all dispatches; a value that one kernel lacks is missing in the result."""
+    """Merge kernels: compute means over all their dispatches. A value that one kernel lacks is dropped."""
     whole = sum(calls)
 
     def mean(values: list[float | None]) -> float | None:
@@ -159,7 +159,7 @@ def _merged(
 
     joined: _Passes = {}
     if len(passes) == 1:
-        # The usual case of one kernel, with the same rounding as the general case below.
+        # Fast path for the usual case, a single kernel. It rounds like the general case below.
         (one,) = passes
         joined = {place: one[place] for place in sorted(one)}
         if whole > 1:
@@ -175,7 +175,7 @@ def _merged(
 
 
 def counted(data: "Data", numbers: "pd.Series[Any]") -> "pd.DataFrame":
-    """Return one row per kernel, source, pass, dispatch and counter, with the channels summed.
+    """Return one row per kernel, source, pass, dispatch and counter, with the sum over the counter's channels.
 
     Args:
         data: the files' contents.
@@ -214,14 +214,17 @@ def _doubts(data: "Data", numbers: "pd.Series[Any]") -> dict[int, dict[str, str]
 
 
 def _order(data: "Data") -> dict[int, int]:
-    """Return the rank of each source: the merged file of a workload comes before the files of single passes."""
+    """Return a sort key for each source: the merged file of a workload comes before the files of single passes."""
     sources = enumerate(data.sources)
     ranked = sorted(sources, key=lambda entry: (not entry[1].path.endswith("pmc_perf.csv"), entry[1].path))
     return {index: rank for rank, (index, _) in enumerate(ranked)}
 
 
 def _times(data: "Data", numbers: "pd.Series[Any]", identities: list[Identity]) -> dict[int, float]:
-    """Return the mean duration of each kernel, from traces of the same run if possible: counting slows kernels down."""
+    """Return the mean duration of each kernel.
+
+    Traces of the same run are preferred, because collecting counters slows kernels down.
+    """
     import pandas as pd
 
     dispatches = data.dispatches
@@ -243,17 +246,17 @@ def _times(data: "Data", numbers: "pd.Series[Any]", identities: list[Identity]) 
 
 
 def _rows(sums: "pd.DataFrame") -> Iterator[tuple[int, float, int]]:
-    """Yield kernel, sum and count."""
+    """Yield kernel number, sum and count of each row."""
     columns = (sums[name].tolist() for name in ("sum", "count"))
     for kernel, spent, count in zip(sums.index.tolist(), *columns, strict=True):
         yield int(kernel), float(spent), int(count)
 
 
 def _of_traces(traces: dict[int, tuple[float, int]], identities: list[Identity]) -> dict[int, float]:
-    """Return times of traced kernels for the matching counted kernels.
+    """Return the mean times of traced kernels, assigned to the kernels with counters that match them.
 
-    A trace may come from another process on another agent, and may record less about a launch. Kernels then match by
-    the fields that both record, if these fields identify only one kernel.
+    A trace may come from another process on another agent, and may record fewer properties of a launch. Kernels match
+    if the properties that both record are equal and identify only one kernel.
     """
     result: dict[int, float] = {}
     levels = (_exactly, _launch, _shape, _name)

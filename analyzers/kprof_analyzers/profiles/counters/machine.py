@@ -23,8 +23,8 @@ class MeasuredGpu:
     Attributes:
         arch: architecture.
         product: product if known; needed for peaks.
-        cus: number of compute units from the measurement, or else of the product.
-        xcds: number of XCDs from the measurement, or else of the product.
+        cus: number of compute units according to the measurement, or else according to the product.
+        xcds: number of XCDs according to the measurement, or else according to the product.
         constants: constants for formulas, in lower case; unknown constants are missing.
         origin: source of the information, in words.
     """
@@ -57,7 +57,8 @@ class Gpus:
         self._found: list[MeasuredGpu] = []
         self._places: dict[tuple[int, int | None], int] = {}
         several = len({_kind(row) for _, row in self._rows.iterrows()}) > 1
-        # If all files have one kind of GPU, the name overrides it. With several kinds it applies to matching agents.
+        # If all files describe the same kind of GPU, the user's name overrides it. If there are several kinds, the name
+        # only applies to agents that it fits.
         self._overrides = name is not None and not several
         if name is not None:
             self._gpu(name, None, "as given")
@@ -67,7 +68,7 @@ class Gpus:
         return self._found[index] if index >= 0 else None
 
     def index_of(self, source: int, agent: int | None) -> int:
-        """Return the index of an agent's GPU in a source, shared by agents of one kind; -1 if nothing describes it."""
+        """Return the index of an agent's GPU; -1 if no file describes it. Agents of one kind have the same index."""
         place = source, agent
         if place not in self._places:
             self._places[place] = self._index(self._described(source, agent))
@@ -98,7 +99,7 @@ class Gpus:
         return MeasuredGpu(arch, product, cus, xcds, _constants(arch, product, cus, xcds, clock), origin)
 
     def _described(self, source: int, agent: int | None) -> Any:
-        """Return the row that describes an agent; ``None`` if there is none, or if several rows are ambiguous."""
+        """Return the row that describes an agent; ``None`` if no row does, or if several different rows may."""
         for rows in self._nearest(source):
             if not len(rows):
                 continue
@@ -111,7 +112,10 @@ class Gpus:
         return None
 
     def _nearest(self, source: int) -> "Iterator[pd.DataFrame]":
-        """Yield agent rows by proximity: same file, same process, system files in its folder and above, all files."""
+        """Yield tables of agent rows, those nearest to a source first.
+
+        The order is: same file, same process, system files in the source's folder and the folders above, all files.
+        """
         rows, sources = self._rows, self._sources
         if not len(rows):
             return
@@ -190,7 +194,7 @@ def _same(row: Any, arch: Architecture) -> bool:
 
 
 def whole(value: Any) -> int | None:
-    """Return a table's value as an integer; ``None`` for a missing value."""
+    """Return a value from a table as an integer; ``None`` if it is missing."""
     import pandas as pd
 
     return None if value is None or pd.isna(value) else int(value)
@@ -204,7 +208,7 @@ def _constants(
     arch: Architecture, product: Product | None, cus: int | None, xcds: int | None, clock: int | None
 ) -> dict[str, float]:
     l1, l2 = arch.memory.get("l1"), arch.memory.get("l2")
-    # If all products of an architecture have one die, the measured GPU also has one.
+    # If every product of the architecture has one die, the measured GPU has one, even if its product is unknown.
     single = {known.xcds for known in arch.products.values()} == {1}
     one_xcd = 1 if xcds is None and single else xcds
     peaks = bandwidths(arch, product, cus, one_xcd, clock)

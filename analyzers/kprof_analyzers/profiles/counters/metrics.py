@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.counters.formula_language import Column
 
 _SLACK = 0.005
-# Allowed excess over a maximum: counting begins before and ends after the timed interval.
+# Values may exceed a maximum by this factor, because counting begins before and ends after the timed interval.
 _LONGER = 1.05
 
 
@@ -30,12 +30,14 @@ class Metric(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         formula: definition of the metric.
-        value: ``None`` if unknown.
+        value: the value; ``None`` if unknown.
         used: text of the formula that was used.
-        missing: counters to collect, for the alternative formula that needs the fewest.
-        unknown: constants of the GPU that are unknown.
-        confidence: ``one pass``, ``several passes`` (the counters are from different runs of the kernel) or ``""``.
-        flag: problem of the value, or of the counters it would be computed from, in words.
+        missing: counters that must be collected for a value; of the alternative formulas, the one that needs the fewest
+            further counters is chosen.
+        unknown: constants of the GPU that the formula needs and that are unknown.
+        confidence: ``one pass``, ``several passes`` (the counters are from different runs of the kernel), or "" without
+            a value.
+        flag: problem of the value, or of the counters that it is computed from, in words.
         note: caveat of the formula that was used.
     """
 
@@ -64,7 +66,7 @@ def metrics(kernel: KernelCounters, gpu: MeasuredGpu) -> dict[str, Metric]:
 def all_metrics(
     kernels: Sequence[KernelCounters], gpu_of: Callable[[KernelCounters], MeasuredGpu]
 ) -> list[dict[str, Metric]]:
-    """Return the metrics of many kernels in the form of :func:`metrics`.
+    """Return the result of :func:`metrics` for each of many kernels.
 
     Kernels with the same counters in the same passes use the same formulas, which are evaluated for all at once.
 
@@ -92,7 +94,7 @@ def all_metrics(
 
 
 def counters_of(text: str, formulas: dict[str, Formula]) -> frozenset[str]:
-    """Return the counters that an expression needs, including those of metrics in it."""
+    """Return the counters that an expression needs, including those of the metrics that it refers to."""
     found: set[str] = set()
     for name in formula_language.parse(text).names:
         if name in formulas:
@@ -155,7 +157,7 @@ def _of_all(formula: Formula, table: _Table) -> Sequence[Metric]:
 
 
 def _nearer(one: _MissingError, best: _MissingError | None) -> _MissingError:
-    """Return the error with fewer missing counters; errors about untrusted counters rank last."""
+    """Return the error with fewer missing counters; an error about invalid counters is returned only if both are."""
     if best is None or (bool(one.doubts), len(one.counters)) < (bool(best.doubts), len(best.counters)):
         return one
     return best
@@ -177,7 +179,7 @@ def _flag(formula: Formula, value: float | None, gpu: MeasuredGpu) -> str:
 
 
 class _Evaluation:
-    """Evaluation of one formula over a table, which collects all missing inputs instead of stopping at the first."""
+    """Evaluates one formula over a table, and collects all missing inputs instead of stopping at the first one."""
 
     def __init__(self, table: _Table, wanted: frozenset[str]) -> None:
         self._table, self._wanted = table, wanted

@@ -10,7 +10,7 @@ from kprof_analyzers.profiles.counters.metrics import counters_of
 LIMITS: Mapping[str, int] = {
     "SQ": 8, "TCC": 4, "TCP": 4, "TA": 2, "TD": 2, "GRBM": 2, "SPI": 6, "CPC": 2, "CPF": 2, "GL2C": 4,
 }  # fmt: skip
-"""Maximum number of counters of a hardware block in one pass; from rocprofiler-compute's per-GPU tables."""
+"""Maximum number of counters that a hardware block can count in one pass, from rocprofiler-compute's tables by GPU."""
 _ACCUMULATED = {
     "SQ_LEVEL_WAVES_ACCUM": "MeanOccupancyPerCU",
     "SQ_INST_LEVEL_VMEM_ACCUM": "VmemLatency",
@@ -18,7 +18,10 @@ _ACCUMULATED = {
     "SQ_INST_LEVEL_LDS_ACCUM": "LdsLatency",
     "SQ_IFETCH_LEVEL_ACCUM": "InstrFetchLatency",
 }
-"""Derived counters that contain time integrals, which cannot be collected by name."""
+"""Map from each counter that integrates a quantity over time to the derived counter that contains it.
+
+Such a counter cannot be collected by its own name.
+"""
 _DERIVED: Mapping[str, tuple[tuple[str, int], ...]] = {
     "MeanOccupancyPerCU": (("SQ", 2), ("GRBM", 1)),
     "VmemLatency": (("SQ", 3),),
@@ -35,18 +38,18 @@ _DERIVED: Mapping[str, tuple[tuple[str, int], ...]] = {
 
 @dataclass(frozen=True)
 class Pass:
-    """Counters that fit into one pass, in alphabetical order."""
+    """Counters that can be collected in one pass, in alphabetical order."""
 
     counters: tuple[str, ...]
 
     @property
     def option(self) -> str:
-        """Option for rocprofv3."""
+        """Option of rocprofv3 that collects these counters."""
         return f"--pmc {' '.join(self.counters)}"
 
     @property
     def line(self) -> str:
-        """Line for an input file (``rocprofv3 -i``)."""
+        """Line for an input file (``rocprofv3 -i``) that collects these counters."""
         return f"pmc: {' '.join(self.counters)}"
 
 
@@ -64,7 +67,7 @@ def passes(counters: Iterable[str]) -> list[Pass]:
     """Distribute counters over passes by first fit, so that a formula's counters are in one pass if possible.
 
     Args:
-        counters: names as in formulas, which may be repeated.
+        counters: names as in formulas; repeated names are allowed.
     """
     wanted = dict.fromkeys(_ACCUMULATED.get(counter, counter) for counter in counters)
     bins: list[tuple[list[str], dict[str, int]]] = []
@@ -85,7 +88,7 @@ def _fits(cost: tuple[tuple[str, int], ...], used: Mapping[str, int]) -> bool:
     return all(used.get(block, 0) + need <= LIMITS.get(block, 1) for block, need in cost)
 
 
-# Metrics that correspond to numbers with another name in a judgement.
+# Metrics whose number has another name in MeasuredNumbers.
 _OTHER_NAMES = {"waves_per_simd": "wavefronts_in_flight"}
 OF_TRACE = frozenset(
     {"cus", "computed_waves_per_simd", "dispatches", "mean_ns", "scratch_bytes", "time_share", "rank_in_trace",
@@ -96,12 +99,12 @@ OF_TRACE = frozenset(
 
 @dataclass(frozen=True)
 class CounterQuestion:
-    """A question, and the counters that answer it.
+    """A question about a kernel, and the counters that answer it.
 
     Attributes:
         name: a finding's rule, or a metric.
         about: the question in words.
-        numbers: numbers that answer it.
+        numbers: names of the measured numbers that answer it.
         counters: counters to collect for the numbers; empty if a kernel trace is sufficient.
         uncounted: numbers that cannot be counted on the architecture.
     """
@@ -115,7 +118,7 @@ class CounterQuestion:
 
 @dataclass(frozen=True)
 class CollectionPlan:
-    """Collection of the counters that answer some questions.
+    """Plan for collecting the counters that answer some questions.
 
     Attributes:
         arch: name of the architecture.
@@ -159,7 +162,10 @@ def plan(questions: Iterable[CounterQuestion], arch: Architecture) -> Collection
 
 
 def _counters(number: str, formulas: Mapping[str, Formula]) -> list[str] | None:
-    """Return the counters of a number, an empty list for numbers from a trace; ``None`` if nothing counts it."""
+    """Return the counters that determine a number; ``None`` if no counters do.
+
+    The list is empty for a number that a kernel trace contains.
+    """
     if number in OF_TRACE:
         return []
     formula = formulas.get(_OTHER_NAMES.get(number, number))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MATRIX = ("matrix_fp16", "matrix_bf16", "matrix_fp8", "matrix_fp32", "matrix_fp64")
 _VECTOR = ("valu_fp32", "valu_fp64")
-# For each memory level the metrics whose sum is its bandwidth, and the constant with its published peak.
+# For each memory level, the metrics whose sum is the used bandwidth, and the constant with the published peak.
 _LEVELS = {
     "HBM": (("hbm_read_bandwidth", "hbm_write_bandwidth"), "hbm_peak"),
     "L2": (("l2_bandwidth",), "l2_peak"),
@@ -36,8 +36,8 @@ class Roof:
 
     Attributes:
         name: name for users.
-        bandwidth: GB/s, for a slanted roof.
-        flop_rate: GFLOP/s, for a flat roof.
+        bandwidth: GB/s of a slanted roof (a memory level); ``None`` for a flat roof.
+        flop_rate: GFLOP/s of a flat roof (a kind of arithmetic); ``None`` for a slanted roof.
         origin: ``product`` (published) or ``measured`` (the workload's roofline.csv).
     """
 
@@ -59,8 +59,8 @@ class Level:
 
     Attributes:
         name: ``HBM``, ``L2``, ``vL1D`` or ``LDS``.
-        bandwidth: GB/s; ``None`` if a counter is missing.
-        peak: GB/s; ``None`` if unknown.
+        bandwidth: used bandwidth in GB/s; ``None`` if a counter is missing.
+        peak: peak bandwidth in GB/s; ``None`` if unknown.
         origin: origin of the peak, as in :class:`Roof`.
     """
 
@@ -82,12 +82,12 @@ class Point:
     Attributes:
         kernel: name of the kernel.
         intensity: FLOP per byte of HBM traffic; ``None`` if unknown.
-        flop_rate: GFLOP/s.
-        bandwidth: GB/s over the fabric.
-        limit: GFLOP/s that the nearest roof allows.
+        flop_rate: reached GFLOP/s; ``None`` if unknown.
+        bandwidth: used GB/s of the fabric between L2 and memory; ``None`` if unknown.
+        limit: GFLOP/s that the nearest roof allows at this intensity.
         bound: name of the nearest roof: a memory level, or a kind of arithmetic.
-        share: share of the nearest roof, 0 to 1 (share of bandwidth for a kernel without arithmetic).
-        missing: counters to collect if a value is ``None``.
+        share: reached share of the nearest roof, 0 to 1; for a kernel without arithmetic, share of the bandwidth.
+        missing: counters that must be collected for the values that are ``None``.
         reason: reason why the kernel cannot be placed, in words.
         levels: bandwidths of the memory levels.
     """
@@ -105,7 +105,7 @@ class Point:
 
 
 def roofs(gpu: MeasuredGpu, data: "Data | None" = None) -> list[Roof]:
-    """Return the limits of the GPU, one per name: measured on the machine if the data has them, else published."""
+    """Return the roofs of the GPU, one per name: as measured on the machine if the data has them, else as published."""
     found: dict[str, Roof] = {}
     for level, (_, constant) in _LEVELS.items():
         if gpu.product is not None and constant in gpu.constants:
@@ -134,9 +134,9 @@ def place_all(kernels: Sequence[KernelCounters], gpu: MeasuredGpu, limits: list[
 def place(kernel: KernelCounters, gpu: MeasuredGpu, limits: list[Roof]) -> Point:
     """Return the position of a kernel, with its nearest roof.
 
-    The flat roof is that of the kernel's main kind of arithmetic. This is matrix arithmetic in the type with the
-    highest rate if MFMA does more than the VALU, and vector arithmetic otherwise. The slanted roofs are the memory
-    levels whose traffic was counted.
+    The flat roof is that of the kernel's main kind of arithmetic. If MFMA instructions do more operations than the
+    VALU, this is matrix arithmetic in the type with the most operations, and vector arithmetic otherwise. The slanted
+    roofs are the memory levels whose traffic was counted.
     """
     return _placed(kernel, metrics(kernel, gpu), limits)
 
@@ -217,7 +217,7 @@ def _flat(found: dict[str, Metric], limits: list[Roof]) -> Roof | None:
 
 
 def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: int = 18) -> list[str]:
-    """Return the lines of a plot with logarithmic axes, in which kernels are letters in the given order.
+    """Return the lines of a plot with logarithmic axes. Kernels are shown as letters, in the given order.
 
     The list is empty if no kernel can be placed.
     """
@@ -256,12 +256,12 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
 
 
 def of_hbm(limits: list[Roof]) -> list[Roof]:
-    """Return the roofs in a plot over FLOP per byte of HBM traffic: arithmetic, and HBM as the only memory level."""
+    """Return the roofs for a plot over FLOP per byte of HBM traffic: those of arithmetic and of HBM."""
     return [roof for roof in limits if roof.flop_rate is not None or roof.name == "HBM"]
 
 
 def ranges(points: list[Point], roofs: list[Roof]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the exponents of ten of both axes so that all points and the ridge are visible."""
+    """Return the range of each axis as exponents of ten; all points and the ridge are inside."""
     intensities = [point.intensity for point in points if point.intensity]
     rates = [point.flop_rate for point in points if point.flop_rate]
     peaks = [roof.flop_rate for roof in roofs if roof.flop_rate]

@@ -1,4 +1,4 @@
-"""Draw the roofline as SVG without scripts, with escaped text, readable on light and dark pages."""
+"""Draw the roofline as SVG: without scripts, with escaped text, and readable on light and dark pages."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Assign measurement files to runs of the program: only files of one run may be combined into one number."""
+"""Assign measurement files to runs of the program. Only files of one run may be combined into one number."""
 
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -13,7 +13,7 @@ class Runs:
     """Runs, and the run of each source.
 
     Attributes:
-        labels: label of each run: the path that the user named, or its file.
+        labels: label of each run: the path that the user named, or the run's file.
         of_source: for each source the index of its run; -1 if unknown.
     """
 
@@ -23,7 +23,7 @@ class Runs:
 
 @dataclass
 class _Unit:
-    """One file or one workload folder, which never contains several runs."""
+    """One file or one workload folder. Neither contains more than one run."""
 
     given: str
     path: str
@@ -104,7 +104,10 @@ def _one_run(one: _Unit, other: _Unit) -> bool:
 
 
 def _run_beside(unit: _Unit, runs: list[list[_Unit]]) -> int:
-    """Return the run of a file without counters: the only one in its folder, of its path, or at all; else -1."""
+    """Return the run of a file without counters; -1 if it is not clear.
+
+    It is the only run in the file's folder, else the only run of the path that the user named, else the only run.
+    """
 
     def same_path(other: _Unit) -> bool:
         return other.given == unit.given

@@ -1,7 +1,7 @@
 """Find a compiled kernel in a measurement.
 
-Triton gives every specialisation of a kernel the same name, so the name is only the first key. The workgroup size gives
-``num_warps``. LDS and registers distinguish specialisations with the same ``num_warps``.
+Triton gives every specialisation of a kernel the same name, so the name is not sufficient. ``num_warps`` is computed
+from the workgroup size. LDS and registers distinguish specialisations with the same ``num_warps``.
 """
 
 import re
@@ -35,7 +35,7 @@ class CompiledIdentity:
         name: symbol that is launched.
         wavefront_size: lanes of a wavefront.
         num_warps: wavefronts of a workgroup.
-        lds_bytes: LDS of a workgroup including its dynamic part.
+        lds_bytes: LDS of a workgroup, including LDS that the launch requests.
         vgprs: allocated vector registers including AGPRs.
         granule: LDS granule in bytes.
         source: source file of the kernel.
@@ -52,7 +52,7 @@ class CompiledIdentity:
 
 @dataclass(frozen=True)
 class Variant:
-    """Dispatches of one name with the same launch properties.
+    """Measured dispatches of one kernel name with the same launch properties.
 
     Attributes:
         rows: row numbers of the dispatches or activities.
@@ -88,7 +88,7 @@ def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architectu
 
 
 def in_counters(subject: CompiledIdentity, data: "Data") -> tuple[Match, tuple[int, ...]]:
-    """Return the match among profiled dispatches, and its rows of ``data.dispatches``.
+    """Return the match of a kernel among profiled dispatches, and the matching rows of ``data.dispatches``.
 
     Raises:
         KprofError: if there is no kernel of this name, or only with other workgroup sizes.
@@ -110,7 +110,7 @@ def in_counters(subject: CompiledIdentity, data: "Data") -> tuple[Match, tuple[i
 
 
 def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tuple[Match, dict[int, tuple[int, ...]]]:
-    """Return the match among traced kernels, and the indexes of its activities for each trace.
+    """Return the match of a kernel among traced kernels, and for each trace the indexes of the matching activities.
 
     Raises:
         KprofError: if there is no kernel of this name, or only with other workgroup sizes.
@@ -125,7 +125,8 @@ def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tup
             if is_called(activity.name, subject.name):
                 size = activity.workgroup_size
                 work_items = size[0] * size[1] * size[2] if size is not None else None
-                # Launches in a graph may have 0 for values that were not recorded; Triton's static LDS is also 0.
+                # For a launch in a graph, 0 may mean that the value was not recorded. 0 is also the static LDS of
+                # Triton's kernels.
                 lds = activity.lds_bytes if activity.lds_bytes or not subject.lds_bytes else None
                 groups.setdefault((activity.name, work_items, lds), []).append((number, index))
     places = [place for found in groups.values() for place in found]
@@ -139,7 +140,7 @@ def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tup
 
 
 def is_called(measured: str, name: str) -> bool:
-    """Return whether a profiler's name is that of a kernel, ignoring suffixes of tools and old Triton versions.
+    """Return whether a profiler's name means a kernel, ignoring suffixes that tools and old Triton versions append.
 
     >>> is_called("softmax_kernel.kd", "softmax_kernel"), is_called("softmax_kernel_0d1d2c", "softmax_kernel")
     (True, True)
@@ -151,7 +152,7 @@ def is_called(measured: str, name: str) -> bool:
 
 
 def compare(subject: CompiledIdentity, variant: Variant) -> list[Key]:
-    """Return the properties that both sides know, and whether they agree."""
+    """Compare the properties that are known of both the compiled kernel and the measured launch."""
     keys = [Key("name", subject.name, variant.name, agrees=True)]
     size = variant.workgroup_size
     if subject.num_warps is not None and size:
@@ -195,7 +196,7 @@ def _best(
             hint=f"Compile what was measured: --config num_warps={seen[0]}, and the tile sizes that go with it.",
         )
     keys, variant = max(possible, key=lambda pair: (sum(k.agrees for k in pair[0]), len(pair[1].rows)))
-    # Other files may record less about the same launch; their rows belong to it as well.
+    # Other files may record fewer properties of the same launch. Their rows belong to the match as well.
     rows = tuple(sorted(row for v in variants if _fits(v, variant) for row in v.rows))
     others = sum(len(v.rows) for v in variants) - len(rows)
     return Match(source, variant.name, keys, confidence(keys), len(rows), others), replace(variant, rows=rows)
@@ -213,7 +214,7 @@ def _fits(one: Variant, other: Variant) -> bool:
 
 
 def _whole(value: Any) -> int | None:
-    """Return a table's value as an integer; ``None`` for a missing value."""
+    """Return a value from a table as an integer; ``None`` if it is missing."""
     import pandas as pd
 
     return None if value is None or pd.isna(value) else int(value)

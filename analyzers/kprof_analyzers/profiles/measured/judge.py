@@ -27,7 +27,7 @@ _SHOWN = (
     "wait_share",
 )  # fmt: skip
 _ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
-# Properties that a sure match needs besides the name.
+# Properties that must be known and equal, in addition to the name, for a sure match.
 _SURE = {"num_warps": "the workgroup size", "lds_bytes": "LDS"}
 _RANKS = ("error", "warning", "note")
 
@@ -46,7 +46,7 @@ def judge(
     Raises:
         KprofError: if a measurement does not contain the kernel.
     """
-    # Numbers to show, and numbers that decide findings. The latter come only from sure matches.
+    # ``numbers`` are shown, and ``sure`` decide findings. The latter only contain numbers from sure matches.
     numbers, sure = computed(report, measurement.gpu), computed(report, measurement.gpu)
     matches: list[Match] = []
     if measurement.data is not None:
@@ -60,7 +60,7 @@ def judge(
         matches.append(match)
         for one in _takers(match, numbers, sure):
             add_traces(one, measurement.traces, activities)
-    # The instructions in a thread trace show whether it is of this kernel. It decides no finding.
+    # A thread trace is not among the matches that decide findings: its instructions show whether it fits the kernel.
     decisive = list(matches)
     loops: list[LoopComparison] = []
     if measurement.thread is not None and program is not None:
@@ -90,7 +90,7 @@ def _takers(match: Match, numbers: MeasuredNumbers, sure: MeasuredNumbers) -> tu
 
 
 def _other_build(matches: list[Match]) -> str:
-    """Return the reason why the numbers of uncertain matches decide nothing; "" if all matches are sure."""
+    """Return the reason why the numbers of uncertain matches decide no finding; "" if all matches are sure."""
     unsure = [match for match in matches if match.confidence != "sure"]
     keys = dict.fromkeys(_differing(match) or _lacking(match) for match in unsure)
     return f"the measured kernel may be another build: {'; '.join(keys)}" if unsure else ""
@@ -157,7 +157,7 @@ def _collect(judgements: list[Judgement]) -> list[str]:
 
 
 def _doubts(matches: list[Match]) -> list[str]:
-    """Return caveats on the matches."""
+    """Return a caveat for each match that is not sure."""
     found = []
     for match in matches:
         if words := _differing(match):
@@ -171,7 +171,7 @@ def _doubts(matches: list[Match]) -> list[str]:
 
 
 def facts_of(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
-    """Return the facts: time first, then occupancy and roofline, then the activity of units."""
+    """Return the facts to show: time first, then occupancy and roofline, then how busy the GPU's units were."""
     return [*_times(numbers), *_occupancy(report, numbers), *_roofline(numbers), *_units(report, numbers)]
 
 
@@ -185,7 +185,7 @@ def _times(numbers: MeasuredNumbers) -> list[Fact]:
         rank, share = values["rank_in_trace"], values["time_share"]
         remark = f"number {rank:g} of the trace's kernels"
         if share < 100:
-            # Amdahl's law for halving this kernel's time.
+            # By Amdahl's law, the saving if this kernel took half its time.
             remark += (
                 f"; if it were twice as fast, all kernels together would be {100 / (100 - share / 2):.2f} times as fast"
             )
@@ -248,7 +248,7 @@ def _units(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
 
 
 def _foretelling(name: str) -> set[str]:
-    """Return the rules that are decided by one number alone."""
+    """Return the rules whose findings this number decides on its own."""
     return {rule.id for rule in known_rules() if rule.confirmed_by is not None and rule.confirmed_by.needs == (name,)}
 
 
@@ -299,8 +299,8 @@ _QUANTITIES = (
 def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> list[ModelComparison]:
     """Compare each quantity that was both measured and modelled.
 
-    Only the time has a range. It is confirmed or refuted if the measured launch is the modelled one. The other
-    quantities have no known range and are only shown next to each other.
+    Only the predicted time has a range. The prediction is confirmed or refuted if the measured launch is the modelled
+    one. The ranges of other quantities are unknown, so measured and modelled values are only shown side by side.
 
     Args:
         report: the kernel with its prediction.
@@ -330,13 +330,13 @@ def compare_call(measured_us: float, reports: Sequence[KernelReport], doubt: str
     Args:
         measured_us: time of the call in microseconds.
         reports: every launch of the call with its prediction, for the condition in which it was timed.
-        doubt: reason why the call may have launched something else; "" if there is none.
+        doubt: reason why the call may have launched other kernels; "" if there is none.
 
     Returns:
         The comparison, or None if the time of a launch is unknown.
     """
     models = [report.model for report in reports if report.model is not UNSET]
-    # The two events surround the whole call, not each of its launches.
+    # The two timing events surround the whole call, so their time is counted once and not for each launch.
     events = [model.events_us or 0.0 for model in models]
     once = sum(events) - max(events, default=0.0)
     modelled, low, high = (

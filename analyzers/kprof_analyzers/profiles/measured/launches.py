@@ -30,10 +30,10 @@ class TunedLaunch(msgspec.Struct, frozen=True):
         config: configuration with the shortest predicted time.
         time_us: predicted time of a launch with this configuration.
         own_us: predicted time of a launch with the current configuration.
-        as_good: whether the model cannot distinguish the two configurations.
-        gain_ns: saving over all calls: the predicted saved share of the measured time.
-        configurations: number of predicted configurations.
-        complete: whether all configurations of the search were predicted.
+        as_good: whether the model cannot tell which of the two configurations is faster.
+        gain_ns: saving over all calls: the predicted relative saving multiplied by the measured time.
+        configurations: number of configurations whose time was predicted.
+        complete: whether the times of all configurations of the search space were predicted.
         note: caveat, or "".
     """
 
@@ -48,21 +48,22 @@ class TunedLaunch(msgspec.Struct, frozen=True):
 
 
 class TargetLaunch(msgspec.Struct, frozen=True):
-    """Launches of a target's kernel in one trace. Times are measured unless they say modelled or predicted.
+    """Launches of a target's kernel in one trace. Times are measured unless they are called modelled or predicted.
 
     Attributes:
         path: path of the trace.
         target: the target as the user named it.
         steps: complete steps of the trace; 0 if none is marked.
         launch: the measured launches.
-        keys: properties compared with the compiled kernel.
-        confidence: confidence that it is this kernel; see :class:`kprof.measured.Match`.
+        keys: properties in which the measured launch was compared with the compiled kernel.
+        confidence: confidence that the launches are of this kernel; see :class:`kprof.measured.Match`.
         modelled_us: modelled time of a launch; ``None`` if ``doubt`` says why it cannot be compared.
         low_us, high_us: range in which the model expects measured times.
         least_ns: time of all calls at the peaks of matrix units and memory; ``None`` if unknown.
         lost_ns: measured time beyond ``least_ns``.
-        doubt: reason why nothing is compared: another build, another launch, or not modelled; "" if compared.
-        tuned: result of the search; ``None`` if nothing was searched.
+        doubt: reason why measured and modelled times are not compared (another build, another launch, or no model); ""
+            if they are.
+        tuned: result of the configuration search; ``None`` if there was none.
         not_tuned: reason why a requested search was not done.
     """
 
@@ -89,7 +90,7 @@ class TargetLaunch(msgspec.Struct, frozen=True):
         return self.modelled_us * 1000 * self.launch.calls / self.launch.total_ns
 
     def in_a_step(self, whole_ns: float) -> float:
-        """Scale a time of all calls to one step if steps are marked; otherwise return it unchanged."""
+        """Return a time of all calls divided by the number of steps; unchanged if the trace marks no steps."""
         if not self.steps or not self.launch.total_ns:
             return whole_ns
         return whole_ns * self.launch.step_ns / self.launch.total_ns / self.steps
@@ -97,13 +98,13 @@ class TargetLaunch(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class CompiledTarget:
-    """Compiled kernel of a target.
+    """The compiled kernel of a target.
 
     Attributes:
         target: the target as the user named it.
-        tuned_as: argument of :func:`kprof.tune` for it; ``None`` if its code cannot be compiled again.
+        tuned_as: argument for :func:`kprof.tune` that names the target; ``None`` if its code cannot be compiled again.
         report: the kernel's report with its prediction.
-        identity: properties that measurements may also contain.
+        identity: properties of the kernel that measurements may also contain.
     """
 
     target: str
@@ -123,7 +124,7 @@ def join_launches(
         gpu: the measured product.
 
     Returns:
-        Launches with their kernels: launches with a prediction by decreasing lost time, then the others by time.
+        Launches with their kernels: first those with a prediction by decreasing lost time, then the others by time.
     """
     found = []
     for trace in traces:
@@ -139,7 +140,7 @@ def join_launches(
 def _keys(launch: LaunchShape, one: CompiledTarget) -> list[Key]:
     size = launch.workgroup_size
     items = size[0] * size[1] * size[2] if size is not None else None
-    # Launches in a graph may have 0 for values that were not recorded; Triton's static LDS is also 0.
+    # For a launch in a graph, 0 may mean that the value was not recorded. 0 is also the static LDS of Triton's kernels.
     lds = launch.lds_bytes if launch.lds_bytes or not one.identity.lds_bytes else None
     keys = compare(one.identity, Variant(launch.name, (), items, lds))
     compiled, measured = (_hash_of(path) for path in (one.identity.source, launch.source))
@@ -149,7 +150,7 @@ def _keys(launch: LaunchShape, one: CompiledTarget) -> list[Key]:
 
 
 def _hash_of(path: str | None) -> str:
-    """Return the hash of its content in an Inductor source file's name; "" for other files."""
+    """Return the content hash that the name of an Inductor source file contains; "" for other files."""
     stem = PurePath(path or "").stem
     return stem if _HASHED.fullmatch(stem) else ""
 
@@ -182,7 +183,7 @@ def _doubt(trace: LaunchShapes, launch: LaunchShape, keys: Sequence[Key], one: C
     incomplete = cannot_tell(trace.issues, (KERNEL_TIMES,))
     if incomplete:
         return f"the trace is incomplete: {incomplete}"
-    # Inductor writes versions and paths into its files, so a different text may still be the same kernel.
+    # Inductor writes versions and paths into its source files, so a kernel can be the same although the text differs.
     other = [f"{k.name} {k.measured}, compiled {k.computed}" for k in keys if not k.agrees and k.name != "source"]
     if other:
         return f"another build: {'; '.join(other)}"

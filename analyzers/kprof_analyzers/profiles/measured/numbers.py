@@ -25,13 +25,13 @@ class MeasuredNumbers:
     """Measured numbers of one kernel, and the reasons for missing numbers.
 
     Attributes:
-        values: values of metrics and facts by name.
+        values: values of metrics and of other measured facts, by name.
         metrics: derived metrics, including metrics without a value.
         point: position under the roofline.
-        missing: counters that would determine a missing number, by number.
-        doubts: reasons why numbers must not be used, by number.
+        missing: counters that would determine a missing number, by name of the number.
+        doubts: reason why a number must not be used, by name of the number.
         notes: notes on what could not be determined.
-        incomplete: reason why the recording does not give the kernel's time; "" if it does.
+        incomplete: reason why the recording does not contain the kernel's time; "" if it does.
     """
 
     values: dict[str, float] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class MeasuredNumbers:
 
 
 def computed(report: KernelReport, gpu: MeasuredGpu | None) -> MeasuredNumbers:
-    """Return the numbers that follow from the compiled kernel and the GPU."""
+    """Return the numbers that can be computed from the compiled kernel and the GPU, without any measurement."""
     numbers = MeasuredNumbers()
     if isinstance(report.occupancy, Occupancy):
         numbers.values["computed_waves_per_simd"] = report.occupancy.waves_per_simd
@@ -63,7 +63,7 @@ def add_counters(numbers: MeasuredNumbers, data: "Data", rows: Collection[int], 
     for name in ("scratch_bytes", "workgroups"):
         known = dispatches[name].dropna() if name in dispatches else ()
         if len(known):
-            # Launches of one kernel may have different grids. The largest grid is the one that fills the GPU best.
+            # Launches of one kernel may have different grids. Use the largest one, which fills the GPU best.
             numbers.values[name] = float(max(known))
     durations = dispatches["duration_ns"].dropna()
     if len(durations):
@@ -104,7 +104,7 @@ def _take(numbers: MeasuredNumbers, name: str, metric: Metric) -> None:
 
 
 def _occupancy(numbers: MeasuredNumbers, gpu: MeasuredGpu) -> None:
-    """Add the wavefronts in flight per SIMD, from those on the whole GPU."""
+    """Add the number of wavefronts in flight per SIMD, computed from the number on the whole GPU."""
     in_flight = numbers.values.get("wavefronts_in_flight")
     if in_flight is not None and gpu.cus:
         numbers.values["waves_per_simd"] = in_flight / (gpu.cus * gpu.arch.occupancy.simds_per_cu)

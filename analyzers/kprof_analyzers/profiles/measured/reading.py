@@ -1,4 +1,4 @@
-"""Read measurements and determine the GPU that they are from."""
+"""Read measurements, and determine on which GPU they were made."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class GpuMeasurements:
     Attributes:
         data: data of ROCm's profilers; ``None`` if there are only traces.
         traces: traces of PyTorch's profiler.
-        gpu: the measured GPU; ``None`` if only traces that do not name it were read.
+        gpu: the measured GPU; ``None`` if there are only traces, and they do not name it.
         notes: caveats about the files.
         thread: a decoded thread trace; ``None`` without one.
     """
@@ -117,7 +117,7 @@ def _counted(data: "Data", traced: MeasuredGpu | None, asked: str | None) -> Mea
     if traced is not None and _differ(gpu, traced):
         raise InputError(f"the counters are of {_name(gpu)}, the trace of {_name(traced)}")
     if gpu.product is None:
-        # An agent's architecture alone gives no peaks, but a named product of the same architecture does.
+        # The files may only describe the architecture, which has no peaks. A named product of it has.
         for name in (asked, traced.product.name if traced is not None and traced.product is not None else None):
             product = machine.find_product(name) if name else None
             if product is not None and product.arch == gpu.arch.name:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class DispatchSelection(Data):
-    """Selected dispatches and their counters; all other tables stay complete."""
+    """A measurement with only the selected dispatches and their counters; all other tables are complete."""
 
     def __init__(self, whole: Data, rows: Collection[int]) -> None:
         """Select the rows of ``whole.dispatches``."""

@@ -58,7 +58,9 @@ def align(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> Alignment:
 
 
 def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadTrace") -> tuple[Match, Alignment]:
-    """Return the match, which is sure if every instruction is equal, and the alignment.
+    """Return the match of a kernel with a thread trace, and the alignment of their instructions.
+
+    The match is sure if all instructions are equal.
 
     Args:
         name: name of the kernel.
@@ -86,7 +88,7 @@ def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadT
 
 
 def _other_counts(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> list[Key]:
-    """Return the instruction kinds with the largest differences in number between both sides."""
+    """Return the kinds of instructions whose numbers differ most between the program and the trace."""
     mine = Counter(_words(one.text)[0] for one in program.instructions)
     theirs = Counter(_words(one.text)[0] for one in trace.instructions if not one.text.startswith((";", *_PADDING)))
     kinds = [one for one in {**mine, **theirs} if mine[one] != theirs[one] and one not in _PADDING]
@@ -112,7 +114,7 @@ def traced_shares(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> lis
 
 
 def loop_comparisons(report: "KernelReport", program: "AssemblyKernel", found: Alignment) -> list[LoopComparison]:
-    """Compare each traced loop with the model; instructions of inner loops count only for the inner loops.
+    """Compare each traced loop with the model. A loop's cycles are without those of its inner loops.
 
     The cycles of an iteration are the sum of its instructions' latencies, divided by the number of times that the first
     instruction of the header was issued. Idle cycles of a wavefront are included if the trace records them.
@@ -170,7 +172,7 @@ def _is_padding(one: "Traced") -> bool:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Return the parts of an instruction's text that the assembler and the disassembler write in the same way."""
+    """Return the parts of an instruction's text that are the same in assembler and disassembler output."""
     name, _, operands = text.strip().partition(" ")
     if name.startswith(_JUMPS) or "@" in operands:
         return (name,)

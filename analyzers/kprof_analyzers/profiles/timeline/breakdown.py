@@ -15,7 +15,7 @@ from kprof_analyzers.profiles.timeline.roles import categories_of
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.link import Numbers
 
-# Number of activities that are merged into intervals at a time.
+# Number of activities whose intervals are merged at a time.
 _TOGETHER = 16_384
 
 
@@ -30,9 +30,9 @@ class CategoryTime(msgspec.Struct, frozen=True):
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """GPU time of one trace. Categories are sorted by time; ``by_rank`` has such sums for each rank, in ns.
+    """GPU time of one trace by category, longest first; ``by_rank`` has the ns by category for each rank.
 
-    ``fused`` lists possible savings of fused kernels; it is empty if the order of the kernels is unknown.
+    ``fused`` lists possible savings by fused kernels; it is empty if the order of the kernels is unknown.
     """
 
     path: str
@@ -86,7 +86,7 @@ def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupa
 
 
 def category_rows(totals: Counter[str], counts: Counter[str], largest: dict[str, str]) -> list[CategoryTime]:
-    """Return rows sorted by time; an empty list if nothing was measured."""
+    """Return one row per category, sorted by time; empty if there is no time."""
     whole = sum(totals.values())
     return [
         CategoryTime(name, total, counts[name], total / whole if whole else 0.0, largest.get(name, ""))
@@ -95,7 +95,10 @@ def category_rows(totals: Counter[str], counts: Counter[str], largest: dict[str,
 
 
 def lane_of(kind: str, name: str, categories: Categories) -> Lane:
-    """Return the lane of an activity by its own name: compute, memory or communication; ancestry does not count."""
+    """Return the lane of an activity: compute, memory or communication.
+
+    Only the activity's own name is used, not the operators and modules around its launch.
+    """
     if kind != "kernel":
         return "memory"
     category = categories.of_name(name)
@@ -129,7 +132,7 @@ _Key = tuple[int, int, str, Lane]
 
 
 def _by_lane(trace: LinkedTrace, categories: Categories, low: int) -> "dict[_Key, tuple[Numbers, Numbers]]":
-    """Return starts and durations of some rows by rank, first row of the device, kind and lane."""
+    """Return starts and durations of the rows from ``low`` on, by rank, first row of the device, kind and lane."""
     import numpy as np
 
     table, high = trace.activities, low + _TOGETHER

@@ -1,4 +1,4 @@
-"""Group kernels into categories by rules, which are data that a user's file may extend."""
+"""Group kernels into categories by rules. The rules are data, and a user's file may add further ones."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ OTHER = "other"
 COMMUNICATION = "communication"
 MEMORY = "memory"
 _KEYS = ("kernel", "operator", "module")
-# Maximum number of cached decisions.
+# Maximum number of kernel names whose category is cached.
 _MEMORY = 100_000
 _DEEPEST = 50
 # Maximum number of cached scopes; kernels of one launch follow each other closely.
@@ -30,7 +30,7 @@ _SCOPES = 1 << 12
 
 @dataclass(frozen=True)
 class CategoryRule:
-    """One rule: a category, and a pattern or ``None`` for each of kernel, operator and module."""
+    """One rule: a category, and patterns for the kernel, operator and module names; ``None`` matches any name."""
 
     name: str
     kernel: re.Pattern[str] | None
@@ -55,7 +55,7 @@ class Categories:
     _scopes: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def of_name(self, kernel: str) -> str:
-        """Return the category by the kernel's name alone; rules that also test operators or modules do not match."""
+        """Return the category by the kernel's name alone. Rules that test operators or modules are skipped."""
         return self._decide(kernel, "", "")
 
     def of(self, trace: LinkedTrace, activity: Activity) -> str:
@@ -69,7 +69,8 @@ class Categories:
         kinds, names = trace.activities.words("kind"), trace.activities.words("name").words
         kernel, texts = kinds.code("kernel"), trace.activities.words("name").readable
         launches, operators = (trace.activities.numbers(field).readable for field in ("launch", "operator"))
-        # Categories depend only on names around an activity, so each combination of names is decided once.
+        # The category depends only on the names of the kernel and of the operators and modules around its launch, so it
+        # is determined once for each combination of names.
         paths = operator_paths(trace)
         frames = trace.launches.numbers("frame").data if len(trace.frames) else None
         known: dict[tuple[int, ...], str] = {}
@@ -111,9 +112,9 @@ class Categories:
         return known
 
     def _candidates(self, kernel: str) -> tuple[CategoryRule, ...]:
-        """Return rules whose kernel pattern matches, up to the first one without other conditions.
+        """Return the rules whose kernel pattern matches, up to and including the first without other conditions.
 
-        The result is cached, because names are long and occur in many places.
+        The result is cached, because names are long and occur many times.
         """
         found = self._by_kernel.get(kernel)
         if found is None:
@@ -134,9 +135,10 @@ class Categories:
 
 
 def operator_paths(trace: LinkedTrace) -> list[int]:
-    """Return a number for each operator that is equal if its name and the names of all operators around it are equal.
+    """Return a path number for each operator.
 
-    The result has an additional last element, so that index -1 is the number for no operator.
+    Two operators have the same number if their names, and the names of all operators around them, are equal. The result
+    has an additional last element, so that index -1 has the number for "no operator".
     """
     names, parents = trace.operators.words("name").data, trace.operators.numbers("parent").data
     numbers: dict[tuple[int, int], int] = {}
@@ -216,7 +218,7 @@ def _pattern(value: Any, patterns: dict[str, Any], path: str, place: str) -> re.
             parts.extend(named)
         else:
             parts.append(item)
-    # Compilation time grows with the square of the nesting depth.
+    # The time to compile a pattern grows with the square of its nesting depth, so deep patterns are rejected.
     if any(boundary.brackets(part, "()") > _DEEPEST for part in parts):
         raise InputError("not a regular expression: nested too deep", path=path, place=place)
     try:

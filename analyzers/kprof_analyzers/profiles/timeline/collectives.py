@@ -1,4 +1,4 @@
-"""Bandwidth of collectives by kind, size and group, and the time that ranks waited for each other.
+"""Compute the bandwidth of collectives by kind, size and group, and the time that ranks waited for each other.
 
 Bandwidths are defined as in nccl-tests and rccl-tests (doc/PERFORMANCE.md). The *algorithm* bandwidth is the size of
 the operation divided by its time. The *bus* bandwidth is multiplied by the share that each rank must send or receive,
@@ -12,7 +12,8 @@ import msgspec
 
 from kprof_analyzers.profiles.timeline.operators.arguments import element_bytes
 
-# The first kind in a name decides. Underscores are removed, because PyTorch does not write them consistently.
+# The first of these kinds that a name contains is the kind of the collective. Underscores in names are ignored, because
+# PyTorch does not write them consistently.
 _KINDS = ("allreduce", "reducescatter", "allgather", "alltoall", "broadcast", "reduce")
 
 
@@ -47,7 +48,7 @@ class CollectiveBandwidth(msgspec.Struct, frozen=True):
 
 
 class CollectiveShape(msgspec.Struct, frozen=True):
-    """Key of equal collectives.
+    """Properties of a collective; collectives with the same properties are added up.
 
     Attributes:
         collective: name of the collective in the trace.
@@ -65,7 +66,7 @@ class CollectiveShape(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str | None:
-        """Name of the known collective, or ``None``."""
+        """Kind of the collective, such as ``allreduce``; ``None`` if its name contains no known kind."""
         name = self.collective.lower().replace("_", "")
         return next((kind for kind in _KINDS if kind in name), None)
 
@@ -90,7 +91,7 @@ class CollectiveShape(msgspec.Struct, frozen=True):
 
 
 def bandwidths(seen: Iterable[tuple[CollectiveShape, Mapping[int, Sequence[int]]]]) -> list[CollectiveBandwidth]:
-    """Sum up equal collectives, and return them in order of decreasing time.
+    """Add up collectives of the same shape, and return them in order of decreasing time.
 
     Args:
         seen: shapes, each with the durations of its kernels in ns, in order of execution for each rank.
@@ -118,7 +119,8 @@ def _row(shape: CollectiveShape, durations: dict[int, list[int]]) -> CollectiveB
         longer = sum(map(sum, durations.values())) - sum(shortest) * len(durations)
         transfer, waited = sum(shortest), round(longer / len(durations))
     else:
-        # Ranks have different numbers of kernels, so these cannot be paired: use the rank with the shortest mean.
+        # The ranks have different numbers of kernels, which therefore cannot be paired. Use the rank with the shortest
+        # mean duration.
         least = min(durations.values(), key=lambda times: sum(times) / len(times))
         count, transfer, waited = len(least), sum(least), 0
     size, factor = shape.size, shape.bus_factor

@@ -1,4 +1,4 @@
-"""Compare two traces by kernel: before and after a change, or with different batch sizes."""
+"""Compare two traces by kernel, for example before and after a change, or with different batch sizes."""
 
 import msgspec
 
@@ -6,7 +6,10 @@ from kprof_analyzers.profiles.timeline.top import KernelTime
 
 
 class KernelChange(msgspec.Struct, frozen=True):
-    """One kernel in both traces; ``None`` if it does not occur. Times are in ns; counts per step may be fractions."""
+    """One kernel in both traces. Times are in ns, and counts per step may be fractions.
+
+    The values of a trace in which the kernel does not occur are ``None``.
+    """
 
     name: str
     category: str
@@ -47,7 +50,7 @@ class TraceComparison(msgspec.Struct, frozen=True):
 
 
 class TraceSide(msgspec.Struct, frozen=True):
-    """One of the compared traces: its kernels, its steps, and the reason if its recording is incomplete."""
+    """One of the compared traces: its kernels, its number of steps, and why its recording is incomplete, if it is."""
 
     name: str
     kernels: list[KernelTime]
@@ -56,7 +59,7 @@ class TraceSide(msgspec.Struct, frozen=True):
 
 
 def compare(before: TraceSide, after: TraceSide) -> TraceComparison:
-    """Join two lists of kernels by name and category; times are per step if both traces have steps."""
+    """Join the kernels of two traces by name and category; times are per step if both traces have steps."""
     by_step = bool(before.steps and after.steps)
     left = {(k.name, k.category): _of_a_step(k, before.steps if by_step else 1) for k in before.kernels}
     right = {(k.name, k.category): _of_a_step(k, after.steps if by_step else 1) for k in after.kernels}

@@ -23,7 +23,7 @@ class PathPart(msgspec.Struct, frozen=True):
             awaited activity to the return of the waiting call; ``gap``: everything was ready, but the GPU had not
             started.
         name: name of the activity or call; "" for ``cpu`` and ``gap``.
-        doing: for ``cpu``, the time of the innermost operators and calls by name.
+        doing: for ``cpu``, the ns in the thread's innermost operators and calls, by name.
     """
 
     kind: Kind
@@ -37,7 +37,7 @@ class PathTime(msgspec.Struct, frozen=True):
     """All parts of one kind and name.
 
     Attributes:
-        total_ns: time on the path, which is the maximum by which the run can become shorter.
+        total_ns: time on the path. Removing these parts would make the run shorter by at most this time.
         count: number of parts.
     """
 
@@ -52,8 +52,8 @@ class CriticalPath(msgspec.Struct, frozen=True):
 
     Attributes:
         parts: parts in order, without gaps between them.
-        span_ns: sum of the parts: from the first call that launched something, or later, to the end of the last
-            activity.
+        span_ns: sum of the parts. The path ends with the last activity, and begins with the first call that launched
+            an activity, or later.
         kinds: time by kind, largest first.
         times: times by kind and name, largest first; CPU work is listed by the innermost operator or call.
         assumed: number of waits for another stream or thread. Traces do not record them, so the activity that ended
@@ -75,7 +75,7 @@ def critical_paths(trace: LinkedTrace) -> list[CriticalPath]:
     threads = ThreadTimes(trace)
     ranks = sorted(set(trace.activities.numbers("rank").data))
     if not ranks:
-        # Keep the issues found while reading the trace, which may explain why it is empty.
+        # The problems found while reading the trace are kept, because they may explain why it is empty.
         return [CriticalPath(trace.info, 0, [], 0, {}, [], 0, trace.issues)]
     return [_path(trace, rank, threads) for rank in ranks]
 
@@ -167,7 +167,7 @@ class _Walk:
                 return
 
     def _ready(self, launch: int, start: int) -> int:
-        """Return the time when a call had launched its activity, which may start before the call returns."""
+        """Return the time when a call had launched its activity. This may be before the call returns."""
         return self._returned[launch] if self._returned[launch] <= start else min(self._called[launch], start)
 
     def _ended_in(self, after: int, until: int) -> int:
@@ -180,9 +180,10 @@ class _Walk:
         return -1
 
     def _cpu(self, launch: int, until: int) -> Generator[PathPart, None, tuple[int, int]]:
-        """Yield the CPU's work before a call, back to a wait for the GPU; return the awaited activity and its end.
+        """Yield the CPU's work before a call, backwards until a call that waited for the GPU.
 
-        A thread may wait for another thread that waits for the GPU, as autograd's does, so waits of all threads count.
+        Return the activity that was awaited, and the end of the wait. Waits of all threads count, because the launching
+        thread may wait for another thread that waits for the GPU, as with autograd's threads.
         """
         thread = self._thread_of[launch]
         place = bisect_right(self._waits, (until, len(self._called))) - 1

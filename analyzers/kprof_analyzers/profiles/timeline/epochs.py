@@ -1,8 +1,8 @@
-"""Sum up GPU activities while a file is read, although some have to be excluded at its end.
+"""Sum up GPU activities while a file is read, although it is only known at its end which ones must be excluded.
 
-A faulty clock puts activities a day or more away from the others. They are excluded, as
-:func:`kprof.inputs.torch_profiler.plausible.drop_implausible` excludes them from linked tables. Which group is the main
-one is known only at the end of the file. Until then, groups that are more than a day apart have separate sums.
+A faulty clock may put activities a day or more away from the others. They are excluded, as
+:func:`kprof.inputs.torch_profiler.plausible.drop_implausible` excludes them from linked tables. Groups of activities
+that are more than a day apart have separate sums; at the end of the file, the group with the most activities is used.
 """
 
 from bisect import insort
@@ -14,14 +14,14 @@ from kprof_analyzers.profiles.timeline.names import Names
 from kprof_analyzers.profiles.timeline.occupation import Lane, Occupation
 
 MAX_EPOCHS = 200
-"""Maximum number of groups. Activities outside of them are excluded at once."""
+"""Maximum number of groups. Activities that would start a further group are excluded at once."""
 
 Key = tuple[int | None, int | None]
 """Rank, if known, and device."""
 
 
 class ActivityGroup(NamedTuple):
-    """Common properties of activities."""
+    """Properties that activities which are added together have in common."""
 
     kind: str
     name: str
@@ -30,7 +30,7 @@ class ActivityGroup(NamedTuple):
 
 
 class Epoch:
-    """Activities of one group in time; :attr:`low` and :attr:`high` are its first and last start in ns."""
+    """Sums over a group of activities near in time; :attr:`low` and :attr:`high` are the first and last start in ns."""
 
     def __init__(self, low: int, high: int) -> None:
         self.low = low
@@ -104,13 +104,13 @@ class Epochs:
             self._found.remove(other)
 
     def pause(self) -> None:
-        """Merge pending intervals. Call it between blocks, when activities of all names have been added."""
+        """Merge pending intervals. Call this between blocks of the file, after activities of all names were added."""
         for epoch in self._found:
             for device in epoch.devices.values():
                 device.pause()
 
     def settle(self) -> tuple[Epoch, int]:
-        """Return the group with most activities, the earliest if several, and the number of other activities."""
+        """Return the group with the most activities (of several, the earliest), and the number of other activities."""
         if not self._found:
             return Epoch(0, 0), self._refused
         best = max(self._found, key=attrgetter("count"))

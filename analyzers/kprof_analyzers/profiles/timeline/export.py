@@ -17,7 +17,10 @@ _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def speedscope(traces: Sequence[LinkedTrace]) -> dict[str, Any]:
-    """Return a document with one profile per rank: modules, operators, then the kernel, weighted by GPU ns."""
+    """Return a speedscope document with one profile per rank.
+
+    Its stacks consist of modules, operators and the kernel, and are weighted by GPU time in ns.
+    """
     stacks: dict[str, Counter[tuple[str, ...]]] = {}
     for trace in traces:
         chains: dict[tuple[int, int], tuple[str, ...]] = {}

@@ -19,7 +19,7 @@ from kprof.output import progress
 
 R = TypeVar("R")
 _SMALL = 4_000_000
-"""Maximum total size in bytes of files for which one process is faster than starting several."""
+"""For files of up to this total size in bytes, one process is faster than starting several."""
 _ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz",
             *perfetto.ENDINGS, *xplane.ENDINGS)  # fmt: skip
 Kind = Literal["kineto", "proton", "tables", "rocprof", "perfetto", "xplane"]
@@ -32,9 +32,9 @@ _READERS: dict[Kind, Callable[[Path], LinkedTrace]] = {
 
 
 class TraceFile(msgspec.Struct, frozen=True):
-    """A trace file or a directory of tables, and its format; ``found`` is True if it was found in a folder.
+    """A trace file or a directory of tables, and its format.
 
-    ``repairs`` are applied after reading.
+    ``found`` is True if the file was found in a folder that the user named. ``repairs`` are applied after reading.
     """
 
     path: str
@@ -51,7 +51,7 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """A file for which the function raised :class:`KprofError`; its message is shown with other files' results."""
+    """Result for a file for which the function raised :class:`KprofError`, with the error's message."""
 
     path: str
     message: str
@@ -131,7 +131,7 @@ def _inside(folder: Path) -> Iterator[TraceFile]:
 def open_trace(
     file: TraceFile, *, shortest_frame_us: float = MODULES_ONLY, details: bool = True, rank: int | None = None
 ) -> LinkedTrace:
-    """Return the linked tables of a trace or of a directory of tables; the arguments are those of its reader.
+    """Return the linked tables of a trace, or of a directory of tables; see the readers for the arguments.
 
     Raises:
         KprofError: if the file is unreadable, or is a Proton profile, which has no timeline.
@@ -144,7 +144,7 @@ def open_trace(
 
 
 class FileStep(msgspec.Struct, frozen=True):
-    """Function that is applied to each file; picklable if ``function`` is defined in a module."""
+    """Callable that applies a function to a file; picklable if ``function`` is defined in a module."""
 
     function: Callable[..., Any]
     options: dict[str, Any] = {}
@@ -168,7 +168,8 @@ def each_file(
 ) -> Iterator[R | Failed]:
     """Yield ``function(file, **options)`` for every file, in the order of the files.
 
-    The files of a worker that dies are processed again. A file that kills another worker is :class:`Failed`.
+    If a worker dies, its files are processed again. The result for a file that then kills another worker is
+    :class:`Failed`.
 
     Args:
         function: a module-level function.
@@ -193,7 +194,7 @@ def _results(step: FileStep, files: Sequence[TraceFile], jobs: int, scheduler: s
     workers = min(jobs or _useful_processes(files), len(files))
     if scheduler is None and workers <= 1:
         return map(step, files)
-    # Importing the process pool takes a tenth of a command's start-up time.
+    # Imported only when needed, because importing the process pool takes a tenth of a command's start-up time.
     from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
     if scheduler is not None:

@@ -1,4 +1,4 @@
-"""Find sequences of kernels that one fused kernel of the collection can replace, and the possible saving."""
+"""Find sequences of kernels that a fused kernel from kprof's collection can replace, and the possible saving."""
 
 import re
 from array import array
@@ -16,16 +16,16 @@ _FUSED = {
 }
 """For each category: name pattern, fused kernel, and maximum number of preceding element-wise kernels in the fusion.
 
-The pattern excludes other kernels of the category, such as a layer norm or a GELU. The preceding kernels are a sum with
-the residual and its conversion. Up to two following kernels are also part of the fusion: a product or a scale, and the
-conversion to 8 bits.
+Only kernels whose name matches the pattern can be replaced; this excludes, for example, a layer norm or a GELU. The
+preceding kernels are a sum with the residual and its conversion. Up to two following kernels are also part of the
+fusion: a multiplication or a scale, and the conversion to 8 bits.
 """
 _BEHIND = 2
 _BACKWARD = re.compile("backward|bwd", re.IGNORECASE)
 
 
 class FusedKernel(msgspec.Struct, frozen=True):
-    """A kernel of the collection, and the kernels that it could replace; times are sums in ns.
+    """A kernel of kprof's collection, and the kernels that it could replace; times are sums in ns.
 
     Attributes:
         kernel: name of the fused kernel.
@@ -44,7 +44,7 @@ class FusedKernel(msgspec.Struct, frozen=True):
 
 
 def fused_kernels(trace: LinkedTrace, categories: Sequence[str]) -> list[FusedKernel]:
-    """Return possible fusions, largest saving first; norms written as a chain of operators are not recognised.
+    """Return possible fusions, largest saving first. Norms that run as a chain of separate operators are not found.
 
     Args:
         trace: the trace.

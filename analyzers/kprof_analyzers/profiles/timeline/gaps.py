@@ -1,4 +1,4 @@
-"""Find gaps in which a GPU was idle, their causes, and the CPU's work in the meantime."""
+"""Find the gaps in which a GPU was idle, their causes, and what the CPU did during them."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -56,11 +56,11 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class GapReport(msgspec.Struct, frozen=True):
-    """The largest gaps, and sums over all gaps: number, and ns by cause.
+    """The largest gaps, and for all gaps their number and the ns by cause.
 
-    ``span_ns`` is the sum over devices of the time from the first to the last activity. ``modules`` has the ns of
-    launch-bound gaps by the class of the outermost module that launched the next activity; gaps outside of modules are
-    left out.
+    ``span_ns`` is the time from the first to the last activity, summed over devices. ``modules`` has the ns of
+    launch-bound gaps, by class of the outermost module in which the next activity was launched; gaps outside of modules
+    are not included.
     """
 
     path: str
@@ -105,7 +105,7 @@ def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 
                 modules[module] += end - begin
             for name, time in doing.items():
                 cpu[name] += time
-            # Of equally long gaps, the later one is removed from the heap first.
+            # -begin: of equally long gaps, the heap drops the later one first.
             entry = (end - begin, -begin, place)
             (heappush if len(largest) < limit else heappushpop)(largest, entry)
     shown = [_gap(trace, threads, functions, place) for _, _, place in sorted(largest, reverse=True)]
@@ -180,7 +180,7 @@ class _Functions:
         self._rows = {key: by_start(trace.frames, found) for key, found in rows.items()}
 
     def around(self, launch: int, begin: int, end: int) -> list[str]:
-        """Return the functions that a launch's thread executed for most of the time from ``begin`` to ``end``."""
+        """Return the functions that the launching thread executed for most of the time from ``begin`` to ``end``."""
         if launch < 0:
             return []
         launches = self._trace.launches
@@ -197,7 +197,7 @@ class _Functions:
 
 
 class ThreadTimes:
-    """Flattened operators and calls of each thread: at any time only the innermost one counts."""
+    """Timeline of each thread, in which every moment belongs to the innermost operator or call only."""
 
     def __init__(self, trace: LinkedTrace) -> None:
         tables: tuple[Records[Any], ...] = (trace.operators, trace.launches)
@@ -238,7 +238,7 @@ class ThreadTimes:
 
 
 class _Segments:
-    """Disjoint stretches of time in order, each with the table and name code of the innermost operator or call."""
+    """Disjoint stretches of time, in order. Each has the table and name code of its innermost operator or call."""
 
     def __init__(self) -> None:
         self.starts, self.ends, self.names, self.tables = array("q"), array("q"), array("i"), array("b")

@@ -1,7 +1,7 @@
-"""Exact unions of time intervals with little memory: how long any activity of a kind was running.
+"""Compute exact unions of time intervals with little memory, to find how long any activity of a kind was running.
 
 Intervals are half open, ``[start, end)``, in whole nanoseconds. A set stores its disjoint intervals in two arrays of
-8-byte integers. No gap is ever closed to save memory, so sums are exact.
+8-byte integers. Small gaps are kept, although closing them would save memory, so sums are exact.
 """
 
 from array import array
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 _BUFFER = 32_768
 _WINDOW = 8_192
-# Intervals of each set that numpy merges at a time, which limits its temporary memory to some megabytes.
+# Number of intervals of each set that numpy merges at a time; limits the temporary memory to some megabytes.
 _PIECE = 1 << 18
-# Minimum number of intervals for which importing numpy pays off.
+# From this number of intervals on, importing numpy saves time.
 _MANY = 1 << 14
 
 
@@ -124,7 +124,7 @@ def _extend(left: Disjoint, right: Disjoint) -> None:
 
 
 def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
-    """Yield all intervals by start; sorting windows of a few thousand is much faster than a heap."""
+    """Yield all intervals by start. Windows of a few thousand are sorted, which is much faster than a heap."""
     if not sets:
         return
     pivots = max(sets, key=len).starts
@@ -166,7 +166,7 @@ def gaps(busy: Disjoint) -> Iterator[tuple[int, int]]:
 
 
 class IntervalSet:
-    """A collection of intervals that are added in any order; nearly sorted order is fastest."""
+    """A set to which intervals can be added in any order; adding in nearly sorted order is fastest."""
 
     def __init__(self) -> None:
         self._starts = array("q")
@@ -211,13 +211,13 @@ class IntervalSet:
         if not len(run):
             return
         self._append(run)
-        # Runs double in length from the last to the first, so each interval is merged only a few times.
+        # Each run is at least twice as long as the next one, so each interval is merged only a few times.
         while len(self._runs) > 1 and len(self._runs[-1]) * 2 > len(self._runs[-2]):
             last = self._runs.pop()
             self._runs.append(merged(self._runs.pop(), last))
 
     def _append(self, run: Disjoint) -> None:
-        """Append a run to the last one if only their ends overlap, otherwise store it separately."""
+        """Store a run of intervals: append it to the last run if at most their ends overlap, otherwise separately."""
         if self._runs:
             last = self._runs[-1]
             keep = bisect_left(last.ends, run.starts[0])

@@ -1,4 +1,4 @@
-"""Find stretches in which the GPU waits for the CPU before each kernel: candidates for fusing, batching or graphs."""
+"""Find stretches in which the GPU waits for the CPU before each kernel; fusing, batching or graphs may help there."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -36,9 +36,9 @@ def launch_bound_stretches(
 ) -> list[Stretch]:
     """Return sequences of ``at_least`` activities on one device, largest idle time first.
 
-    An activity is starved if the device was idle before it and it started within ``slack_ns`` of its launch call's
-    return. A sequence may contain a few activities that are not starved. It counts if the device was idle for at least
-    ``idle_share`` of it.
+    An activity is starved if the device was idle before it, and it started within ``slack_ns`` after its launch call
+    returned. A sequence may contain a few activities that are not starved. A sequence is returned if the device was
+    idle for at least ``idle_share`` of its time.
     """
     by_device: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for row, key in enumerate(zip(*(trace.activities.numbers(n).data for n in ("rank", "device")), strict=True)):
@@ -80,7 +80,7 @@ def _runs(trace: LinkedTrace, rows: list[int], slack_ns: int) -> list[list[int]]
 
 
 def _just_launched(trace: LinkedTrace, slack_ns: int) -> Callable[[int], bool]:
-    """Return a function that tells whether the activity of a row started soon after its launch call had returned."""
+    """Return a function that returns whether the activity in a row started soon after its launch call returned."""
     launches, graph = trace.activities.numbers("launch").data, trace.activities.words("graph")
     starts = trace.activities.numbers("start_ns").data
     called, lasted = (trace.launches.numbers(n).data for n in ("start_ns", "duration_ns"))

@@ -10,17 +10,17 @@ from kprof_analyzers.profiles.timeline.profiler_steps import launched_in
 
 
 class LaunchShape(msgspec.Struct, frozen=True):
-    """All launches of one kernel that are equal in the trace.
+    """All launches of one kernel with the same launch properties in the trace.
 
     Attributes:
         name: name of the kernel in the trace.
         workgroups: workgroups in x, y and z; ``None`` if unknown or uncertain.
         workgroup_size: work-items of a workgroup in x, y and z.
-        lds_bytes: LDS of a workgroup; also 0 if the trace does not record it.
+        lds_bytes: LDS of a workgroup; 0 may also mean that the trace does not record it.
         calls: number of launches.
         total_ns: total time of the launches.
-        step_calls, step_ns: number and time of those launched in a complete step.
-        source: source file of the kernel, which Inductor's traces name.
+        step_calls, step_ns: number and time of the launches that were made in a complete step.
+        source: source file of the kernel, which traces of Inductor's kernels name.
     """
 
     name: str

@@ -4,7 +4,7 @@ import msgspec
 
 from kprof_analyzers.profiles.timeline.categories import Categories
 
-# Maximum number of distinct names, above that of any real program. Further names share one sum, which is reported.
+# Maximum number of distinct names, which no real program reaches. Further names share one sum, which is reported.
 MAX_NAMES = 100_000
 OTHER_NAMES = "(further names)"
 
@@ -52,7 +52,7 @@ class Names:
         entry[3] = max(entry[3], numbers[3])
 
     def table(self, category: Categories | str) -> list[NameTime]:
-        """Return the rows by total time, largest first."""
+        """Return one row per name, largest total time first."""
         rows = [
             NameTime(name, category if isinstance(category, str) else category.of_name(name), *numbers)
             for name, numbers in self.by_name.items()

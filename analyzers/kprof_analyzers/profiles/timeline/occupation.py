@@ -1,4 +1,4 @@
-"""Compute GPU time by device: busy, idle, and communication and copies that do not overlap computation."""
+"""Compute each device's busy and idle time, and the time of communication and copies without computation."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ class DeviceTime(msgspec.Struct, frozen=True):
 
     Attributes:
         first_ns, last_ns: start of the first and end of the last activity; their difference is the span.
-        compute_ns, communication_ns, memory_ns: time in which any activity of the kind ran; the kinds may overlap.
+        compute_ns, communication_ns, memory_ns: time in which any activity of this kind ran; kinds may overlap.
         busy_ns: time in which any activity ran; ``idle_ns`` is the rest of the span.
         exposed_communication_ns: communication time without overlapping computation.
         exposed_memory_ns: time of copies and memsets without overlapping computation or communication.
@@ -74,7 +74,7 @@ class Occupation:
             own.add_disjoint(lanes.disjoint())
 
     def pause(self) -> None:
-        """Merge pending intervals. Call it between blocks, when events of all names have been added."""
+        """Merge pending intervals. Call this between blocks of the file, when events of all names have been added."""
         for lanes in self._sets.values():
             lanes.settle()
 
@@ -83,7 +83,10 @@ class Occupation:
         return self._sets[lane].disjoint() if lane in self._sets else Disjoint()
 
     def settle(self) -> tuple[DeviceTime | None, int]:
-        """Return the times, and the number of separate intervals excluded for being a day or more from the others."""
+        """Return the times, and the number of intervals that were excluded.
+
+        Intervals a day or more away from the others are excluded.
+        """
         compute, communication, memory = (self.lane(n) for n in ("compute", "communication", "memory"))
         working = merged(compute, communication)
         busy = merged(working, memory)
@@ -112,7 +115,7 @@ class Occupation:
 
 
 def _bulk(busy: Disjoint) -> tuple[int, int, int]:
-    """Return the range of the largest group without a gap of a day, and the number of intervals outside it."""
+    """Return the range of the largest group of intervals without a gap of a day, and the number of other intervals."""
     best = (0, 0)
     begin = 0
     for index in range(1, len(busy) + 1):

@@ -1,4 +1,4 @@
-"""Find the steps of a program in a trace: those of torch.profiler, and batches marked by vLLM and SGLang."""
+"""Find the steps of a program in a trace: steps marked by torch.profiler, or batches marked by vLLM and SGLang."""
 
 import re
 from bisect import bisect_right
@@ -23,13 +23,13 @@ class ProfilerStep(msgspec.Struct, frozen=True):
     """One step of one rank.
 
     Attributes:
-        name: name in the trace.
+        name: name of the step in the trace.
         phase: ``prefill``, ``decode``, ``mixed``; "" if the name does not contain it.
         start_ns, host_ns: start and duration of the annotation on the CPU.
         kernels: number of kernels launched in the step.
         kernel_ns: total time of these kernels, whenever they ran.
         busy_ns: time in which at least one of them ran.
-        whole: whether the trace has the kernels of all launches in the step; a truncated trace may not.
+        whole: whether the trace has the kernels of all launches in the step. In a truncated trace, some are missing.
     """
 
     name: str
@@ -48,7 +48,7 @@ class StepTable(msgspec.Struct, frozen=True):
 
     Attributes:
         steps: steps by rank and start.
-        outside_ns: time of kernels that were launched outside steps.
+        outside_ns: time of kernels that were launched outside of steps.
         slow: positions in ``steps`` of complete steps whose kernels take more than 1.25 times the median of their
             phase.
     """
@@ -61,7 +61,7 @@ class StepTable(msgspec.Struct, frozen=True):
 
 
 def phase_of(name: str) -> str:
-    """Return the phase of a batch's requests from the batch's name, or "".
+    """Return the phase of a batch (``prefill``, ``decode`` or ``mixed``) from its name; "" if the name has none.
 
     >>> phase_of("execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)")
     'decode'
@@ -77,7 +77,7 @@ def phase_of(name: str) -> str:
 
 
 def step_table(trace: LinkedTrace) -> StepTable:
-    """Sum up kernels by the step of their launch, or of their execution if the trace has no launches at all."""
+    """Sum up kernels by step: that of their launch, or that of their execution if the trace has no launches."""
     steps, places = launched_in(trace)
     runs: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     outside = 0
@@ -140,7 +140,7 @@ def _placed(trace: LinkedTrace, finder: _Finder) -> Iterator[tuple[int, int]]:
         if kind != kernel:
             continue
         if launch < 0 and operator < 0 and launched:
-            # Launched before the trace began. It ran in the first step, but does not belong to it.
+            # The kernel was launched before the trace began. It ran in the first step, but does not belong to it.
             yield row, -1
         else:
             moment = launched[launch] if launch >= 0 else asked[operator] if operator >= 0 else start
@@ -148,7 +148,7 @@ def _placed(trace: LinkedTrace, finder: _Finder) -> Iterator[tuple[int, int]]:
 
 
 def _steps(trace: LinkedTrace) -> Iterator[ProfilerStep]:
-    """Yield the steps of the kind of mark that is most frequent, or of torch.profiler if both are equally frequent."""
+    """Yield the steps of the most frequent kind of mark; if kinds are equally frequent, those of torch.profiler."""
     names, ranks = trace.operators.words("name"), trace.operators.numbers("rank").data
     kinds = [_kind(name) for name in names.words]
     counts = dict.fromkeys(("profiler", "batch"), 0)

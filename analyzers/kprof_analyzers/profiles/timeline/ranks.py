@@ -1,4 +1,4 @@
-"""Compare the ranks of a distributed job: which compute longer, which wait, and which others wait for."""
+"""Compare the ranks of a distributed job: find ranks that compute longer, and ranks that others wait for."""
 
 import re
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ _POINT_TO_POINT = re.compile(r"send|recv", re.IGNORECASE)
 
 
 class Collective(msgspec.Struct, frozen=True):
-    """One communication of several ranks, with the duration of each rank's kernel in ns.
+    """One collective of several ranks, with the duration of each rank's kernel in ns.
 
     A collective ends on all ranks at the same time, so the rank with the shortest kernel started last.
     """
@@ -41,7 +41,7 @@ class RankReport(msgspec.Struct, frozen=True):
         matched: number of collectives that were matched over all ranks of their group.
         unmatched: number of communication kernels that were not matched.
         notes: limitations of the comparison.
-        point_to_point: time of sends and receives in ns by rank, which no other rank has to match.
+        point_to_point: ns of sends and receives by rank. They are not matched between ranks.
         world_size: number of ranks of the job, if a trace records it.
         missing: number of ranks of the job without a trace; if there are any, stragglers are unknown.
         bandwidths: collectives by kind, size and group, if the trace names them.
@@ -88,7 +88,7 @@ class RankPart(msgspec.Struct, frozen=True):
 
 
 def rank_part(trace: LinkedTrace, categories: Categories) -> RankPart:
-    """Extract from a trace the part that :func:`compare_ranks` needs."""
+    """Extract the contribution of a trace that :func:`compare_ranks` needs."""
     by_rank: defaultdict[int, list[int]] = defaultdict(list)
     names, kinds = trace.activities.words("name"), trace.activities.words("kind")
     for row, rank in enumerate(trace.activities.numbers("rank").data):
@@ -114,7 +114,7 @@ def _communication(activity: Activity) -> Communication:
 
 
 def compare_ranks(parts: Sequence[RankPart], limit: int = 10) -> RankReport:
-    """Compare the ranks of one or several files by durations only, so their clocks may differ."""
+    """Compare the ranks of one or several files. Only durations are compared, so the clocks of files may differ."""
     devices = sorted((d for p in parts for d in p.devices), key=lambda d: (d.rank, d.device or 0))
     communication: dict[int, list[Communication]] = {}
     notes: list[str] = []
@@ -159,7 +159,7 @@ def compare_ranks(parts: Sequence[RankPart], limit: int = 10) -> RankReport:
 
 
 def _by_shape(communication: dict[int, list[Communication]]) -> Iterator[tuple[CollectiveShape, dict[int, list[int]]]]:
-    """Yield collectives that the trace names, in each rank's order."""
+    """Yield the collectives that traces describe, by shape, with each rank's durations in order."""
     for rank, found in communication.items():
         for one in found:
             if one.shape is not None and one.shape.collective and not one.is_point_to_point:
@@ -167,10 +167,10 @@ def _by_shape(communication: dict[int, list[Communication]]) -> Iterator[tuple[C
 
 
 def _match(communication: dict[int, list[Communication]]) -> tuple[list[Collective], int]:
-    """Match the n-th communication of a name on one rank with the n-th of this name on the other ranks of its group.
+    """Match the n-th communication kernel of a name on one rank with the n-th of this name on its group's other ranks.
 
-    A name whose number of occurrences differs between ranks is not matched, because a shift by one would make every
-    pair wrong. Sends and receives are not matched, because they do not end at the same time.
+    A name that occurs more often on some ranks than on others is not matched, because a shift by one would make every
+    match wrong. Sends and receives are not matched, because they do not end at the same time.
     """
     if len(communication) < 2:
         return [], 0

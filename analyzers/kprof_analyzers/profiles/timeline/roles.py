@@ -1,9 +1,9 @@
 """Infer the part of a model that a GEMM in a replayed graph belongs to, from the order of kernels.
 
-Kernels of a replayed graph have no operators and modules. In a decoder block, a norm is followed by the GEMM for
-queries, keys and values, rotation and attention, and the output's GEMM. The next norm is followed by the GEMM for gate
-and up, the activation, and the down GEMM; before experts it is followed by the router's GEMM. A GEMM between two of
-these parts belongs to the nearer one. Other GEMMs keep no role, for example the last one before sampling.
+In a trace, kernels of a replayed graph have no operators and modules. A decoder block consists of these kernels: a
+norm; the GEMM for queries, keys and values; rotation and attention; the output's GEMM; another norm; the GEMM for gate
+and up; the activation; and the down GEMM. With experts, the second norm is followed by the router's GEMM. A GEMM
+between two of these parts belongs to the nearer one. Other GEMMs have no role, for example the last one before sampling.
 """
 
 from collections import defaultdict
@@ -17,12 +17,12 @@ _PARTS = {"attention": "attention GEMM", "RoPE": "attention GEMM", "cache": "att
           "MoE": "MoE"}  # fmt: skip
 _Lane = tuple[int, int | None, int | None]
 _NEAR = 32
-"""Number of kernels inspected before and after a GEMM, more than half a block contains."""
+"""Number of kernels that are inspected before and after a GEMM. Half a decoder block has fewer kernels."""
 _BETWEEN = {"communication", "memory", "elementwise", "reduction", "other", "quantization"}
 
 
 def categories_of(trace: LinkedTrace, categories: Categories) -> list[str]:
-    """Return the category of each activity in order; GEMMs in graphs get their category from the kernel order."""
+    """Return the category of each activity. For GEMMs in replayed graphs, it follows from the order of kernels."""
     found = categories.of_all(trace)
     flags = trace.activities.words("graph")
     in_graph = flags.code(True)
@@ -49,9 +49,9 @@ def categories_of(trace: LinkedTrace, categories: Categories) -> list[str]:
 def role(known: Sequence[str], place: int) -> str:
     """Return the role of the GEMM at a position in a sequence of categories.
 
-    The role follows from the kernels before the GEMM in its half of the block if possible, as for the output's and the
-    down GEMM. Otherwise it follows from the kernels after it. Norms of queries and keys lie between their GEMM and the
-    attention, so norms are skipped unless another GEMM follows them.
+    The kernels before the GEMM, in its half of the decoder block, determine the role if possible, as for the output's
+    and the down GEMM. Otherwise the kernels after it do. Norms of queries and keys may lie between their GEMM and the
+    attention, so a norm is skipped unless another GEMM follows it.
     """
     for category in reversed(known[max(0, place - _NEAR) : place]):
         if category in _PARTS:

@@ -1,4 +1,4 @@
-"""Functions that are applied to each trace file, in any process, and return small results to be combined."""
+"""Functions that are applied to each trace file, possibly in worker processes; their small results are combined."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel, trito
 
 
 class Kernels(msgspec.Struct, frozen=True):
-    """Kernels and operators of one file, the input of ``kprof trace top``."""
+    """Kernels and operators of one file, which ``kprof trace top`` shows."""
 
     info: TraceInfo
     kernels: list[KernelTime]
@@ -40,13 +40,13 @@ class Kernels(msgspec.Struct, frozen=True):
 
 
 class SteppedKernels(msgspec.Struct, frozen=True):
-    """Kernels and steps of one file, the input of ``kprof trace diff``.
+    """Kernels and steps of one file, which ``kprof trace diff`` compares.
 
     Attributes:
         kernels: kernels launched in a complete step if steps are marked, otherwise all kernels.
         steps: number of complete steps that are marked.
-        outside_ns: time of other kernels if steps are marked.
-        tree: tree of the same kernels, if requested.
+        outside_ns: time of kernels launched outside of complete steps, if steps are marked.
+        tree: tree of modules and operators for ``kernels``, if requested.
     """
 
     info: TraceInfo
@@ -58,7 +58,7 @@ class SteppedKernels(msgspec.Struct, frozen=True):
 
 
 class Shares(msgspec.Struct, frozen=True):
-    """GPU time by category and utilisation of one file, the input of ``kprof trace breakdown``."""
+    """GPU time by category and utilisation of one file, which ``kprof trace breakdown`` shows."""
 
     breakdown: Breakdown
     utilisation: list[Utilisation]
@@ -67,7 +67,7 @@ class Shares(msgspec.Struct, frozen=True):
 
 
 class Idle(msgspec.Struct, frozen=True):
-    """Idle times of one file, the input of ``kprof trace gaps``.
+    """Idle times of one file, which ``kprof trace gaps`` shows.
 
     Attributes:
         graph_launches: number of calls that replayed a graph.
@@ -80,7 +80,7 @@ class Idle(msgspec.Struct, frozen=True):
 
 
 class WrittenTables(msgspec.Struct, frozen=True):
-    """Tables written for one file."""
+    """Result of writing the tables of one file."""
 
     info: TraceInfo
     directory: str
@@ -138,7 +138,7 @@ def _by_name(records: Records[Any], rows: Iterable[int]) -> Names:
 
 
 def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
-    """Return kernels and operators of a file by time."""
+    """Return the kernels and operators of a file, longest time first."""
     rules = load_categories(categories)
     if file.kind == "proton":
         profile = load_proton(file.path)
@@ -149,7 +149,7 @@ def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
 
 
 def kernels_of(trace: LinkedTrace, rules: Categories) -> Kernels:
-    """Return kernels and operators of a trace by time."""
+    """Return the kernels and operators of a trace, longest time first."""
     return Kernels(
         trace.info,
         top_kernels(trace, rules),
@@ -160,7 +160,10 @@ def kernels_of(trace: LinkedTrace, rules: Categories) -> Kernels:
 
 
 def _wavefront_size(info: TraceInfo) -> int | None:
-    """Return the lanes of a wavefront from the trace, or else from the products it names; ``None`` if unknown."""
+    """Return the number of lanes of a wavefront; ``None`` if unknown.
+
+    It is taken from the trace, or else from the products that the trace names.
+    """
     sizes = set(info.wavefront_sizes)
     if not sizes:
         from kprof.hardware import machine
@@ -173,7 +176,9 @@ def _wavefront_size(info: TraceInfo) -> int | None:
 
 
 def stepped_kernels_step(file: TraceFile, categories: str | None = None, tree: By | None = None) -> SteppedKernels:
-    """Return the kernels of all steps, the number of steps, and the kernels' tree if its levels are given.
+    """Return the kernels of all steps, and the number of steps.
+
+    If the levels of a tree are given, also return the tree of the kernels.
 
     Raises:
         InputError: if a tree of a Proton profile is requested, which has no operators.
@@ -201,7 +206,10 @@ def stepped_kernels_step(file: TraceFile, categories: str | None = None, tree: B
 
 
 def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool = False, bins: int = 120) -> Shares:
-    """Return categories and devices; ``by_name`` needs bounded memory but ignores ancestry and utilisation."""
+    """Return the GPU time of a file by category and device.
+
+    With ``by_name``, memory is bounded, but categories depend on kernel names only and there is no utilisation.
+    """
     rules = load_categories(categories)
     if file.kind == "proton" or (by_name and file.kind == "kineto" and not file.repairs):
         return _shares_by_name(summary_step(file, categories))
@@ -209,7 +217,7 @@ def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool
 
 
 def shares_of(trace: LinkedTrace, rules: Categories, bins: int = 120) -> Shares:
-    """Return categories and devices of a trace, with the utilisation of each device in ``bins`` equal bins."""
+    """Return the GPU time of a trace by category and device, and each device's utilisation in ``bins`` equal bins."""
     occupied = occupations(trace, rules)
     return Shares(breakdown(trace, rules, occupied), utilisation(occupied, bins), trace.issues)
 
@@ -245,7 +253,7 @@ def _proton_kernels(profile: ProtonProfile, rules: Categories) -> list[KernelTim
             entry[1] += row.time_ns
     whole = sum(total for _, total in sums.values())
     rows = [
-        # A profile has only sums, so the minimum and maximum of a kernel's runs are unknown.
+        # A profile has only sums. The mean replaces the minimum and maximum of a kernel's runs, which are unknown.
         KernelTime(n, rules.of_name(n), c, t, t // c, t // c, t / whole if whole else 0.0, {}, None, None, None)
         for n, (c, t) in sums.items()
     ]

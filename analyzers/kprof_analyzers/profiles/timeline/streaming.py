@@ -1,4 +1,4 @@
-"""Summarise a trace of any size with bounded memory: one pass that keeps only names and merged intervals."""
+"""Summarise a trace of any size with bounded memory, in one pass that keeps only names and merged intervals."""
 
 import math
 from collections import Counter, defaultdict
@@ -40,10 +40,10 @@ class FileSummary(msgspec.Struct, frozen=True):
     Attributes:
         kernels: kernels by name.
         transfers: copies and memsets by name.
-        operators: CPU operators by name, inclusive times.
+        operators: CPU operators by name; times include nested operators.
         launches: HIP or CUDA API calls by name.
         devices: one entry per rank and device.
-        categories: kernel, copy and memset time by category of the name, in ns, largest first.
+        categories: ns of kernels, copies and memsets by category, largest first; names alone determine the category.
     """
 
     info: TraceInfo
@@ -120,7 +120,7 @@ class _Summing:
                 self._sum(kind)
 
     def take_batch(self, events: "list[SummaryEvent]") -> None:
-        """Add one block of events whose class determines their category."""
+        """Add one block of events that were parsed into one class per trace category."""
         kept = set()
         classes: Counter[type[SummaryEvent]] = Counter(map(type, events))
         for kind, count in classes.items():
@@ -133,7 +133,7 @@ class _Summing:
         # Most events are Python frames and flow arrows, which are filtered out in one pass.
         wanted = [e for e in events if type(e) in kept]
         for kind in kept:
-            # These events have all attributes that the sums of their kind use.
+            # The cast is safe: events of this class have all attributes that its sums use.
             self._waiting[kind.kind] += cast("list[SlimEvent]", [e for e in wanted if type(e) is kind])
         for name, waiting in self._waiting.items():
             if len(waiting) >= _TOGETHER:
@@ -247,7 +247,7 @@ class _Summing:
         )
 
     def _judge(self, epoch: Epoch) -> None:
-        """Check whether launches have their kernels, as far as sums show it."""
+        """Report launches without kernels, as far as this can be seen from the sums."""
         kernels = sum(numbers[0] for numbers in epoch.kernels.by_name.values())
         calls = {name: numbers[0] for name, numbers in self._names["launch"].by_name.items()}
         judge_sums(kernels, calls, self._log, other_activities=bool(epoch.transfers.by_name))
@@ -280,7 +280,7 @@ class _Summing:
 
 
 def _by_rank(epoch: Epoch, own: int) -> list[Occupation]:
-    """Return the devices; events without a rank belong to the file's own rank."""
+    """Return the occupation of each device; events without a rank are assigned to the file's own rank."""
     found: dict[tuple[int, int | None], Occupation] = {}
     for (rank, device), occupation in epoch.devices.items():
         key = (own if rank is None else rank), device

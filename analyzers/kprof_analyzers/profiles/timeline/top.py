@@ -15,7 +15,7 @@ class KernelTime(msgspec.Struct, frozen=True):
     """All runs of one kernel in one category, in ns.
 
     Attributes:
-        operators: time by operator that launched the kernel, largest first; the name is "" if unknown.
+        operators: ns by name of the operator that launched the kernel, largest first; "" if the operator is unknown.
         workgroups: most frequent grid; ``None`` if the trace does not record it.
         api: most frequent launch call.
     """
@@ -43,8 +43,8 @@ class OperatorTime(msgspec.Struct, frozen=True):
 
     Attributes:
         calls: number of calls.
-        direct_ns: GPU time of kernels that it launched itself, i.e. not from an operator inside it.
-        subtree_ns: GPU time including operators inside it; a recursion is counted once.
+        direct_ns: GPU time of kernels that it launched directly, not by an operator inside it.
+        subtree_ns: GPU time including operators inside it. A recursive operator's time is counted once.
         cpu_ns: CPU time including operators inside it.
     """
 
@@ -80,7 +80,7 @@ class _Sum:
 
 
 class _Alike(NamedTuple):
-    """Common properties of runs that are summed together: codes of words, -1 for none."""
+    """Properties that runs which are summed together have in common, as codes of their names; -1 for none."""
 
     category: str
     name: int
@@ -141,7 +141,7 @@ def _kernel_row(name: str, category: str, found: _Sum, whole: int) -> KernelTime
 
 
 def top_operators(trace: LinkedTrace) -> list[OperatorTime]:
-    """Return operators by the GPU time they launched themselves, largest first; operators without any come last."""
+    """Return operators by the GPU time of kernels that they launched directly, largest first."""
     direct: Counter[str] = Counter()
     subtree: Counter[str] = Counter()
     kernels: Counter[str] = Counter()

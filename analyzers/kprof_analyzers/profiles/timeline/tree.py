@@ -27,7 +27,7 @@ class TreeNode(msgspec.Struct):
         total_ns: time of the kernels launched in it, including its children.
         own_ns: time without its children.
         kernels: number of kernels including its children.
-        alike: number of modules of one class that are merged in this node.
+        alike: number of modules of one class that are merged into this node.
         children: children by time, longest first.
     """
 
@@ -43,7 +43,7 @@ class TimeTree(msgspec.Struct, frozen=True):
     """Tree of one trace.
 
     Attributes:
-        by: kind of the levels; ``operators`` if the trace has no modules.
+        by: kind of the levels: modules, operators or both; ``operators`` if the trace has no modules.
         root: node of all kernels.
         has_modules: whether the trace was recorded with ``with_modules`` or ``with_stack``.
     """
@@ -58,9 +58,10 @@ class TimeTree(msgspec.Struct, frozen=True):
 def time_tree(
     trace: LinkedTrace, by: By = "modules", *, each: bool = False, rows: Container[int] | None = None
 ) -> TimeTree:
-    """Arrange kernels by what launched them; backward kernels are under ``backward`` by their forward modules.
+    """Arrange kernels by the modules and operators that launched them.
 
-    All kernels of a replayed graph are at the position of the graph's launch. There they are divided by category; the
+    Kernels of the backward pass are under a node ``backward``, by the modules of the forward pass that they belong to.
+    All kernels of a replayed graph are at the position of the graph's launch, where they are divided by category; the
     category of GEMMs follows from the order of kernels.
 
     Args:

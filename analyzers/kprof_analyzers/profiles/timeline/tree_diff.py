@@ -1,4 +1,4 @@
-"""Compare two trees of modules and operators: where in the model the time changed."""
+"""Compare two trees of modules and operators, to show where in the model the time changed."""
 
 from collections.abc import Container, Iterator, Sequence
 
@@ -15,7 +15,7 @@ class TreeChange(msgspec.Struct, frozen=True):
 
     Attributes:
         before_ns, after_ns: time of its kernels including its children; ``None`` if it is not in the trace.
-        before_own_ns, after_own_ns: time without its children.
+        before_own_ns, after_own_ns: time of its kernels without those of its children.
         before_kernels, after_kernels: number of kernels launched in it; numbers per step may be fractions.
         children: children by decreasing change.
     """
@@ -59,7 +59,7 @@ def compare_trees(
         before: trees of the files of one side, which are added up.
         after: trees of the files of the other side.
         by: kind of the trees' levels.
-        steps: divisors of the times and numbers of both sides.
+        steps: number of steps of each side, by which its times and counts are divided.
     """
     wrappers: dict[str, None] = {}
     old, new = merged(before), merged(after)
@@ -106,10 +106,10 @@ def _aligned(
 def _without_wrappers(
     nodes: dict[str, TreeNode], others: dict[str, TreeNode], wrappers: dict[str, None]
 ) -> dict[str, TreeNode]:
-    """Return the nodes of one side with wrappers replaced by their children.
+    """Return the nodes of one side, with wrappers replaced by their children.
 
-    A wrapper has no counterpart, but at least half of its time is in inner nodes that have a counterpart at its
-    position.
+    A node is a wrapper if the other side has no node of its name at this position, but has nodes at this position for
+    at least half of the time inside the wrapper.
     """
     while True:
         missing = others.keys() - nodes.keys()
@@ -123,14 +123,14 @@ def _without_wrappers(
 
 
 def _held(node: TreeNode, names: Container[str], depth: int) -> int:
-    """Return the time of the outermost inner nodes that have one of the names."""
+    """Return the time of the nodes below ``node`` that have one of the names. Nested nodes are counted once."""
     if not depth:
         return 0
     return sum(c.total_ns if c.name in names else _held(c, names, depth - 1) for c in node.children)
 
 
 def walk(change: TreeChange, level: int = 0, place: tuple[str, ...] = ()) -> Iterator[tuple[int, str, TreeChange]]:
-    """Yield every node below, parents first: level from 0, names from the top joined by ``/``, and the node."""
+    """Yield a change and all its children, parents first: level (from 0), path of names joined by ``/``, and change."""
     for child in change.children:
         names = (*place, child.name)
         yield level, "/".join(names), child

@@ -1,4 +1,4 @@
-"""Find Triton kernels in a trace, with their launch properties, to be joined with their static analysis."""
+"""Find Triton kernels in a trace with their launch properties, so that static analyses can be joined with them."""
 
 import re
 from collections import Counter
@@ -23,8 +23,9 @@ class TritonKernel(msgspec.Struct, frozen=True):
     """All runs of one Triton kernel with one launch shape.
 
     Attributes:
-        evidence: ``metadata``: the operator around it names Triton's source; ``name``: Inductor's ``triton_`` prefix;
-            ``launch``: a plain function name launched through the module API, which Triton and also others use.
+        evidence: why it is taken for a Triton kernel. ``metadata``: the operator around it names a Triton source file;
+            ``name``: it has Inductor's prefix ``triton_``; ``launch``: it has a plain function name and was launched
+            through the module API, which is also used by others than Triton.
         workgroup_size: work-items of a workgroup, the product of all three extents.
         num_warps: number of wavefronts from the trace, or else workgroup size divided by the wavefront's size.
         lds_bytes: dynamic LDS of the launch, which Triton calls ``shared``.
@@ -73,7 +74,7 @@ def triton_kernels(trace: LinkedTrace, wavefront_size: int | None = None) -> lis
     ):
         if kind != kernel:
             continue
-        # Properties that identify a Triton kernel.
+        # Properties of the operator around the launch that show that it is a Triton kernel.
         above = (operators[operator], hashes.data[operator]) if has_hashes and operator >= 0 else (-1, -1)
         told = name, calls[launch] if launch >= 0 else -1, *above
         is_triton = known.get(told)

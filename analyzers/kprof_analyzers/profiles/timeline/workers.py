@@ -18,7 +18,7 @@ from kprof.output.writing import log
 
 F = TypeVar("F")
 _AHEAD = 2
-"""Files submitted per process: enough to keep processes busy, but few to repeat if one dies."""
+"""Number of files submitted per process: enough to keep it busy, but only few to process again if it dies."""
 
 _CONNECT_SECONDS = 10
 _WORKERS_SECONDS = 30
@@ -28,7 +28,7 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
     """Yield the results in the order of the files.
 
     If a process dies, the other processes of its pool end as well. Their files are then processed one by one, each in
-    its own process, to find the file that a process cannot survive.
+    its own process, to find the file that killed the process.
 
     Args:
         step: picklable function that is applied to each file.
@@ -70,7 +70,7 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 
 @contextlib.contextmanager
 def _main_hidden() -> Iterator[None]:
-    """Start processes that do not import the caller's program.
+    """Context in which new processes do not import the caller's program.
 
     A spawned process imports ``__main__`` first, which would run a script without ``if __name__ == "__main__"`` again
     in each process. Steps are functions of importable modules and do not need ``__main__``.
@@ -109,7 +109,7 @@ def on_dask(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F], An
         import distributed
     except ImportError as error:
         raise InputError("--scheduler needs Dask", hint="pip install distributed") from error
-    # A lost connection is reported below in one sentence, while Dask's own log would print a traceback.
+    # Silence Dask's log, which would print a traceback for a lost connection. The error below says it in one sentence.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     make: Any = distributed.Client
     try:

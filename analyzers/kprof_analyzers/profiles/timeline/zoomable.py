@@ -1,4 +1,4 @@
-"""Prepare a trace's streams as spans for a zoomable page, as detailed as a maximum number of spans allows."""
+"""Prepare a trace's streams as spans for a zoomable page, as detailed as the maximum number of spans allows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ class StreamSpans(msgspec.Struct, frozen=True):
         starts: starts relative to the beginning of the timeline.
         durations: duration of the activity; for merged activities the time from the first start to the last end.
         labels: positions in the timeline's ``labels``; for merged activities that of the label with the most time.
-        together: number and total duration of merged activities, by position of the span.
+        together: number and total duration of the activities merged into a span, by position of the span.
     """
 
     rank: int
@@ -39,8 +39,8 @@ class ZoomableTimeline(msgspec.Struct, frozen=True):
     Attributes:
         first_ns: time in the trace at the beginning of the timeline.
         span_ns: time from the beginning to the last end.
-        resolution_ns: activities shorter than this that begin in the same interval of this length are merged; 0 if
-            every activity has its own span.
+        resolution_ns: length of the intervals in which activities are merged: those that begin in the same interval
+            and are shorter than it share a span. 0 if every activity has its own span.
         labels: names with their category.
         streams: streams by rank, device and stream.
         activities: number of activities.
@@ -95,7 +95,7 @@ def _resolution(lanes: Sequence[Sequence[_Run]], count: int, most: int) -> int:
 
 
 def _spans(found: StreamSpans, runs: Sequence[_Run], first: int, resolution: int) -> StreamSpans:
-    """Fill a stream with spans."""
+    """Fill a stream with the spans of its activities, and return it."""
     for group in _groups(runs, resolution):
         times: Counter[int] = Counter()
         for _, duration, label in group:
@@ -111,7 +111,7 @@ def _spans(found: StreamSpans, runs: Sequence[_Run], first: int, resolution: int
 def _groups(runs: Sequence[_Run], resolution: int) -> Iterator[list[_Run]]:
     """Yield groups of consecutive short activities that begin in the same stretch of ``resolution`` ns.
 
-    A longer activity is a group of its own: it separates the short ones before it from those after it.
+    A longer activity is a separate group; it also separates the short ones before it from those after it.
     """
     group: list[_Run] = []
     for run in runs:

@@ -62,7 +62,7 @@ class Argument(msgspec.Struct, frozen=True):
 
     @property
     def arithmetic(self) -> str:
-        """Name of the type in the GPU's peaks, such as ``bf16`` or ``fp8``; "" if there is none."""
+        """Name of the type in the names of the GPU's peaks, such as ``bf16`` or ``fp8``; "" if there is no peak."""
         return "fp8" if self.type.startswith("c10::float8") else _ARITHMETIC.get(self.type, "")
 
     def integers(self) -> tuple[int, ...] | None:
@@ -114,10 +114,10 @@ class Work(msgspec.Struct, frozen=True):
     """Minimum work of one call, independent of the implementation.
 
     Attributes:
-        flop: operations, with a multiply-add as two; ``None`` if unknown (lengths in tensors).
-        bytes: bytes of every operand and result, each counted once; ``None`` if unknown.
-        unit: name of the peak that applies: ``matrix_bf16``, ...; "" if arithmetic is no limit.
-        assumed: assumption, in words.
+        flop: operations, with a multiply-add as two; ``None`` if unknown, for example if lengths are in tensors.
+        bytes: bytes of all operands and results, each counted once; ``None`` if unknown.
+        unit: name of the arithmetic peak that limits the call: ``matrix_bf16``, ...; "" if arithmetic is no limit.
+        assumed: assumption behind the numbers, in words; "" if there is none.
     """
 
     flop: int | None

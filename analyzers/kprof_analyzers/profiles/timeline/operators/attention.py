@@ -1,4 +1,4 @@
-"""Work of attention: two products of the scores' size forward, five backward; causal attention needs half of them."""
+"""Compute the work of attention: two products of the scores' size forward, five backward; half if it is causal."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ def _sequence_first(dims: Sequence[int]) -> _Extents:
 
 
 def _visible(queries: int, keys: int, *, causal: bool) -> float:
-    """Return the scores of a head that are computed. Causal as in torch: query i sees keys up to i."""
+    """Return the number of scores of a head that are computed. If causal, query i sees keys up to i, as in torch."""
     if not causal:
         return queries * keys
     seen = min(queries, keys)
@@ -36,8 +36,8 @@ def _attention(
 ) -> Work | None:
     """Return the work of an attention call.
 
-    The arguments q, k and v begin at ``first``; the causal flag or mask type is argument ``causal``. The work is
-    unknown if sequences of different lengths are in one call (``cu_seqlens``, no batch extent), because their lengths
+    ``first`` is the index of q, which k and v follow; ``causal`` is the index of the causal flag or mask type. The work
+    is unknown for a call with sequences of different lengths (``cu_seqlens``, no batch extent), because these lengths
     are in tensors.
     """
     if len(given) < first + 3:
@@ -51,7 +51,7 @@ def _attention(
         kind = given[causal].integers()
         flag = kind[0] != 0 if kind else None
     scores = batch * heads * _visible(queries, keys, causal=flag is True)
-    # Backward computes the scores again, and a product for each of the gradients of the scores, q, k and v.
+    # Backward has five products: the scores again, and one for each gradient (of the scores, q, k and v).
     flop = 2 * scores * (3 * size + 2 * its) if backward else 2 * scores * (size + its)
     result = batch * heads * queries * its * q.element_bytes
     moved = q.bytes + k.bytes + v.bytes + result
@@ -65,7 +65,7 @@ _FORWARD = {
     "aten::_flash_attention_forward": (0, 8, _sequence_first),
     "aten::_efficient_attention_forward": (0, 9, _sequence_first),
     "flash_attn::_flash_attn_forward": (0, 5, _sequence_first),
-    # Operator that a recording without a GPU has instead of the first operator above.
+    # A recording without a GPU contains this operator instead of the first one above.
     "aten::_scaled_dot_product_flash_attention_for_cpu": (0, 4, _heads_first),
 }
 _BACKWARD = {

@@ -1,4 +1,4 @@
-"""Work of convolutions: every output element is a dot product with the weights that apply to it."""
+"""Compute the work of convolutions: every output element is a dot product with the weights of its channel."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,10 @@ def _forward(given: Sequence[Argument]) -> Work | None:
 
 
 def _backward(given: Sequence[Argument]) -> Work | None:
-    """Return the work of ``convolution_backward(gradient, x, weight, ..., output_mask)``: up to two products."""
+    """Return the work of ``convolution_backward(gradient, x, weight, ..., output_mask)``.
+
+    It has the size of up to two convolutions: for the gradients of x and of the weights, if they are requested.
+    """
     if len(given) < 11 or not all(argument.is_tensor for argument in given[:3]):
         return None
     gradient, x, weight = given[:3]

@@ -1,4 +1,4 @@
-"""Work of memory-bound operators: the bytes that they read and write, each element once."""
+"""Compute the work of memory-bound operators: the bytes that they read and write, each element once."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ def _tensors(given: Sequence[Argument]) -> list[Argument]:
 
 
 def _broadcast(tensors: Sequence[Argument]) -> int | None:
-    """Return the elements of the shape that all tensors broadcast to; ``None`` if they do not match."""
+    """Return the number of elements of the shape that the tensors broadcast to; ``None`` if they do not match."""
     rank = max(len(t.dims) for t in tensors)
     result = 1
     for axis in range(1, rank + 1):
@@ -37,7 +37,7 @@ def _broadcast(tensors: Sequence[Argument]) -> int | None:
 
 
 def _map(given: Sequence[Argument]) -> Work | None:
-    """Return the work of reading all tensors and writing one of the broadcast shape in the first one's type."""
+    """Return the work of reading all tensors and writing a result of the broadcast shape and the first one's type."""
     tensors = _tensors(given)
     if not tensors:
         return None
@@ -48,13 +48,13 @@ def _map(given: Sequence[Argument]) -> Work | None:
 
 
 def _in_place(given: Sequence[Argument]) -> Work | None:
-    """Return the work of reading all tensors and writing the first."""
+    """Return the work of reading all tensors and overwriting the first one."""
     tensors = _tensors(given)
     return Work(None, sum(t.bytes for t in tensors) + tensors[0].bytes) if tensors else None
 
 
 def _rows(given: Sequence[Argument]) -> Work | None:
-    """Return the work of reading all tensors and writing one of the first one's size."""
+    """Return the work of reading all tensors and writing a result of the first one's size."""
     return _in_place(given)
 
 

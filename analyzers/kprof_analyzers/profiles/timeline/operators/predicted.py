@@ -35,7 +35,7 @@ class OperatorPrediction(msgspec.Struct, frozen=True):
 
     @property
     def off_ns(self) -> float | None:
-        """Predicted minus measured time for the number of measured calls; ``None`` if one of them is missing."""
+        """Predicted minus measured time of a call, times the number of measured calls; ``None`` if one is missing."""
         if self.predicted_ns is None or self.measured_ns is None:
             return None
         return (self.predicted_ns - self.measured_ns) * self.measured_calls
@@ -46,7 +46,7 @@ class PredictionComparison(msgspec.Struct, frozen=True):
 
     Attributes:
         measured, predicted: paths of both sides.
-        rows: operators in both traces first, by their difference; then operators of one trace, by time.
+        rows: operators in both traces first, by decreasing difference; then operators in one trace only, by time.
         by_name: whether rows combine all shapes of an operator, because one trace has no shapes.
         measured_ns: time of the measured trace's kernels.
     """
@@ -64,7 +64,9 @@ class PredictionComparison(msgspec.Struct, frozen=True):
 
 
 def compare_prediction(measured: Sequence[OperatorTable], predicted: Sequence[OperatorTable]) -> PredictionComparison:
-    """Join operators by name, shapes and types. Calls are compared, not sums, so the numbers of steps may differ.
+    """Join the operators of both sides by name, shapes and types.
+
+    Times per call are compared instead of sums, so the numbers of recorded steps may differ.
 
     Args:
         measured: operators of each measured file.

@@ -1,4 +1,4 @@
-"""Work of matrix products: M x K times K x N needs 2 M N K operations."""
+"""Compute the work of matrix products: M x K times K x N needs 2 M N K operations."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,7 +30,7 @@ def _added(given: Sequence[Argument]) -> Work | None:
 
 
 def _linear(given: Sequence[Argument]) -> Work | None:
-    """Return the work of ``linear(x, weight, bias)``: rows of x times N x K."""
+    """Return the work of ``linear(x, weight, bias)``: all rows of x multiplied by weights of shape N x K."""
     if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor):
         return None
     x, weight = given[:2]
@@ -51,7 +51,7 @@ def _scaled(given: Sequence[Argument]) -> Work | None:
 
 
 def _skinny(given: Sequence[Argument]) -> Work | None:
-    """Return the work of vLLM's products for few rows, ``(weight, x, ...)`` with shapes N x K and M x K."""
+    """Return the work of vLLM's operators for few rows: arguments ``(weight, x, ...)`` with shapes N x K and M x K."""
     if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor):
         return None
     return _linear((given[1], given[0]))

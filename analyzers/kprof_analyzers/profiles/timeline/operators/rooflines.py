@@ -41,8 +41,8 @@ class RooflineLimits(msgspec.Struct, frozen=True):
 
     Attributes:
         gpu: name of the product.
-        hbm: memory bandwidth in bytes per second.
-        peaks: operations per second of ``matrix_bf16``, ...
+        hbm: peak memory bandwidth in bytes per second.
+        peaks: peak operations per second by kind of arithmetic: ``matrix_bf16``, ...
         compute_units: number of compute units, if known.
     """
 
@@ -59,17 +59,17 @@ class OperatorRoofline(msgspec.Struct, frozen=True):
         name: name of the operator or the Triton kernel.
         shapes: extents of the tensors, ``25088x768 768x2304``.
         types: types of the tensors, without repetition.
-        calls: calls that launched a kernel.
-        kernels: kernels that they launched.
+        calls: number of calls that launched a kernel.
+        kernels: number of kernels that they launched.
         total_ns: GPU time of these kernels.
         flop: operations per call; ``None`` if they are no limit or unknown.
-        bytes: bytes per call, each operand and result once; ``None`` if unknown.
-        bound: limit that takes longest: ``HBM`` or a peak (``matrix_bf16``); "" if unknown.
-        least_ns: time of all calls at that limit; ``None`` if unknown.
-        assumed: assumption, in words.
+        bytes: bytes per call, each operand and result counted once; ``None`` if unknown.
+        bound: limit at which a call takes longest: ``HBM`` or a peak (``matrix_bf16``); "" if unknown.
+        least_ns: time of all calls at this limit; ``None`` if unknown.
+        assumed: assumption behind ``flop`` and ``bytes``, in words; "" if there is none.
         lost_ns: time beyond ``least_ns``; 0 if the calls are faster.
-        share: share of the limit that is reached. Above 1 is possible if operands stay in a cache.
-        tflops, tbs: 1e12 operations and bytes per second.
+        share: share of the limit that is reached. It can be above 1 if operands stay in a cache.
+        tflops, tbs: reached operations and bytes per second, both in units of 1e12.
     """
 
     name: str
@@ -94,11 +94,11 @@ class OperatorTable(msgspec.Struct, frozen=True):
 
     Attributes:
         limits: limits of the GPU; ``None`` if the GPU is unknown.
-        rows: operators by lost time, then by time.
+        rows: operators by decreasing lost time, then those without a known limit by time.
         kernel_ns: time of all kernels.
         known_ns: time of kernels whose operator has a formula and shapes.
         graph_ns: time of kernels that a graph replayed; the trace does not contain their operators.
-        without_shapes: whether no operator has shapes, because the trace was recorded without ``record_shapes``.
+        without_shapes: True if no operator has shapes, because the trace was recorded without ``record_shapes``.
     """
 
     info: TraceInfo
@@ -143,7 +143,8 @@ def limits_of_product(product: Product) -> RooflineLimits:
 def operator_table(trace: LinkedTrace, limits: RooflineLimits | None) -> OperatorTable:
     """Return operators by shape, largest lost time first.
 
-    A kernel belongs to the innermost operator around its launch that has a formula, or else to the innermost operator.
+    A kernel is counted for the innermost operator around its launch whose work kprof can compute. If there is none, it
+    is counted for the innermost operator.
     """
     sums: dict[Key, _Sum] = {}
     durations = trace.activities.numbers("duration_ns").data
@@ -258,7 +259,7 @@ def bound_of(work: Work | None, limits: RooflineLimits | None) -> tuple[str, flo
     if work.flop and work.unit in limits.peaks:
         times[work.unit] = work.flop / limits.peaks[work.unit] * 1e9
     elif work.flop:
-        # The limit of a product is unknown without the peak of its type.
+        # Without the peak for the operands' type, the limit of a matrix product is unknown.
         return "", None
     if not times:
         return "", None

@@ -1,4 +1,4 @@
-"""Find attention computed step by step: product, softmax, product, with the scores in memory in between."""
+"""Find attention that is computed in separate steps (product, softmax, product) with the scores in memory."""
 
 from collections.abc import Sequence
 from math import prod
@@ -7,7 +7,8 @@ from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofli
 
 _SOFTMAX = ("aten::_softmax", "aten::softmax")
 _PRODUCTS = ("aten::bmm", "aten::baddbmm", "aten::matmul")
-# Maximum head size of torch's fused attention on AMD GPUs, and minimum keys for scores that do not fit into a cache.
+# Maximum head size of torch's fused attention on AMD GPUs, and minimum number of keys; with fewer keys, the scores fit
+# into a cache.
 _LARGEST_HEAD = 256
 _FEWEST_KEYS = 128
 
@@ -15,7 +16,7 @@ Shape = tuple[int, ...]
 
 
 def unfused_attention(rows: Sequence[OperatorRoofline]) -> list[OperatorRoofline]:
-    """Return the operators that one fused attention could replace, in order; empty without both products.
+    """Return the operators that a fused attention could replace, in order; empty unless both products are found.
 
     Args:
         rows: operators of a trace, with the shapes of their tensors.
@@ -40,6 +41,6 @@ def _flat(shape: Shape) -> Shape:
 
 
 def _shapes(row: OperatorRoofline) -> list[Shape]:
-    """Return the extents of the tensors, without scalars and arguments that have no extents."""
+    """Return the shapes of the tensors, without scalars and arguments that have no shape."""
     texts = [text.split("x") for text in row.shapes.split()]
     return [tuple(map(int, text)) for text in texts if all(part.isdecimal() for part in text)]

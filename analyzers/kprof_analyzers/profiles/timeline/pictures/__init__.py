@@ -1,1 +1,1 @@
-"""Pictures of a breakdown as SVG and for a terminal."""
+"""Draw a breakdown of GPU time as SVG and for a terminal."""

@@ -19,7 +19,7 @@ def stacked_bars(rows: Sequence[tuple[str, dict[str, int]]], title: str, *, rela
     Args:
         rows: label of each trace, with its time in ns by category; ``idle`` is drawn in a light colour.
         title: heading.
-        relative: give every bar the same length, 100 %; otherwise lengths are proportional to the times.
+        relative: whether every bar has the same length, 100 %; otherwise lengths are proportional to the times.
     """
     names = list(dict.fromkeys(n for _, shares in rows for n in shares))
     longest = max((sum(s.values()) for _, s in rows), default=0) or 1
@@ -50,14 +50,14 @@ def stacked_bars(rows: Sequence[tuple[str, dict[str, int]]], title: str, *, rela
 
 
 def bar(share: float, width: int) -> str:
-    """Return a text bar for ``share`` (0 to 1) of ``width`` cells, with a resolution of an eighth of a cell."""
+    """Return a bar of text that fills ``share`` (0 to 1) of ``width`` cells, to an eighth of a cell."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
     full, rest = divmod(eighths, 8)
     return "█" * full + (_EIGHTHS[rest] if rest else "")
 
 
 def sparkline(shares: Sequence[float]) -> str:
-    """Return one cell per value from 0 to 1; every value above zero is visible."""
+    """Return a line of text with one block character per value (0 to 1); every value above 0 is visible."""
     return "".join(_LEVELS[max(1, round(min(1.0, s) * 8)) if s > 0 else 0] for s in shares)
 
 

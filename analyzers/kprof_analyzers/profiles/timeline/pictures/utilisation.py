@@ -11,15 +11,15 @@ from kprof_analyzers.profiles.timeline.pictures.colours import colour, shortened
 
 LANES: tuple[Lane, ...] = ("compute", "communication", "memory")
 _COLOURS = {"compute": colour("attention"), "communication": colour("communication"), "memory": colour("memory")}
-# Minimum number of intervals for which importing numpy pays off.
+# From this number of intervals on, importing numpy saves time.
 _MANY = 1 << 13
-# Intervals that numpy handles at a time, which limits its temporary memory to some megabytes.
+# Number of intervals that numpy handles at a time; limits the temporary memory to some megabytes.
 _PIECE = 1 << 17
 _LEFT, _WIDTH, _HEIGHT, _STEP = 120, 720, 40, 56
 
 
 class Utilisation(msgspec.Struct, frozen=True):
-    """Busy shares of one device, 0 to 1: a list of bins for each kind of work. Kinds may overlap."""
+    """Busy shares of one device over time: for each kind of work, one share (0 to 1) per bin. Kinds may overlap."""
 
     rank: int
     device: int | None
@@ -48,7 +48,7 @@ def _binned(busy: Disjoint, first: int, last: int, bins: int) -> list[float]:
     if len(busy) >= _MANY:
         return _binned_at_once(busy, first, width, bins)
     for start, end in busy:
-        # Times relative to the first are exact as doubles; wall-clock times in ns are not.
+        # Subtract the first time: small times are exact as doubles, but wall-clock times in ns are not.
         begin, stop = start - first, end - first
         low = min(bins - 1, int(begin / width))
         high = min(bins - 1, int(stop / width))
@@ -58,7 +58,7 @@ def _binned(busy: Disjoint, first: int, last: int, bins: int) -> list[float]:
 
 
 def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list[float]:
-    """Return the same sums as the loop in :func:`_binned`, in the same order and bit-identical, with numpy."""
+    """Compute the result of the loop in :func:`_binned` with numpy. It is bit-identical: sums have the same order."""
     import numpy as np
 
     shares = np.zeros(bins)
@@ -77,7 +77,7 @@ def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list
 
 
 def utilisation_svg(rows: Sequence[Utilisation], title: str) -> str:
-    """Return an SVG with a strip per device: bar height is the bin's busy share, colour the kind of work."""
+    """Return an SVG with a strip per device. A bar's height is the busy share of a bin, its colour the kind of work."""
     body = [f'<text x="20" y="24" font-size="15" font-weight="bold">{svg_text(shortened(title, 90))}</text>']
     for index, row in enumerate(rows):
         base = 50 + index * _STEP + _HEIGHT
