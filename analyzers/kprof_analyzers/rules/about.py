@@ -1,4 +1,4 @@
-"""Subjects of rules, which select the instructions that a finding's link leads to."""
+"""Define what a rule is about. A link from a finding on a page leads to instructions of this kind."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class About:
     """The subject of a rule's findings.
 
     Attributes:
-        is_meant: whether an instruction is of the kind that the rule is about; ``None`` for any kind.
+        is_meant: function that returns whether the rule is about an instruction; ``None`` if it is about any kind.
         whole_kernel: True if findings are about the launch or the whole kernel rather than about instructions.
     """
 

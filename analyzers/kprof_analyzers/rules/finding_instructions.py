@@ -1,4 +1,4 @@
-"""The instructions that a finding is about, which its link on a page leads to."""
+"""Find the instructions that a finding is about. The finding's link on a page leads to them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ _CAUSES: Mapping[str, About] = {
     "barrier": BARRIERS,
     "scratch": SCRATCH_ACCESSES,
 }
-"""Instructions for a cause of lost time, for findings whose rule is about any kind of instruction."""
+"""Map from cause of lost time to the kind of instruction; for findings whose rule is about any kind."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The parts of a finding that determine its instructions.
+    """The properties of a finding that determine its instructions.
 
     Attributes:
         rule: identifier of the finding's rule.
@@ -50,7 +50,7 @@ class Subject:
 
 
 def subject_of(finding: Finding) -> Subject:
-    """Extract the parts of a finding that determine its instructions."""
+    """Return the properties of a finding that determine its instructions."""
     said = [finding.evidence.get(name) for name in ("loop", "cause")]
     loop, cause = (value if isinstance(value, str) else None for value in said)
     if isinstance(finding.location, UnsetType):
@@ -66,9 +66,9 @@ def about(rule: str) -> About:
 def instructions_of(program: AssemblyKernel, subject: Subject) -> list[int]:
     """Return the indices of the instructions that a finding is about, in program order.
 
-    Instructions must match the finding's line, loop and kind. If the compiler kept no line or moved the instructions to
-    another line, the loop and kind must match, or finally only the kind. The result is empty for findings about the
-    launch or the whole kernel.
+    These are the instructions of the rule's kind on the finding's line in its loop. If there are none, because the
+    compiler kept no line or moved instructions to another line, the instructions of this kind in the loop are returned;
+    if there are none either, all of this kind. The result is empty for findings about the launch or the whole kernel.
     """
     found = about(subject.rule)
     if found.whole_kernel:

@@ -1,4 +1,4 @@
-"""Cost of a pass through LDS: its LDS instructions."""
+"""Compute the cost of a pass through LDS, which is that of its LDS instructions."""
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding
@@ -9,10 +9,10 @@ from kprof_analyzers.rules.rule import Costed
 
 
 def without_pass(facts: KernelFacts, operation: Operation, finding: Finding) -> Finding | Costed:
-    """Return the finding with its gain if the LDS accesses at the operation's line and column in loops are removed.
+    """Add the gain of removing those LDS accesses in loops that are on the operation's line and column.
 
-    Barriers and waits remain, because other accesses may need them: the gain covers only the accesses themselves. If
-    there are no such accesses, for example because the assembly has no positions, the finding is returned without gain.
+    Barriers and waits remain, because other accesses may need them, so the gain covers only the accesses themselves. If
+    no accesses are found, for example because the assembly has no positions, the finding is returned without a gain.
     """
     frame = next(iter(operation.location), None)
     if frame is None:

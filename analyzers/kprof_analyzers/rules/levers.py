@@ -1,4 +1,4 @@
-"""Levers: changes of a knob that a rule proposes, and selection of those that still apply to a kernel."""
+"""Levers: changes of knobs that rules propose. Select those that still apply to a kernel."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class Lever:
         knob: a Triton option, an environment switch, or one of the roles ``BLOCK_M``, ``BLOCK_N``, ``BLOCK_K`` and
             ``SPLIT_K``, for the kernel's own names of its tile sizes and of the number of reduction splits.
         to: ``lower``, ``higher``, or the value to set.
-        note: when the change helps and what it costs; continues a text such as ``num_stages lower:``.
-        limit: last value to propose; the limits of the hardware and of Triton apply as well.
-        when: predicate for the kernels that the change is proposed for; ``None`` for all kernels.
+        note: when the change helps and what it costs, as a continuation of a text such as ``num_stages lower:``.
+        limit: last value to propose; the limits of the hardware and of Triton also apply.
+        when: function that returns whether to propose the change for a kernel; ``None`` proposes it for all.
     """
 
     knob: str
@@ -80,7 +80,7 @@ def proposed(levers: Sequence[Lever], facts: KernelFacts) -> list[Advice]:
 
 
 def smaller_blocks(facts: KernelFacts, times: int) -> str:
-    """Describe how to get at least ``times`` as many workgroups: ``BLOCK 1024 → 256: 512 workgroups``.
+    """Describe how to get at least ``times`` times as many workgroups, such as ``BLOCK 1024 → 256: 512 workgroups``.
 
     The text names the tile size only if the kernel has exactly one.
     """
@@ -119,7 +119,7 @@ def _switch(knob: str, facts: KernelFacts) -> tuple[str, str] | None:
 
 
 def _exists(knob: str, value: Any, facts: KernelFacts) -> bool:
-    """Whether a value of a knob has an effect on the architecture."""
+    """Return whether a value of a knob is supported on the architecture."""
     known = {"kpack": facts.arch.triton.kpack, "matrix_instr_nonkdim": facts.arch.triton.matrix_instr_nonkdim}
     return knob not in known or value in (known[knob] or ())
 

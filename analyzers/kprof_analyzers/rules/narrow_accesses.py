@@ -1,4 +1,4 @@
-"""Source lines that access global memory in small pieces although the tile would allow wide accesses."""
+"""Find source lines that access global memory in small pieces although their tiles would allow wide accesses."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ WIDEST = 16
 """Bytes per lane of the widest access."""
 _SPACES = {MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT}
 _NARROW = 4
-# One or two narrow accesses are an index or a scale; four or more are a tile that was split into pieces.
+# Fewer narrow accesses are an index or a scale; from four on, they are a tile that was split into pieces.
 _ENOUGH = 4
 
 
@@ -27,7 +27,7 @@ class Narrow:
 
     Attributes:
         region: the code region that contains the accesses.
-        instructions: the accesses of the lines, including any wide ones.
+        instructions: all accesses on the lines, including wide ones.
         enough: number of 16-byte accesses per lane that would suffice.
         tiles: TTGIR loads and stores on the lines.
         causes: causes of the narrow accesses, derived from the TTGIR.
@@ -82,12 +82,15 @@ class Narrow:
 
     @property
     def widened(self) -> ModelChange:
-        """The kernel with the minimum number of accesses."""
+        """The change to the model that replaces the accesses by as few 16-byte accesses as possible."""
         return as_wide(self.instructions)
 
     @property
     def words(self) -> str:
-        """``96 loads and 32 stores a lane in loop .LBB0_1 (128 of 2 B); 16 of 16 B would do``, and the cause."""
+        """Description of the accesses and their cause, for a message.
+
+        Example: ``96 loads and 32 stores a lane in loop .LBB0_1 (128 of 2 B); 16 of 16 B would do``, then the cause.
+        """
         stores = sum(i.opcode.is_store for i in self.instructions)
         loads = len(self.instructions) - stores
         kinds = " and ".join(f"{n} {kind}" for n, kind in ((loads, "loads"), (stores, "stores")) if n)
@@ -97,7 +100,7 @@ class Narrow:
 
 
 def as_wide(accesses: Sequence[Instruction]) -> ModelChange:
-    """Return the change that moves the bytes of each line and direction with 16-byte accesses per lane."""
+    """Return the change to the model that moves the bytes of each line's loads, and of its stores, 16 at a time."""
     lines: dict[tuple[bool, str], list[Instruction]] = defaultdict(list)
     for access in accesses:
         lines[access.opcode.is_store, str(location_of(access)[0])].append(access)
@@ -127,7 +130,8 @@ def loads_on(facts: KernelFacts, operations: Iterable[Operation]) -> list[Instru
 def narrow_accesses(facts: KernelFacts) -> Iterator[Narrow]:
     """Find lines with at least four accesses of at most 4 bytes per lane, and merge lines with the same cause.
 
-    Tiles are skipped if they are small, thin or gathered, or need as many accesses as any tile of their size.
+    Tiles are skipped if they are small, if a lane holds at most 4 bytes of them, if they are gathered, or if they have
+    no more accesses than their size requires.
     """
     for region in significant_regions(facts, InstructionClass.VMEM):
         by_line: dict[tuple[bool, str, int], list[Instruction]] = defaultdict(list)
@@ -173,7 +177,10 @@ def _by_cause(lines: Sequence[Narrow]) -> list[Narrow]:
 
 
 def _is_gathered(access: Operation) -> bool:
-    """Whether no axis has a constant step, because addresses come from memory or a division; no fix makes them wide."""
+    """Return whether no axis has a constant step, because addresses come from memory or a division.
+
+    No fix makes such accesses wide.
+    """
     steps = strides(access)
     return bool(steps) and all(step is None for step in (steps or {}).values())
 
@@ -181,9 +188,10 @@ def _is_gathered(access: Operation) -> bool:
 def _tiles(
     facts: KernelFacts, region: Region, place: Instruction | None, names: Sequence[str]
 ) -> list[list[Operation]]:
-    """Return the TTGIR accesses of the same line, grouped by loop; for code outside of loops, those outside of loops.
+    """Return the TTGIR accesses on the same line, grouped by loop.
 
-    If the compiler unrolled a loop or moved the access out of it, only the TTGIR has the access in a loop.
+    For code outside of loops, only accesses outside of loops are returned if there are any. If the compiler unrolled a
+    loop or moved the access out of it, only the TTGIR has the access in a loop.
     """
     where = location_of(place)[0] if place is not None else None
     if facts.ttgir is None or where is None:

@@ -1,4 +1,4 @@
-"""A rule's page in the documentation: its docstring, completed from its attributes."""
+"""Write a rule's page for the documentation: its docstring, completed with its attributes."""
 
 from inspect import cleandoc
 

@@ -1,6 +1,7 @@
-"""Questions: measured numbers that confirm or refute a rule's findings.
+"""Questions that measured numbers answer, to confirm or refute a rule's findings.
 
-The thresholds are kprof's own. They say when a cost is worth an engineer's time, not what the hardware can do.
+The thresholds were chosen for kprof and are no limits of the hardware. They say when a cost is worth an engineer's
+time.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,15 +13,15 @@ Answer = tuple[bool, str]
 Numbers = Mapping[str, float]
 
 HELD = 0.75
-"""Minimum ratio of measured to computed occupancy at which the computed limit counts as the cause."""
+"""A computed occupancy limit counts as the cause if measured occupancy is at least this share of the computed one."""
 BUSY = 80.0
-"""Percentage of its peak from which a unit counts as the kernel's bottleneck."""
+"""A unit that reaches at least this percentage of its peak counts as the kernel's bottleneck."""
 SOME = 40.0
-"""Percentage of a unit's time from which saving some of its work can be visible."""
+"""If a unit is busy for at least this percentage of the time, saving some of its work can have a visible effect."""
 WAITING = 25.0
-"""Percentage of the wavefronts' time from which waiting is significant."""
+"""Waiting is significant if it takes at least this percentage of the wavefronts' time."""
 CONFLICTS = 0.1
-"""Bank conflict cycles per access cycle from which conflicts are significant."""
+"""Bank conflicts are significant from this number of conflict cycles per access cycle on."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class RuleQuestion:
     """How measured numbers decide a rule's findings.
 
     Attributes:
-        needs: numbers that must be known.
-        answer: decides from the known numbers, which include all of ``needs``.
-        may: optional numbers that ``answer`` uses if they are known.
+        needs: names of the numbers that must be known.
+        answer: function that decides, given the known numbers; these include all of ``needs``.
+        may: names of further numbers that ``answer`` uses if they are known.
     """
 
     needs: tuple[str, ...]
@@ -45,7 +46,7 @@ def achieved(numbers: Numbers) -> tuple[float, float, str]:
 
 
 def busy_unit(numbers: Numbers) -> str:
-    """Describe the unit that was busy nearly all the time, or return "" if there is none."""
+    """Describe the unit that is the bottleneck (see :data:`BUSY`); return "" if there is none."""
     for name, unit in (("mfma_utilization", "the matrix unit was"), ("valu_utilization", "the VALU was")):
         if name in numbers and numbers[name] >= BUSY:
             return f"{unit} busy {numbers[name]:.0f} % of the time"

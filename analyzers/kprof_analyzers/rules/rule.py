@@ -1,4 +1,4 @@
-"""Base class of rules. A rule is one class in one file, with all its metadata; its docstring is its page."""
+"""Base class of rules. A rule is one class in one file; its attributes are its metadata, its docstring its page."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 
 class Costed(NamedTuple):
-    """A finding, and the model change that simulates the kernel without it."""
+    """A finding, and the change to the performance model that removes the finding's effect."""
 
     finding: Finding
     change: ModelChange
 
 
 class NotCheckedError(Exception):
-    """Raised by a rule that lacks required facts; the reason is written to the document."""
+    """Raised by a rule that lacks required facts; the document contains the message as the reason."""
 
 
 class Need(Enum):
@@ -46,7 +46,7 @@ class Need(Enum):
     PREDICTION = "the predicted time"
 
     def lacking(self, facts: KernelFacts) -> str | None:
-        """Return why a kernel's facts do not include this one, or ``None`` if they do."""
+        """Return the reason why a kernel's facts lack this one; ``None`` if they contain it."""
         if _HAS[self](facts):
             return None
         if self is Need.PRODUCT:
@@ -82,7 +82,7 @@ _LACKING = {
 
 
 def known(value: T | None) -> T:
-    """Return a fact that exists because the rule :attr:`~Rule.needs` it."""
+    """Return a fact that cannot be None, because the rule lists it in :attr:`~Rule.needs` (for type checkers)."""
     assert value is not None
     return value
 
@@ -99,7 +99,7 @@ def units_of(product: Product) -> int:
 
 
 def without_matrix(arch: Architecture) -> str | None:
-    """Return a message that an architecture has no matrix instructions, or ``None`` if it has some.
+    """Return a sentence that says that an architecture has no matrix instructions; ``None`` if it has some.
 
     Raises:
         NotCheckedError: the hardware file does not specify it.
@@ -117,24 +117,25 @@ class Rule(ABC):
 
     Attributes:
         id: ``KP`` and three digits; the first digit identifies the family.
-        name: the bad pattern in kebab-case: "allow narrow-global-load" must read well.
+        name: the bad pattern in kebab-case. It must read well after "allow", as in "allow narrow-global-load".
         severity: default severity of the findings.
         fix: what to change in the kernel's code, as an instruction that names functions and values; "" if the levers
             describe the change.
         about: what the findings are about: a kind of instruction, a line, or the whole kernel.
         families: architecture families that the rule was validated on (``CDNA3``, ``RDNA4``), if it depends on more
-            than the architecture's hardware file. The rule does not check other families. Empty: valid for all
-            families.
+            than the architecture's hardware file. The rule is not checked on other families. Empty if it is valid for
+            all families.
         needs: facts that the rule requires.
-        wants: optional facts that make its evidence more complete.
+        wants: optional facts that make the findings' evidence more complete.
         levers: knobs to change; those that still apply to a kernel become a finding's advice.
-        confirmed_by: measured numbers that decide a finding; ``None`` if no profiler counter can.
-        explains: metrics of a gate's budget whose cause the findings locate.
-        restates: metrics of a comparison that the findings merely repeat.
+        confirmed_by: question whose measured numbers confirm or refute a finding; ``None`` if no profiler counter can.
+        explains: names of metrics in a gate's budget; if one is exceeded, the findings show where the cause is.
+        restates: names of metrics in a comparison that the findings merely repeat.
         launch_fails: True if a kernel with a finding cannot be launched.
-        spills: True if the findings are about register spills; other instruction orders are then tried.
-        lacks_room: True if registers or LDS do not suffice; changes that use less of them are tried first.
-        last_resort: True if the rule is checked after all others and with the prediction; its findings count only if
+        spills: True if the findings are about register spills; kprof then tries other instruction orders.
+        lacks_room: True if the findings mean that registers or LDS do not suffice; changes that use less of them are
+            then tried first.
+        last_resort: True if the rule is checked after all others, with the prediction; its findings are only kept if
             the findings of other rules do not account for the time.
     """
 
@@ -157,14 +158,14 @@ class Rule(ABC):
 
     @abstractmethod
     def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
-        """Yield the findings for a kernel that has all required facts, with their cost if the model can compute it.
+        """Yield the findings for a kernel that has all required facts, with a model change if there is one.
 
         Raises:
-            NotCheckedError: a fact that the rule depends on is unknown; findings yielded before are kept.
+            NotCheckedError: a fact that the rule depends on is unknown. Findings that were yielded before are kept.
         """
 
     def absent_from(self, arch: Architecture) -> str | None:  # noqa: ARG002 - for subclasses
-        """Return why the pattern cannot occur on an architecture, or ``None`` if it can.
+        """Return the reason why the rule's pattern cannot occur on an architecture; ``None`` if it can.
 
         Raises:
             NotCheckedError: the architecture's hardware file does not specify it.
@@ -181,7 +182,7 @@ class Rule(ABC):
                 return AnalyzerResult(does_not_apply=(self._unjudged(absent),))
             self._require(facts)
             for found in self.check(facts):
-                # Append one by one, so that findings made before a NotCheckedError are kept.
+                # Findings are appended one by one, so that those yielded before a NotCheckedError are kept.
                 finding, change = found if isinstance(found, Costed) else (found, None)
                 findings.append(finding if finding.advice else self._advised(finding, facts))
                 changes.append(change)

@@ -42,7 +42,7 @@ def parameters(root: Path, file: Path, function: str) -> tuple[str, ...]:
 
 
 def has_function(root: Path, file: Path, function: str) -> bool:
-    """Whether a file of the checkout defines a function of this name."""
+    """Return whether a file of the checkout defines a function of this name."""
     try:
         _function(root, file, function)
     except KprofError:

@@ -96,7 +96,7 @@ class LaunchedKernel(Protocol):
         ...
 
     def takes(self, rows: int) -> bool:
-        """Whether the server launches the kernel in a step with this number of rows."""
+        """Return whether the server launches the kernel in a step with this number of rows."""
         ...
 
     def tile(self, config: Mapping[str, Any]) -> int:

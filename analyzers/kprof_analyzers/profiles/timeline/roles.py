@@ -3,7 +3,7 @@
 In a trace, kernels of a replayed graph have no operators and modules. A decoder block consists of these kernels: a
 norm; the GEMM for queries, keys and values; rotation and attention; the output's GEMM; another norm; the GEMM for gate
 and up; the activation; and the down GEMM. With experts, the second norm is followed by the router's GEMM. A GEMM
-between two of these parts belongs to the nearer one. Other GEMMs have no role, for example the last one before sampling.
+between two of these parts belongs to the nearer one. Other GEMMs have no role, such as the last one before sampling.
 """
 
 from collections import defaultdict

@@ -23,7 +23,7 @@ _FUNCTIONS = {
     "or": "or",
     "xor": "xor",
 }
-"""Map from the TTGIR operation to the suffix of the function's name in `tl.atomic_...`."""
+"""Map from the operation's name in the TTGIR to the suffix in the name of Triton's function `tl.atomic_...`."""
 _RELEASES = ("acq_rel", "release")
 _RMW = ("tt.atomic_rmw", "amdg.buffer_atomic_rmw")
 
@@ -32,21 +32,21 @@ class AtomicWritesBackL2(Rule):
     """An atomic that only adds to memory writes back the L2 cache first, because it has acquire and release semantics.
 
     ## What it does
-    Looks for `buffer_wbl2` on the source line of an atomic addition, maximum, minimum or bit operation that has
-    `acq_rel` or `release` semantics and whose result is not used. Atomics that may signal other workgroups are ignored:
+    Looks for atomic additions, maxima, minima and bit operations with `acq_rel` or `release` semantics whose result is
+    not used, and for `buffer_wbl2` on their source line. Atomics that may signal other workgroups are ignored:
     exchanges, atomics with a used result, and scalar atomics with a constant operand (a counter or a flag).
 
     ## Why it matters
     `tl.atomic_add` has `sem="acq_rel"` by default. MI300 and MI350 have one L2 per XCD, so the compiler emits
-    `buffer_wbl2 sc1` before the atomic and `buffer_inv sc1` after it. Each wavefront executes both. The L2 of an XCD
-    does one write-back at a time. On an MI350X each takes 170 ns, even if there is nothing to write. A sum needs
-    neither instruction: the end of the kernel makes its memory visible.
+    `buffer_wbl2 sc1`, a write-back, before the atomic and `buffer_inv sc1` after it. Each wavefront executes both. The
+    L2 of an XCD does one write-back at a time. On an MI350X each takes 170 ns, even if there is nothing to write. A sum
+    needs neither instruction, because the end of the kernel makes its stores visible anyway.
 
     ## Evidence
-    `operation`: its name in the TTGIR. `sem`: its semantics. `wavefronts`: number of wavefronts in a workgroup that
-    hold elements of the atomic. The gain is an upper bound: it removes the write-backs and also the time that atomics
-    on one address wait for each other, because all published times contain both. On GPUs other than the MI350 series
-    the time of a write-back is unknown, so no gain is given.
+    `operation`: name of the atomic in the TTGIR. `sem`: its semantics. `wavefronts`: number of wavefronts in a
+    workgroup that hold elements of the atomic. The gain is an upper bound: it contains the write-backs and also the
+    time that atomics on one address wait for each other, because all published times contain both. On GPUs other than
+    the MI350 series the time of a write-back is unknown, so no gain is given.
 
     ## What to try
     Keep the default if another workgroup of the same launch reads data that was stored before the atomic.
@@ -67,7 +67,7 @@ class AtomicWritesBackL2(Rule):
         module = facts.ttgir
         flow = flow_of(module)
         used = {value for op in module.operations for value in flow.inputs(op)}
-        # The compiler may have unrolled a loop around an atomic, so equal atomics of a line are reported once.
+        # If the compiler unrolled a loop around an atomic, the line has several equal atomics. They are reported once.
         atomics = {(line_of(op), *_kind(op)): op for op in reversed([*module.named(*_RMW)]) if line_of(op) in places}
         for (_, operation, sem), op in reversed(atomics.items()):
             if (
@@ -95,7 +95,7 @@ def _kind(atomic: Operation) -> tuple[str, str]:
 
 
 def _is_signal(atomic: Operation) -> bool:
-    """Whether an atomic is scalar and has a constant operand, like counters and flags."""
+    """Return whether an atomic is scalar and has a constant operand, as for a counter or a flag."""
     if isinstance(next(iter(atomic.result_types), None), TensorType):
         return False
     flow = flow_of(atomic.module)

@@ -32,12 +32,12 @@ _BY_DEFAULT = (3, 6)
 
 
 class MissingBufferLoads(Rule):
-    """A loop loads through 64-bit pointers where buffer loads could do.
+    """A loop loads through 64-bit pointers although buffer loads with 32-bit offsets could be used.
 
     ## What it does
-    Looks for `tt.load` of a tensor inside a loop of the final TTGIR. The launch must declare that its base pointer
-    spans less than 2 GiB (`tt.pointer_range=32`). Such a load would have become a buffer load if the compiler could
-    prove that its 32-bit offset is not negative. If the environment turns buffer operations off, Triton does not
+    Looks for `tt.load` of a tensor inside a loop of the final TTGIR, if the launch declares that the memory behind the
+    base pointer is smaller than 2 GiB (`tt.pointer_range=32`). Triton would have made such a load a buffer load if it
+    could prove that the 32-bit offset is not negative. If the environment turns buffer operations off, Triton does not
     compute pointer ranges; this is reported once for the kernel.
 
     ## Why it matters
@@ -45,13 +45,13 @@ class MissingBufferLoads(Rule):
     additions, and no branch for its mask, because lanes outside the buffer read zero.
 
     ## Evidence
-    `pointer`: the argument. `offset_bits`: 64 if the offset itself is too wide. `switch`: whether the environment
-    switch turned buffer operations off. `loop_depth`. `pass`: with `--passes`, what the pass that makes buffer
-    operations did in this kernel and on this line.
+    `pointer`: name of the pointer argument. `offset_bits`: 64 if the offset itself has 64 bits. `switch`: whether the
+    environment switch turned buffer operations off. `loop_depth`. `pass`: with `--passes`, what the pass that makes
+    buffer operations did in this kernel and on this line.
 
     ## What to try
-    `tl.assume(stride > 0)` and `tl.assume(pid >= 0)` for the values that enter the offset; 32-bit index arithmetic; a
-    scalar base plus an offset instead of a pointer that is advanced in each iteration.
+    Add `tl.assume(stride > 0)` and `tl.assume(pid >= 0)` for the values that the offset is computed from. Use 32-bit
+    index arithmetic. Add an offset to a scalar base instead of advancing a pointer in each iteration.
     """
 
     id: ClassVar[str] = "KP102"
@@ -134,7 +134,7 @@ class MissingBufferLoads(Rule):
 
 
 def _costed(facts: KernelFacts, finding: Finding) -> Finding | Costed:
-    """Add the gain of removing the 64-bit arithmetic in loops, nearly all of which computes pointers."""
+    """Add the gain of removing the 64-bit arithmetic in loops, because nearly all of it computes pointers."""
     gone = tuple(
         i.index
         for region in regions(facts)
@@ -146,7 +146,7 @@ def _costed(facts: KernelFacts, finding: Finding) -> Finding | Costed:
 
 
 def _is_off(facts: KernelFacts) -> bool:
-    """Whether Triton makes no buffer operations, because of the switch or of the default of its version."""
+    """Return whether Triton makes no buffer operations, because of the switch or of its version's default."""
     value = facts.specialization.environment.get(_SWITCH)
     if value is not None:
         return value.lower() in _OFF
@@ -159,7 +159,7 @@ def _is_tile(load: Operation) -> bool:
 
 
 def _base(load: Operation, facts: KernelFacts) -> str | None:
-    """Return the argument that a load's pointers are based on."""
+    """Return the pointer argument that a load's addresses are computed from."""
     assert facts.ttgir is not None
     flow = flow_of(facts.ttgir)
     value = flow.input(load, 0)

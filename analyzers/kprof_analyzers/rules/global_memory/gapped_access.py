@@ -21,9 +21,9 @@ from kprof_analyzers.source_lines import location_of, other_lines
 
 # A cache line has 128 bytes and is fetched in halves, so a shorter run wastes part of each fetch.
 _RUN_BYTES = 64
-# Smaller tiles are a bias, a scale or row maxima. They occupy few lines, which stay in L1 regardless of the access.
+# Smaller tiles are a bias, a scale or row maxima. They occupy so few lines that these stay in L1 however they are read.
 _SMALL_BYTES = 4096
-# The limit outside of loops, where nothing is read again: the bytes that a wavefront fetches at once.
+# Minimum size of a tile outside of loops, where nothing is read again: the bytes that a wavefront loads at once.
 _TINY_BYTES = 1024
 
 
@@ -32,10 +32,10 @@ class GappedGlobalAccess(Rule):
 
     ## What it does
     Follows the address arithmetic of each load in a loop, and of other loads that make up at least an eighth of the
-    bytes loaded. This gives the distance between neighbours along each axis of the tile. Combined with the register
-    layout, it gives the number of adjacent bytes that the lanes of a wavefront read with one instruction. Reports runs
-    shorter than 64 bytes if the tile allows longer ones, and tiles without an axis that is contiguous in memory. Loads
-    from one array with the same steps are one finding.
+    bytes loaded. This gives the step in memory between neighbours along each axis of the tile. Combined with the
+    register layout, it gives the run: the number of adjacent bytes that the lanes of a wavefront read with one
+    instruction. Reports runs shorter than 64 bytes if the tile allows longer ones, and tiles without an axis that is
+    contiguous in memory. Loads from one array with the same steps are one finding.
 
     Ignored are tiles below 4 KiB in loops (a bias, scales) and below 1 KiB outside, and axes whose stride is 0 in the
     launch (all lanes read the same element). KP101 reports tiles with a contiguous axis whose pointer was loaded from
@@ -46,8 +46,8 @@ class GappedGlobalAccess(Rule):
     additional line occupies the L1 for longer.
 
     ## Evidence
-    `run_bytes`: number of adjacent bytes. `steps`: axis to the distance between neighbours, in elements. `element`:
-    bytes per element. `shape`: of the tile.
+    `run_bytes`: number of adjacent bytes. `steps`: for each axis, the distance between neighbours in elements.
+    `element`: bytes per element. `shape`: shape of the tile.
 
     ## What to try
     Make the axis that is contiguous in memory the last axis of the block. Pass a stride of 1 as such, so that Triton
@@ -69,7 +69,7 @@ class GappedGlobalAccess(Rule):
         groups: dict[tuple[object, ...], list[tuple[Operation, Finding]]] = {}
         for load in global_loads(module):
             for reported in self.judge(load, facts):
-                # Loads from one array with the same steps alternate in memory, so one change fixes all of them.
+                # Loads from one array with the same steps read alternating elements, so one change fixes all of them.
                 steps = tuple(reported.evidence["steps"].items())
                 groups.setdefault((load.loop, base(load), steps), []).append((load, reported))
         seen: set[str] = set()
@@ -114,7 +114,7 @@ class GappedGlobalAccess(Rule):
         if run is None or run * size >= min(_RUN_BYTES, held.shape[axis] * size):
             return None
         if pointer_from_memory(load) is not None and known_alignment(load, axis, WIDEST) != WIDEST:
-            # Without a known alignment no access is wide, and the compiler's order of axes has no meaning here.
+            # Without a known alignment no access is wide (see KP101), so the compiler's order of axes means nothing.
             return None
         return self.finding(
             f"a wavefront reads runs of {run * size} B of the {shape} tile, whose rows along axis {axis} have "
@@ -125,7 +125,7 @@ class GappedGlobalAccess(Rule):
 
 
 def _run(held: TensorType, axis: int) -> int | None:
-    """Return the number of adjacent elements along an axis that the lanes of a wavefront read, one vector each."""
+    """Return the number of adjacent elements along an axis that a wavefront reads if each lane reads one vector."""
     if held.layout is None:
         return None
     try:

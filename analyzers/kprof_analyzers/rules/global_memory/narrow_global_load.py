@@ -30,22 +30,23 @@ class NarrowGlobalLoad(Rule):
 
     ## What it does
     Looks at the vector loads in each innermost loop, and in other code that executes at least an eighth of the kernel's
-    memory instructions, iterations counted. Reports source lines with at least four loads of at most 4 bytes per lane,
+    memory instructions over all iterations. Reports source lines with at least four loads of at most 4 bytes per lane,
     with the widths found; lines with the same cause are one finding. If the TTGIR describes the tiles, the rule ignores
-    tiles that one wavefront loads at once (scales, indices), tiles of which a lane holds at most 4 bytes, tiles with no
-    more loads than their size requires, and tiles gathered by an index or a division. KP103 reports tiles without a
-    contiguous axis.
+    tiles that a wavefront can load with one instruction (scales, indices), tiles of which a lane holds at most 4 bytes,
+    tiles with no more loads than their size requires, and tiles gathered by an index or a division. KP103 reports tiles
+    without a contiguous axis.
 
     ## Why it matters
     A wavefront moves 16 bytes per lane with one `global_load_dwordx4` or `buffer_load_dwordx4`. In pieces of 2 or 4
     bytes, the same data needs 4 to 8 times as many instructions, address registers and slots of the memory pipeline.
 
     ## Evidence
-    `widths`: bytes per lane to number of accesses. `bytes_per_lane`: total bytes moved. `loop`: null outside of loops.
-    `why`: the cause according to the TTGIR: no contiguous axis, short rows, an address that is not known to be a
-    multiple of 16 bytes (with the arguments responsible), a mask that changes within 16 bytes, or both of the last two;
-    null if unknown. `divisible`: the arguments that the fix makes multiples of 16, if it requires nothing else; kprof
-    compiles the kernel with them. Stores that are narrow for the same reason are counted with the loads.
+    `widths`: for each number of bytes per lane, the number of accesses. `bytes_per_lane`: total bytes moved. `loop`:
+    null outside of loops. `why`: the cause according to the TTGIR: no contiguous axis, short rows, an address that is
+    not known to be a multiple of 16 bytes (with the arguments responsible), a mask that changes within 16 bytes, or
+    both of the last two; null if unknown. `divisible`: the arguments that the fix makes multiples of 16, if the fix
+    requires nothing else; kprof then compiles the kernel with such arguments. Stores that are narrow for the same
+    reason are counted with the loads.
 
     ## What to try
     Make contiguity visible to the compiler: divisibility by 16 of strides and pointers (`tl.multiple_of`,
@@ -77,5 +78,5 @@ class NarrowGlobalLoad(Rule):
 
 
 def _is_gapped(load: Operation, facts: KernelFacts) -> bool:
-    """Whether KP103 (gapped access) reports the load for the same cause."""
+    """Return whether KP103 (gapped access) reports the load for the same cause."""
     return any(True for _ in GappedGlobalAccess().judge(load, facts))

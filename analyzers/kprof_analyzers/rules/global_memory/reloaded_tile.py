@@ -31,12 +31,13 @@ class ReloadedTile(Rule):
     that need the data wait some hundred cycles.
 
     ## Evidence
-    `bytes`: size of the tile. `loads`: load instructions per lane in one execution, 0 if the assembly does not show
-    them. `again`: true for the second load in the same code, false for a load in a loop.
+    `bytes`: size of the tile. `loads`: number of load instructions per lane in one execution; 0 if they cannot be
+    found in the assembly. `again`: true if the tile is loaded a second time in the same code, false if a loop repeats
+    the load.
 
     ## What to try
-    Load it once, before the loop, and keep it in registers. If registers do not suffice, process more rows per
-    iteration.
+    Load the tile once, before the loop, and keep it in registers. If there are not enough registers, process more rows
+    per iteration.
     """
 
     id: ClassVar[str] = "KP106"
@@ -77,7 +78,7 @@ class ReloadedTile(Rule):
 
 
 def _move(load: Operation, before: Location | None) -> str:
-    """Return which lines to change, or "" if the lines are unknown."""
+    """Describe which load to move or remove, by line; return "" if the lines are unknown."""
     here = location_of(load)[0]
     if here is None:
         return ""
@@ -89,6 +90,6 @@ def _move(load: Operation, before: Location | None) -> str:
 
 
 def _in_loops(facts: KernelFacts, loads: Sequence[Instruction]) -> list[Instruction]:
-    """Return the loads that are in a loop of the assembly."""
+    """Return those of the given loads that are in a loop of the assembly."""
     inside = {i.index for region in regions(facts) if region.loop is not None for i in region.instructions}
     return [load for load in loads if load.index in inside]

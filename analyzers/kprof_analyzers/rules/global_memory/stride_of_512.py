@@ -27,15 +27,15 @@ class StrideMultipleOf512Bytes(Rule):
     cost is highest if both operands are contiguous along K ("TN").
 
     ## Evidence
-    `stride`: its name in the code. `bytes`: its value. Without a launch the value is unknown and the rule does not
-    check.
+    `stride`: name of the stride in the code. `bytes`: its value in bytes. Without a launch the value is unknown, and
+    the rule is not checked.
 
     No gain is given: the guide names the effect without a number, and published differences are small. ROCm's tuned
     stream-K products on an MI300X (fp16, "TN", 4,864 x 4,096) reach 584 TFLOP/s with K = 4,096, and 590 with 4,160,
     4,224 and 4,288. With N = 8,192, the numbers are 592 and 595; with K = 8,192 and 8,256, they are 620 and 602. In the
-    first and the last of these comparisons the order of workgroups also differs. The model therefore charges no time
-    for such a stride. On gfx950 the counters `TCP_TAGRAM0_REQ` to `TCP_TAGRAM3_REQ` show how evenly the channels are
-    used.
+    first and the last of these comparisons the order of workgroups also differs. The performance model therefore adds
+    no time for such a stride. On gfx950 the counters `TCP_TAGRAM0_REQ` to `TCP_TAGRAM3_REQ` show how evenly the
+    channels are used.
 
     ## What to try
     Allocate the matrix with padded rows: for fp16 the guide uses K + 128 if K is a multiple of 256. A weight is padded

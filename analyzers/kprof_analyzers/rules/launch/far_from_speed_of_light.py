@@ -30,10 +30,10 @@ class FarFromSpeedOfLight(Rule):
     """According to the model the kernel could run at least twice as fast, and no other rule explains the difference.
 
     ## What it does
-    Compares the predicted time, without that of an empty launch, with the speed of light: the time to move every byte
+    Compares the predicted time, minus that of an empty launch, with the speed of light: the time to move every byte
     once at peak memory bandwidth, or to do all matrix work at peak rate, whichever is longer. Reports a factor of at
-    least two if no other finding accounts for a tenth of the time. The finding names the largest cause, and the line
-    with most of the instructions that contribute to it.
+    least two if no other finding accounts for a tenth of the time. The finding names the cause of most of the time, and
+    the source line with most of the instructions that contribute to this cause.
 
     ## Why it matters
     A kernel without findings is not necessarily fast. The model simulates every instruction, so it can attribute the
@@ -44,11 +44,11 @@ class FarFromSpeedOfLight(Rule):
     of the time. `loop`: the loop in which most of the time is spent; null in straight-line code.
 
     ## What to try
-    It depends on the cause. *Waiting for memory*: more wavefronts, more loads in flight, a larger tile. *Memory
-    bandwidth*: avoid moving bytes several times, short runs, and instructions that move few bytes. *Vector units*: less
-    work per element; matrix instructions for products. *Issue*: avoid recomputing addresses and masks. *Barriers*,
-    *LDS*: fewer passes through LDS, reductions inside a wavefront. `kprof analyze kernel -v` shows cycles by loop and
-    line.
+    It depends on the cause. *Waiting for memory*: use more wavefronts, more loads in flight, or a larger tile. *Memory
+    bandwidth*: move each byte once, in long runs of adjacent bytes, and with instructions that move many bytes. *Vector
+    units*: do less work per element; use matrix instructions for products. *Issue* (of instructions): do not recompute
+    addresses and masks. *Barriers*, *LDS*: use fewer passes through LDS, and reductions inside a wavefront.
+    `kprof analyze kernel -v` shows cycles by loop and line.
     """
 
     id: ClassVar[str] = "KP409"

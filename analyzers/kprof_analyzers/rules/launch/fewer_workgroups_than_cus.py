@@ -27,7 +27,7 @@ def _grid(numbers: Numbers) -> Answer:
 
 
 def _multiplies(facts: KernelFacts) -> bool:
-    """Whether the kernel may have a reduction to split; a kernel that adds up partial results gains no workgroups."""
+    """Return whether the kernel may have a reduction to split, which does not help kernels that add partial sums."""
     return facts.ttgir is None or any(facts.ttgir.named("tt.dot", "tt.dot_scaled"))
 
 
@@ -35,10 +35,11 @@ class FewerWorkgroupsThanCus(Rule):
     """The launch has fewer workgroups than the GPU has CUs.
 
     ## What it does
-    Compares the grid with the CUs of the named GPU, for example `--arch MI300X`. If less than a tenth of the CUs is
-    idle, the finding is a note, because persistent kernels deliberately leave some idle. The rule does not report a
-    workgroup without loops whose loads and stores each fit into one instruction of one wavefront: there is no work to
-    distribute. It also reports nothing if the launch is predicted to take at most twice the time of an empty launch.
+    Compares the number of workgroups with the CUs of the named GPU, for example `--arch MI300X`. If less than a tenth
+    of the CUs is idle, the finding is a note, because persistent kernels deliberately leave some idle. The rule reports
+    nothing if a workgroup has no loops and each of its loads and stores is a single instruction of one wavefront,
+    because there is no work to distribute. It also reports nothing if the launch is predicted to take at most twice the
+    time of an empty launch.
 
     ## Why it matters
     A workgroup runs on one CU. CUs without a workgroup are idle for the whole kernel.
@@ -107,7 +108,7 @@ def _split(facts: KernelFacts, parts: int) -> str:
 
 
 def _nothing_to_spread(facts: KernelFacts) -> bool:
-    """Whether each load and store of a workgroup fits into one instruction of one wavefront."""
+    """Return whether each load and store of a workgroup fits into one instruction of one wavefront."""
     if facts.ttgir is None or _multiplies(facts):
         return False
     found = masked(facts)

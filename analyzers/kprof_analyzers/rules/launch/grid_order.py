@@ -16,7 +16,8 @@ _SPLITTING = {"arith.remsi", "arith.remui", "arith.andi"}
 _REMAINDERS = {"arith.remsi", "arith.remui"}
 _QUOTIENTS = {"arith.divsi", "arith.divui"}
 _AXES = "xyz"
-# Minimum share of a loop's loaded bytes. A few shared rows beside a stream of weights do not justify a new order.
+# Minimum share of a loop's loaded bytes that workgroups must share. A few shared rows next to a large amount of weights
+# do not justify a new order.
 _SHARE = 0.25
 
 
@@ -24,20 +25,21 @@ class GridOrderAcrossXcds(Rule):
     """Neighbouring workgroups of a product share tiles, but run on different dies.
 
     ## What it does
-    On a GPU with several accelerator dies (XCDs), checks whether a kernel with a matrix product takes the number of
-    XCDs into account: a remainder of the program identifier by that number or a multiple of it. If not, checks which
-    grid axes the loads in the loop depend on. Workgroups that differ only along the other axes read the same data. They
-    run on one die only if each such axis advances the workgroup's number by a multiple of the number of XCDs. Reports
-    kernels in which this holds for none of these loads and they make up a quarter of the loop's bytes, and kernels in
-    which one axis numbers a grid of tiles by quotient and remainder.
+    On a GPU with several accelerator dies (XCDs), looks at kernels with a matrix product that do not take the number of
+    XCDs into account: they compute no remainder of the program identifier by that number or a multiple of it. Checks
+    which grid axes the addresses of loads in the loop depend on. Workgroups that differ only along the other axes read
+    the same data. They run on the same die only if each of these axes advances the workgroup's number by a multiple of
+    the number of XCDs. Reports kernels in which this is true of none of the shared loads, if these are at least a
+    quarter of the loop's bytes. Also reports kernels in which one axis numbers a 2-D grid of tiles by quotient and
+    remainder.
 
     ## Why it matters
     Workgroups are assigned to the XCDs round-robin, and each XCD has its own L2. Neighbouring workgroups that read the
     same rows then fetch them into eight caches instead of one.
 
     ## Evidence
-    `xcds`, `grid`, `product`. `shared`: line of a load to the axes along which workgroups share its data. Hit rates are
-    unknown without a run.
+    `xcds`, `grid`, `product`. `shared`: for the line of each load, the axes along which workgroups share its data. Hit
+    rates are unknown, because nothing was run.
 
     ## What to try
     Renumber the workgroups: `pid` becomes `pid % XCDS * (N // XCDS) + pid // XCDS`, so that each XCD gets consecutive
@@ -90,9 +92,9 @@ class GridOrderAcrossXcds(Rule):
 
 
 def _spread(module: Module, grid: tuple[int, ...], xcds: int) -> dict[str, str] | None:
-    """Map loads of shared data to the axes along which it is shared, if all of it is spread over the dies.
+    """Map each load of shared data to the axes along which workgroups share it, if all of it is spread over the dies.
 
-    Return ``None`` if some of the data stays on one die, or if no order of workgroups would change anything.
+    Return ``None`` if some of the shared data is used on one die only, or if no order of workgroups would help.
     """
     flow = flow_of(module)
     extents = dict(zip(_AXES, grid, strict=False))
@@ -109,7 +111,7 @@ def _spread(module: Module, grid: tuple[int, ...], xcds: int) -> dict[str, str] 
         sources = (op for value in flow.inputs(load) for op in flow.back(value))
         depends = {op.text.strip()[:1] for op in sources if op.name == "tt.get_program_id"}
         free = [axis for axis, extent in extents.items() if extent > 1 and axis not in depends]
-        # With fewer groups than dies, every die needs the data of all groups.
+        # With fewer groups of workgroups that share data than dies, no order can give each die its own groups.
         if not free or prod(extents[axis] for axis in extents if axis not in free) < xcds:
             continue
         if all(steps[axis] % xcds == 0 for axis in free):
@@ -125,7 +127,7 @@ def _bytes(load: Operation) -> int:
 
 
 def _numbers_tiles(module: Module) -> bool:
-    """Whether one axis numbers a grid of tiles, so that both quotient and remainder of its identifier are used."""
+    """Return whether one grid axis numbers a 2-D grid of tiles: the kernel uses its quotient and its remainder."""
     flow = flow_of(module)
     divided: dict[str, set[bool]] = {}
     for op in module.operations:
@@ -137,7 +139,7 @@ def _numbers_tiles(module: Module) -> bool:
 
 
 def _by_xcds(op: Operation, xcds: int) -> bool:
-    """Whether an operation is a remainder of the program identifier by the number of XCDs or a multiple of it."""
+    """Return whether an operation is a remainder of the program identifier by a multiple of the number of XCDs."""
     flow = flow_of(op.module)
     if not any(source.name == "tt.get_program_id" for source in flow.back(flow.input(op, 0))):
         return False

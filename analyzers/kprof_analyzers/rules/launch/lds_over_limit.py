@@ -15,7 +15,7 @@ class LdsOverLimit(Rule):
     """A workgroup asks for more LDS than the architecture has.
 
     ## What it does
-    Compares the LDS of a workgroup, including its dynamic part, with the hardware's limit.
+    Compares the LDS of a workgroup, including LDS that the launch requests (dynamic LDS), with the hardware's limit.
 
     ## Why it matters
     Such a kernel compiles without a warning, but its launch on the GPU fails with `OutOfResources`.

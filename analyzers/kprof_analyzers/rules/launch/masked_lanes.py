@@ -32,9 +32,9 @@ class MaskedLanes(Rule):
     loaded from memory. KP505 checks kernels with matrix products.
 
     ## Why it matters
-    A tile has a power of two of elements along each axis. With rows of 520 elements in a tile of 1,024, nearly half of
-    the lanes have no work: they still execute every instruction and hold registers. Their bytes are not moved, so a
-    kernel that waits for memory loses little.
+    The number of elements of a tile along an axis is a power of two. With rows of 520 elements in a tile of 1,024,
+    nearly half of the lanes have no useful work: they still execute every instruction and hold registers. Their bytes
+    are not moved, so a kernel that waits for memory loses little.
 
     ## Evidence
     `live`: share of the elements that pass the masks. `size`: the size that the tile's indices are compared with.
@@ -43,7 +43,7 @@ class MaskedLanes(Rule):
     ## What to try
     Use a smaller power of two and loop over the row, so that only the last tile is masked: 520 = 4 x 128 + 8. If rows
     are shorter than the number of lanes of a wavefront, put several rows into a tile with two axes. The predicted gain
-    is an upper bound, because addresses and reductions do not shrink with the tile.
+    is an upper bound, because the work for addresses and reductions does not shrink with the tile.
     """
 
     id: ClassVar[str] = "KP410"
@@ -89,10 +89,10 @@ class MaskedLanes(Rule):
 
 
 def _loop(name: str | None, end: object, extent: int) -> str:
-    """Describe the loop over smaller tiles: the largest tile size whose tiles are nearly full.
+    """Describe a loop over smaller tiles, with the largest tile size whose tiles are nearly full.
 
-    Return "" if the length of the row is unknown, short, or not smaller than the tile. Then whole workgroups are
-    masked.
+    Return "" if the length of the row is unknown or short, or if it is not smaller than the tile; in the last case
+    whole workgroups are masked.
     """
     length = int(str(end)) if str(end).isdecimal() else 0
     if not _LEAST_TILE < length < extent:
@@ -107,7 +107,7 @@ def _loop(name: str | None, end: object, extent: int) -> str:
 
 
 def _smaller(facts: KernelFacts, live: float) -> ModelChange:
-    """Return the change that keeps only the wavefronts with work, and scales their work to the unmasked part."""
+    """Return the change that removes wavefronts without work, and scales the others' work to the unmasked elements."""
     warps = facts.resources.num_warps
     fewer = max(1, round(warps * live)) if isinstance(warps, int) else None
     left = min(1.0, live if fewer is None or not isinstance(warps, int) else live * warps / fewer)
@@ -116,6 +116,6 @@ def _smaller(facts: KernelFacts, live: float) -> ModelChange:
 
 
 def _weight(facts: KernelFacts, found: Masked) -> float:
-    """Return the bytes of an access that a workgroup's lanes hold, over all executions."""
+    """Return the bytes that a workgroup's lanes access with one load or store, summed over all its executions."""
     held, size = tile(found.access), element_bytes(found.access)
     return 0.0 if held is None else held.elements * (size or 1) * executions(facts, found.access)

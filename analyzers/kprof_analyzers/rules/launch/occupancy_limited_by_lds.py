@@ -21,7 +21,7 @@ class OccupancyLimitedByLds(Rule):
     With a single wavefront on a SIMD, nothing executes while it waits for memory, LDS or a barrier.
 
     ## Evidence
-    `lds_bytes`; `waves_per_simd`; `without`: the number of wavefronts that the other resources would allow.
+    `lds_bytes`; `waves_per_simd`; `without`: number of wavefronts per SIMD that the other resources would allow.
     """
 
     id: ClassVar[str] = "KP403"
@@ -44,7 +44,7 @@ class OccupancyLimitedByLds(Rule):
         """See :meth:`Rule.check`."""
         occupancy = known(facts.occupancy)
         others = min((waves for name, waves in occupancy.limits.items() if name != "lds"), default=0)
-        # A kernel with no resident wavefront at all cannot be launched; KP401 reports it.
+        # If not even one wavefront fits, the kernel cannot be launched, which KP401 reports.
         if occupancy.limiter != "lds" or not 0 < occupancy.waves_per_simd < 2 or others < 2:
             return
         yield Costed(

@@ -19,17 +19,17 @@ class ReplicatedLanes(Rule):
     """Most lanes of a workgroup repeat the work of others, because its tiles have fewer elements than it has lanes.
 
     ## What it does
-    Adds up, over all loads and stores of tensors with their iterations, the bytes that lanes request and the bytes of
-    the tiles' elements. Reports a kernel whose lanes request at least twice as much. KP508 covers kernels with matrix
-    products, whose operands several wavefronts hold by design.
+    Adds up the bytes that lanes request and the bytes of the tiles' elements, over all loads and stores of tensors and
+    all iterations. Reports a kernel whose lanes request at least twice the bytes of the tiles. KP508 covers kernels
+    with matrix products, whose operands several wavefronts hold by design.
 
     ## Why it matters
     A tile is distributed over all lanes of the workgroup. If it is too small, several lanes hold and compute the same
     elements. These wavefronts use occupancy, instructions and memory requests without doing new work.
 
     ## Evidence
-    `copies`: requested bytes divided by distinct bytes. `elements`: of the largest tile. `lanes`: of a workgroup.
-    `num_warps`. With a single wavefront, the finding is a note.
+    `copies`: requested bytes divided by the tiles' bytes. `elements`: number of elements of the largest tile. `lanes`:
+    number of lanes of a workgroup. `num_warps`. With a single wavefront, the finding is a note.
 
     ## What to try
     Process several rows in a workgroup (a tile with two axes), or use a larger block, so that each lane has 4 to 16

@@ -24,9 +24,10 @@ class TailWave(Rule):
 
     ## What it does
     Divides the grid by the number of workgroups that the whole GPU holds at a time (CUs times resident workgroups).
-    Reports a launch in which at least a quarter of the places of all rounds stay empty in the last round. On an MI300X
-    or MI325X it also reports grids of fewer than 1,024 workgroups, except grids that give every CU the same number, as
-    persistent kernels do.
+    Each group of workgroups that the GPU holds at a time is a round, and each of them needs a place. Reports a launch
+    whose empty places in the last round are at least a quarter of the places of all rounds. On an MI300X or MI325X it
+    also reports grids of fewer than 1,024 workgroups, except grids that give every CU the same number, as persistent
+    kernels do.
 
     ## Why it matters
     A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four
@@ -34,7 +35,8 @@ class TailWave(Rule):
     causal masks.
 
     ## Evidence
-    `workgroups`; `places`: workgroups at a time; `rounds`; `idle`: share of places that stay empty; `product`.
+    `workgroups`; `places`: number of workgroups that the GPU holds at a time; `rounds`; `idle`: share of the places of
+    all rounds that stay empty; `product`.
 
     ## What to try
     Use a tile that makes the grid slightly smaller than a multiple of `places`, a persistent kernel, or stream-K or
@@ -74,7 +76,7 @@ class TailWave(Rule):
             "idle": round(idle, 3),
             "product": product.name,
         }
-        # Launches with this share of empty places have at most three rounds.
+        # With this share of empty places, a launch has at most three rounds.
         if rounds > 1 and idle >= _IDLE:
             yield Costed(
                 self.finding(

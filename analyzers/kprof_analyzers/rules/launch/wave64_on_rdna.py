@@ -22,15 +22,15 @@ class Wave64WhereWave32(Rule):
     A vector instruction of 64 lanes is issued twice, and a wavefront needs twice the registers, so fewer wavefronts fit
     on a SIMD. Branches diverge over 64 lanes instead of 32.
 
-    No gain is given: the same lanes are computed in both modes. The number of registers and the branch divergence
-    differ, but only another compile can show by how much.
+    No gain is given: both modes compute the same work-items. The number of registers and the branch divergence differ,
+    but only another compile can show by how much.
 
     ## Evidence
     `wavefront_size`, `vector_instructions`.
 
     ## What to try
-    Remove `-mwavefrontsize64`. It pays off only if lanes of one wavefront exchange data among 64 lanes, or if scalar
-    work, which twice as many lanes then share, dominates.
+    Remove `-mwavefrontsize64`. The option pays off only if 64 lanes exchange data inside a wavefront, or if scalar
+    work dominates, which 64 lanes then share.
     """
 
     id: ClassVar[str] = "KP407"

@@ -22,7 +22,7 @@ _SMALL_BYTES = 4096
 
 
 def _chained(facts: KernelFacts) -> bool:
-    """Whether a loop has two products, so that a product's result may be an operand of another product."""
+    """Return whether a loop has two products, so that the result of one may be an operand of the other."""
     return facts.ttgir is not None and any(len(dots) > 1 for dots in products_of_loops(facts.ttgir).values())
 
 
@@ -107,7 +107,7 @@ class ConvertLayoutInLoop(Rule):
 
 
 def _widen(source: TensorType, target: TensorType) -> str:
-    """Return the fix for two blocked layouts that differ only in contiguous elements per lane, otherwise ""."""
+    """Return the fix if two blocked layouts differ only in the number of contiguous elements per lane; else ""."""
     before, after = source.layout, target.layout
     if not (isinstance(before, Blocked) and isinstance(after, Blocked)) or before.order[0] != after.order[0]:
         return ""
@@ -117,7 +117,10 @@ def _widen(source: TensorType, target: TensorType) -> str:
 
 
 def _is_first_pass(operation: Operation) -> bool:
-    """Whether the tile was loaded from memory and only passed through element-wise work: no product, no LDS."""
+    """Return whether a conversion's tile was loaded from memory and has only passed through element-wise work since.
+
+    It then has not been in a product or in LDS.
+    """
     flow = flow_of(operation.module)
     before = list(flow.back(flow.input(operation, 0), stop=_made_here))
     ends = [op for op in before if _made_here(op)]

@@ -19,7 +19,7 @@ from kprof_analyzers.source_lines import on_line_of
 
 _SWITCH = "TRITON_HIP_USE_ASYNC_COPY"
 _SMALL_BYTES = 4096
-# Narrower direct copies need more instructions than the registers they save are worth.
+# Narrower direct copies need so many more instructions that saving registers does not pay off.
 _WIDE = 16
 
 
@@ -39,8 +39,8 @@ class CopyThroughRegisters(Rule):
     pipeliner, which makes asynchronous copies, did on this line.
 
     ## What to try
-    The compiler uses registers if lanes do not read 16 contiguous bytes, or if the tile is modified between load and
-    store.
+    Make each lane read 16 contiguous bytes, and do not modify the tile between load and store. Otherwise the compiler
+    copies through registers.
     """
 
     id: ClassVar[str] = "KP605"
@@ -91,7 +91,7 @@ class CopyThroughRegisters(Rule):
 
 
 def _without_stores(facts: KernelFacts, store: Operation, finding: Finding) -> Finding | Costed:
-    """Add the gain of removing the LDS stores on the line; the registers that become free are not counted."""
+    """Add the gain of removing the LDS stores on the store's line. The registers that become free are not counted."""
     gone = tuple(
         i.index
         for region in regions(facts)

@@ -83,7 +83,7 @@ class DoubleLdsUse(Rule):
 
 
 def _writes_tile(op: Operation) -> bool:
-    """Whether an operation writes a tile of at least ``_SMALL_BYTES`` to LDS."""
+    """Return whether an operation writes a tile of at least ``_SMALL_BYTES`` to LDS."""
     held = next((t for t in op.operand_types if isinstance(t, TensorType)), None)
     if held is None or (held.bytes or 0) < _SMALL_BYTES:
         return False

@@ -14,7 +14,7 @@ from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
-# Operations that the pipeliner makes of a load that it moves to an earlier iteration.
+# Operations that the pipeliner creates from a load when it moves the load to an earlier iteration.
 _STAGED = ("ttg.local_store", "ttg.async_copy_*", "amdg.buffer_load_to_local")
 _SMALL_BYTES = 1024
 
@@ -35,7 +35,8 @@ class LoopNotPipelined(Rule):
 
     ## What to try
     The pipeliner ignores loads behind a branch, loads whose address depends on loaded data (page tables), and loads
-    narrower than 4 bytes per lane. Hoist the branch, load the table one iteration ahead manually, or widen the load.
+    narrower than 4 bytes per lane. Move the branch out of the loop, load the table one iteration ahead in the kernel's
+    code, or widen the load.
     """
 
     id: ClassVar[str] = "KP604"
@@ -108,7 +109,7 @@ def _ahead(load: Operation) -> str:
 
 
 def _own_load(dot: Operation, operand: int) -> Operation | None:
-    """Return the load of an operand's tile in the same iteration, if there is one."""
+    """Return the load of an operand's tile if it is in the same iteration as the product; else ``None``."""
     flow = flow_of(dot.module)
     path = flow.back(flow.inputs(dot)[operand], stop=lambda op: op.name.startswith("tt.dot"), carried=False)
     for op in path:

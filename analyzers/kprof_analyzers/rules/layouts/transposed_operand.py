@@ -29,12 +29,14 @@ class TransposedOperand(Rule):
     hardware (`ds_read_b64_tr_b16`); the rule does not report these.
 
     ## Evidence
-    `operand`: 0 or 1. `width`: bytes per lane and LDS instruction. `write`: whether the narrow access is the write.
-    `instructions`: per wavefront. `contiguous`: the tile's axis along which memory is contiguous.
+    `operand`: 0 or 1. `width`: bytes that an LDS instruction moves per lane. `write`: whether the narrow access is the
+    write. `instructions`: number of narrow LDS instructions per wavefront. `contiguous`: the tile's axis that is
+    contiguous in memory.
 
     ## What to try
-    Store the operand with K contiguous (for weights once, ahead of time), or load it transposed so that `tl.trans` is
-    free. If two operands conflict, use the layout that fits the operand that is used more often.
+    Store the operand in memory with K contiguous (for weights once, ahead of time), or load it transposed so that
+    `tl.trans` is free. If one tensor is the operand of two products with different needs, choose its layout for the
+    product that is executed more often.
     """
 
     id: ClassVar[str] = "KP603"
@@ -69,7 +71,7 @@ class TransposedOperand(Rule):
 
 
 def _straight(facts: KernelFacts, found: TransposedOperandUse, finding: Finding) -> Finding | Costed:
-    """Add the gain of wide instead of narrow LDS accesses; the instructions that merge pieces are not removed."""
+    """Add the gain of wide instead of narrow LDS accesses. Instructions that merge pieces are assumed to remain."""
     narrow = [
         i
         for i in facts.program.instructions

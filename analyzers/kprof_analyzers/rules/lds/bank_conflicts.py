@@ -19,7 +19,7 @@ from kprof_analyzers.source_lines import location_of
 
 # Minimum ratio of conflict cycles to the cycles needed without conflicts.
 _SHARE = 0.5
-# Fewer cycles per iteration are hidden by other work.
+# Fewer conflict cycles per iteration are not reported, because other work hides them.
 _LEAST = 16
 
 
@@ -44,8 +44,8 @@ class LdsBankConflicts(Rule):
     files list the lane groups; accesses whose groups have not been measured (most writes) are skipped.
 
     ## What to try
-    The order of the strides decides whether a tile is transposed on its way through LDS. On gfx950, asynchronous copies
-    use padding.
+    Change the order of the strides, which decides whether a tile is transposed on its way through LDS. On gfx950,
+    asynchronous copies avoid conflicts with a padded LDS layout.
     """
 
     id: ClassVar[str] = "KP112"
@@ -77,7 +77,7 @@ class LdsBankConflicts(Rule):
         if unknown and not by_line:
             raise NotCheckedError(unknown)
         for loops in by_line.values():
-            # Two loops may share a line, such as a loop with masks and one without; the worse loop counts.
+            # Two loops may contain the same line, such as a loop with masks and one without. Report the worse one.
             accesses = max(loops.values(), key=lambda found: _cost(found).conflicts)
             cost = _cost(accesses)
             if cost.conflicts >= max(_LEAST, _SHARE * cost.cycles):

@@ -21,7 +21,7 @@ Line = tuple[str, int]
 
 _NOWHERE: Line = ("", 0)
 _NARROW = 4
-# A reduction across wavefronts or a scale needs a few narrow accesses; a tile needs many.
+# Fewer narrow accesses are a reduction across wavefronts or a scale, not a tile.
 _ENOUGH = 8
 
 
@@ -39,12 +39,12 @@ class NarrowLdsAccess(Rule):
     and further instructions that merge the halves.
 
     ## Evidence
-    `widths`: bytes per address to number of instructions. `loop`. Reads that the hardware transposes
-    (`ds_read_b64_tr_b16` on gfx950) do not count as narrow.
+    `widths`: for each number of bytes per address, the number of instructions. `loop`. Reads that the hardware
+    transposes (`ds_read_b64_tr_b16` on gfx950) do not count as narrow.
 
     ## What to try
-    The operand is usually transposed on its way through LDS. Swap the order of its strides, or load it so that the
-    dimension that is contiguous in memory is the one along K.
+    Usually the operand is transposed on its way through LDS. Swap the order of its strides, or load it so that K is the
+    dimension that is contiguous in memory.
     """
 
     id: ClassVar[str] = "KP111"
@@ -98,7 +98,7 @@ class NarrowLdsAccess(Rule):
 
 
 def _lines_of_4_byte_operands(facts: KernelFacts) -> set[Line]:
-    """Return the lines of product operands of which an instruction uses 4 bytes per lane, as with fp32."""
+    """Return the lines of operands of which a matrix instruction uses 4 bytes per lane, as with fp32."""
     if facts.ttgir is None:
         return set()
     found = set()
@@ -122,12 +122,12 @@ def _is_narrow_load(instruction: Instruction) -> bool:
 
 
 def _moves_data(instruction: Instruction) -> bool:
-    """Whether an instruction reads or writes LDS. Permutations and atomic operations are neither loads nor stores."""
+    """Return whether an instruction loads from or stores to LDS. Permutations and atomic operations do neither."""
     opcode = instruction.opcode
     return opcode.cls is InstructionClass.LDS and (opcode.is_load or opcode.is_store)
 
 
 def _width(instruction: Instruction) -> int:
-    """Return the bytes at one address: ``ds_read2_b64`` has two addresses of 8 bytes each."""
+    """Return the bytes that an instruction accesses per address; ``ds_read2_b64`` has two addresses of 8 bytes each."""
     opcode = instruction.opcode
     return (opcode.bytes_per_lane or 0) // opcode.parts

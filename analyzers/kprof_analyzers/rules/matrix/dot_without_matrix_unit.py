@@ -16,11 +16,12 @@ from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, without_matrix
 from kprof_analyzers.source_lines import location_of, on_line_of
 
-# Types that are never first converted to another type (as fp8 is to fp16), with their names in the hardware files.
+# Types that are never converted to another type before a product (as fp8 may be to fp16), with their names in the
+# hardware files.
 _WIDE = {"f32": "fp32", "f64": "fp64"}
 # Minimum number of rows and columns of matrix instructions.
 _LEAST_TILE = 16
-# Both formats of 8-bit floats have the same rate; the hardware files list instructions for either as fp8.
+# Types of 8-bit floats. Both formats, E4M3 and E5M2, have the same rate; the hardware files list both as fp8.
 _EIGHT_BITS = ("f8E4M3FNUZ", "f8E4M3FN", "f8E5M2", "f8E5M2FNUZ")
 _TYPES = {"f16": "fp16", **dict.fromkeys(_EIGHT_BITS, "fp8")}
 _MULTIPLY_ADDS = ("v_fma", "v_mac", "v_mad_f", "v_pk_fma", "v_pk_mad", "v_dot2", "v_dot4")
@@ -32,7 +33,7 @@ def _no_matrix(numbers: Numbers) -> Answer:
 
 
 def _too_small(axis: slice, facts: KernelFacts) -> bool:
-    """Whether a dot's result has fewer rows or columns than matrix instructions need."""
+    """Return whether a dot's result has fewer rows or columns than a matrix instruction needs."""
     dots = facts.ttgir.named("tt.dot", "tt.dot_scaled") if facts.ttgir is not None else ()
     shapes = [t.shape for dot in dots for t in dot.result_types if isinstance(t, TensorType)]
     return any(size < _LEAST_TILE for shape in shapes for size in shape[axis])
@@ -45,9 +46,9 @@ class DotWithoutMatrixUnit(Rule):
     """A dot is computed on the vector unit.
 
     ## What it does
-    Looks at the result layout of each `tt.dot` in the TTGIR: any layout other than MFMA or WMMA means multiply-adds on
-    the vector unit. Architectures without matrix instructions (gfx10) are skipped. If the architecture has no matrix
-    instruction for the type, such as fp32 on RDNA, the finding is a note.
+    Looks at the result layout of each `tt.dot` in the TTGIR. If the layout is neither MFMA nor WMMA, the dot consists
+    of multiply-adds on the vector unit. Architectures without matrix instructions (gfx10) are skipped. If the
+    architecture has no matrix instruction for the type, such as fp32 on RDNA, the finding is a note.
 
     ## Why it matters
     The matrix units of an MI300X do 8 times as many fp16 operations per cycle as its vector units.
@@ -110,7 +111,7 @@ class DotWithoutMatrixUnit(Rule):
 
 
 def _on_matrix_unit(facts: KernelFacts, dot: Operation, kind: str, finding: Finding) -> Finding | Costed:
-    """Add the gain of doing the dot's multiply-adds at the rate of the matrix units, without the cost of padding."""
+    """Add the gain of doing the dot's multiply-adds at the rate of the matrix units. Costs of padding are ignored."""
     rates = [
         i.flops_per_cycle
         for i in facts.arch.matrix_instructions.values()
@@ -129,6 +130,6 @@ def _multiplies(instruction: Instruction) -> bool:
 
 
 def _products(instruction: Instruction) -> int:
-    """Return the multiply-adds of an instruction per lane: 4 for ``v_dot4``, 2 for ``v_dot2`` and ``v_pk``, else 1."""
+    """Return the number of multiply-adds per lane: 4 for ``v_dot4``, 2 for ``v_dot2`` and ``v_pk``, else 1."""
     name = instruction.opcode.name
     return 4 if name.startswith("v_dot4") else 2 if name.startswith(("v_dot2", "v_pk")) else 1

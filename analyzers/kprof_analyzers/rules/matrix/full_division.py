@@ -15,12 +15,12 @@ from kprof_analyzers.source_lines import busiest, other_lines
 
 _ENDS = ("v_div_fixup_f32", "v_div_fixup_f16", "v_div_fixup_f64")
 _ENOUGH = 4
-# The instructions of a full-precision division that a reciprocal and a multiplication do not need.
+# Instructions of a full-precision division that are not needed if it is replaced by a reciprocal and a multiplication.
 _STEPS = ("v_div_", "v_fma_", "v_fmac_", "v_mul_", "v_pk_fma_", "v_pk_mul_")
 
 
 class FullPrecisionDivision(Rule):
-    """Elements of a tile are divided with correct rounding, about ten instructions each.
+    """Elements of a tile are divided with correct rounding, which takes about ten instructions per element.
 
     ## What it does
     Counts divisions by their last instruction (`v_div_fixup_f32`) in innermost loops, and in other code that executes
@@ -34,12 +34,12 @@ class FullPrecisionDivision(Rule):
     results.
 
     ## Evidence
-    `divisions`: per lane, in one execution. `instruction`: the last instruction of each division. `loop`: null outside
-    of loops.
+    `divisions`: number of divisions per lane in one execution. `instruction`: the last instruction of each division.
+    `loop`: null outside of loops.
 
     ## What to try
     If the divisor is the same for a row, divide once: `x * (1.0 / total)`. If each element has its own divisor, use
-    `tl.extra.hip.libdevice.fast_dividef(x, y)`, a reciprocal and a multiplication. `tl.sigmoid` also divides.
+    `tl.extra.hip.libdevice.fast_dividef(x, y)`, which is a reciprocal and a multiplication. `tl.sigmoid` also divides.
     """
 
     id: ClassVar[str] = "KP509"
@@ -67,9 +67,9 @@ class FullPrecisionDivision(Rule):
 
 
 def _fast(region: Region, divisions: Sequence[Instruction]) -> ModelChange:
-    """Return the change that leaves only a reciprocal and a multiplication of each division."""
+    """Return the change that removes all instructions of each division except a reciprocal and a multiplication."""
     places = Counter(_place(i) for i in divisions)
-    # The last step of each division represents the multiplication.
+    # The last instruction of each division is kept, in place of the multiplication.
     kept = {i.index for i in divisions}
     steps = (i for i in region.instructions if i.opcode.name.startswith(_STEPS) and i.index not in kept)
     return ModelChange(gone=tuple(i.index for i in steps if places[_place(i)]))

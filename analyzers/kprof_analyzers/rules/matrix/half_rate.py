@@ -17,7 +17,7 @@ from kprof_analyzers.source_lines import busiest
 
 
 class HalfRateMatrixInstruction(Rule):
-    """Matrix instructions run at half the rate that the architecture has for the type.
+    """Matrix instructions run at half of the architecture's highest rate for the type.
 
     ## What it does
     Compares the rate of each matrix instruction with the highest rate for the same operand type and tile on the

@@ -23,20 +23,22 @@ class KpackMisfit(Rule):
     """`kpack` keeps the LDS reads of an operand narrow, or has no effect on the architecture.
 
     ## What it does
-    If Triton supports `kpack=2` (CDNA 1 to 3), reports operands of a product in a loop that are read from LDS with 8
-    bytes per lane, because each lane holds the K values of only one instruction (`kpack=1`). On other architectures,
-    reports a `kpack` other than 1: on CDNA 4 Triton uses 1 instead, because its instructions have twice the K, and on
-    RDNA it has no effect.
+    If Triton supports `kpack=2` for the architecture (CDNA 1 to 3), reports operands of a product in a loop that are
+    read from LDS with 8 bytes per lane, because each lane holds the K values of only one instruction (`kpack=1`). On
+    other architectures, reports a `kpack` other than 1: on CDNA 4 Triton uses 1 instead, because its instructions have
+    twice the K, and on RDNA the option has no effect.
 
     ## Why it matters
     With `kpack=2`, a lane holds the operands of two instructions next to each other and reads them with one
-    `ds_read_b128`. This halves the LDS instructions, and needs fewer cycles for the same bytes.
+    `ds_read_b128`. This halves the number of LDS instructions, and needs fewer cycles for the same bytes.
 
     ## Evidence
-    `kpack`. `bytes`: read by a lane at a time. `k_width`: neighbours along K in a lane. `operand`: 0 or 1.
+    `kpack`. `bytes`: number of bytes that a lane reads with one instruction. `k_width`: number of neighbours along K in
+    a lane. `operand`: 0 or 1.
 
     ## What to try
-    K of the tile must be at least twice the K of an instruction. Newer compilers call the option deprecated.
+    For `kpack=2`, K of the tile must be at least twice the K of an instruction. Newer compilers call the option
+    deprecated.
     """
 
     id: ClassVar[str] = "KP503"
@@ -100,9 +102,9 @@ class KpackMisfit(Rule):
 
 
 def _in_halves(facts: KernelFacts, load: Operation, finding: Finding) -> Finding | Costed:
-    """Add the gain of merging the 8-byte reads on the load's line into 16-byte reads, bank conflicts not counted.
+    """Add the gain of merging the 8-byte reads on the load's line into 16-byte reads, without bank conflicts.
 
-    If the compiler has already paired reads into one instruction (``ds_read2_b64``), this gain is the upper bound.
+    If the compiler has already paired reads into one instruction (``ds_read2_b64``), the gain is an upper bound.
     """
     reads = [
         i

@@ -28,17 +28,18 @@ class NaturalExponential(Rule):
 
     ## What it does
     Looks for `math.exp` and `math.log` of tensors in the TTGIR. In loops, it reports tiles with two axes and tiles with
-    at least four elements per lane. Outside of loops, it reports only the latter, and only if that code executes at
-    least an eighth of the kernel's vector instructions. Without TTGIR, it looks for `v_exp_f32` and `v_log_f32` next to
-    multiplications by log2(e) or ln(2) in the same code.
+    at least four elements per lane. Outside of loops, it reports only tiles with at least four elements per lane, and
+    only if the code outside of loops executes at least an eighth of the kernel's vector instructions. Without TTGIR, it
+    looks for `v_exp_f32` and `v_log_f32` together with multiplications by log2(e) or ln(2) in the same loop or other
+    region of code.
 
     ## Why it matters
     The hardware computes powers of two: `v_exp_f32` is 2**x. A natural exponential needs another multiplication for
     each element and, in full precision, a correction for tiny results.
 
     ## Evidence
-    `function`; `elements`: of the tile in one execution. In the assembly instead: `instructions`, `multiplications`,
-    and `loop`, which is null outside of loops.
+    `function`; `elements`: number of elements of the tile. For findings in the assembly instead: `instructions`,
+    `multiplications`, and `loop`, which is null outside of loops.
 
     ## What to try
     Use `tl.exp2`, and multiply log2(e) into a scale that is applied anyway. In attention, multiply it into the scale of
@@ -105,7 +106,7 @@ def _is_wide(tile: TensorType) -> bool:
 
 
 def _is_large(op: Operation, tile: TensorType) -> bool:
-    """Whether each lane holds at least four elements."""
+    """Return whether each lane holds at least four elements of the tile."""
     return tile.elements >= _ENOUGH * lanes_of(op.module)
 
 
@@ -115,7 +116,7 @@ def _is_scaling(instruction: Instruction) -> bool:
     )
 
 
-# Instructions that Triton adds around v_exp_f32 and v_log_f32: the scaling, and the correction of tiny values.
+# Instructions around v_exp_f32 and v_log_f32 that scale the argument or result, and correct tiny values.
 _STEPS = (
     "v_mul_",
     "v_pk_mul_",
@@ -131,7 +132,10 @@ _STEPS = (
 
 
 def _around(facts: KernelFacts, op: Operation) -> tuple[int, ...]:
-    """Return the vector instructions of an operation, except the exponential or logarithm itself."""
+    """Return the positions of the vector instructions around an operation's exponentials or logarithms.
+
+    They are at the operation's line and column.
+    """
     frame = next(iter(op.location), None)
     if frame is None:
         return ()

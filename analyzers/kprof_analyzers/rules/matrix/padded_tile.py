@@ -77,7 +77,7 @@ class PaddedTile(Rule):
 
 
 def _argument(flow: Dataflow, value: str, known: set[str]) -> str | None:
-    """Return the kernel argument that a value is compared with, if it is compared unchanged."""
+    """Return the kernel argument that is the compared value itself; ``None`` if the value is computed."""
     for _ in range(20):
         op = flow.producer(value)
         if op is None:
@@ -89,7 +89,7 @@ def _argument(flow: Dataflow, value: str, known: set[str]) -> str | None:
 
 
 def _extent(flow: Dataflow, comparison: Operation) -> int | None:
-    """Return the length of the compared range, which is the extent of its only ``tt.make_range``."""
+    """Return the length of the compared range of indices: that of its ``tt.make_range``, if there is only one."""
     ends = {op.attributes.get("end") for op in flow.back(flow.input(comparison, 0)) if op.name == "tt.make_range"}
     end = next(iter(ends)) if len(ends) == 1 else None
     return end if isinstance(end, int) else None

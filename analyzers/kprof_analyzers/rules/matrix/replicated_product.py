@@ -30,8 +30,8 @@ class ReplicatedProduct(Rule):
     `copies`: number of wavefronts that compute each element. `shape`: M x N x K. `num_warps`.
 
     ## What to try
-    In attention the wavefronts divide the rows among them: a tile of 64 rows has work for four wavefronts with 16x16
-    instructions, not for eight.
+    In attention the wavefronts divide the rows among them: with 16x16 instructions, a tile of 64 rows has work for four
+    wavefronts, not for eight.
     """
 
     id: ClassVar[str] = "KP508"

@@ -25,8 +25,9 @@ class TranscendentalRate(Rule):
     ## What it does
     Adds up the cycles of the vector instructions in each innermost loop, and in other code that executes at least an
     eighth of the kernel's vector instructions. Transcendental instructions (`v_exp_f32`, `v_log_f32`, `v_rcp_f32`,
-    `v_rsq_f32`, `v_sqrt_f32`, `v_sin_f32`) count at the rate of their unit, all others at theirs. Reports code in which
-    at least eight of them take at least a third of the cycles. Code whose matrix instructions take longer is ignored.
+    `v_rsq_f32`, `v_sqrt_f32`, `v_sin_f32`) count with the cycles of their slower unit. Reports code in which at least
+    eight of them take at least a third of the cycles. Code whose matrix instructions take longer than its vector
+    instructions is ignored.
 
     ## Why it matters
     On CDNA the transcendental unit has a quarter of the lanes of the other units: an exponential occupies the SIMD as
@@ -39,8 +40,8 @@ class TranscendentalRate(Rule):
 
     ## What to try
     Use one reciprocal per row instead of a division per element, and `rsqrt` instead of a root and a reciprocal.
-    Compute values that many lanes share (angles, decays) once, and load them from memory. Replace some of the
-    exponentials of a softmax by a polynomial.
+    Compute values that many lanes share (such as angles and decay factors) once, and load them from memory. Replace
+    some of the exponentials of a softmax by a polynomial.
     """
 
     id: ClassVar[str] = "KP510"

@@ -34,9 +34,9 @@ class UnpackedConversion(Rule):
     `instruction`; `count`; `packed`: the instruction that converts two values. `loop`: null outside of loops.
 
     ## What to try
-    Keep neighbouring values next to each other: the compiler packs values in one register. If it does not, use an
-    inline assembly block (`tl.inline_asm_elementwise` with `pack=2`). The best solution is to convert outside of the
-    loop.
+    If possible, convert outside of the loop. Otherwise keep neighbouring values next to each other, because the
+    compiler converts two values in one register together. If it does not, use an inline assembly block
+    (`tl.inline_asm_elementwise` with `pack=2`).
     """
 
     id: ClassVar[str] = "KP507"

@@ -12,26 +12,26 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import OCCUPANCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
-# Saving more than this share of the registers requires a redesign.
+# Only smaller savings are proposed. Saving more than this share of the registers requires a redesign of the kernel.
 _SHARE = 0.08
 # From this number of wavefronts on, an additional wavefront hides little latency.
 _ENOUGH = 4
 
 
 class RegistersJustAboveStep(Rule):
-    """A few registers fewer would let one more wavefront run on each SIMD.
+    """Saving a few registers would let one more wavefront run on each SIMD.
 
     ## What it does
-    Checks whether VGPRs limit the occupancy to less than four wavefronts per SIMD, and whether saving at most 8 % of
-    them, and nothing else, would raise it. Names the source line where most registers are live.
+    Checks whether VGPRs limit the occupancy to less than four wavefronts per SIMD, and whether using up to 8 % fewer
+    VGPRs, without any other change, would raise it. Names the source line where most registers are live.
 
     ## Why it matters
-    The register file is divided among the wavefronts of a SIMD in granules. Just above a step, a few registers cost a
-    whole wavefront.
+    The register file is divided among the wavefronts of a SIMD in granules, so occupancy falls in steps as a kernel
+    uses more registers. Just above a step, a few registers cost a whole wavefront.
 
     ## Evidence
-    `vgpr_allocated`: registers now. `reduce_by`: number of registers to save to reach the step. `waves_per_simd`: now
-    and after that. `peak`: maximum number of live registers, from the assembly.
+    `vgpr_allocated`: number of registers now. `reduce_by`: number of registers to save. `waves_per_simd`: occupancy now
+    and with this saving. `peak`: maximum number of live registers, from the assembly.
 
     ## What to try
     Recompute values instead of keeping them: offsets and masks are often cheaper than the registers they occupy.

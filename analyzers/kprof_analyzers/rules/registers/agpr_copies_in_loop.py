@@ -27,8 +27,8 @@ class AgprCopiesInLoop(Rule):
     Reports a loop with at least eight if issuing them takes at least a tenth of the cycles of its matrix work.
 
     ## Why it matters
-    AGPRs are meant for accumulators that stay there. If they hold VGPRs that do not fit, each use costs a copy on the
-    vector pipe. This is spilling that is not counted as a spill.
+    AGPRs are meant for accumulators that stay in them. If they hold values for which there are not enough VGPRs, each
+    use of a value costs a copy on the vector pipe. This is spilling, but the compiler does not count it as such.
 
     ## Evidence
     `copies`, `matrix`: instructions in one iteration. `share`: cycles of the copies divided by those of the matrix

@@ -17,9 +17,10 @@ class PaddedByWavesPerEu(Rule):
     """`waves_per_eu` pads the registers, so that fewer wavefronts fit than the code and its LDS would allow.
 
     ## What it does
-    Reports kernels whose occupancy is limited by registers that the code does not use. The descriptor requests more
-    registers than the instructions use, because `waves_per_eu` also sets the maximum number of wavefronts. The finding
-    is a warning if this leaves at most two wavefronts where at least twice as many would fit.
+    Reports kernels whose occupancy is limited by registers that the code does not use. Since `waves_per_eu` also sets
+    the maximum number of wavefronts, the kernel descriptor requests more registers than the instructions use. The
+    finding is a warning if at most two wavefronts fit on a SIMD and at least twice as many would fit without the
+    padding.
 
     ## Why it matters
     With `waves_per_eu=N` a SIMD gets at most N wavefronts, even if registers and LDS have room for more. A kernel that
@@ -30,7 +31,7 @@ class PaddedByWavesPerEu(Rule):
     `vgpr`, `vgpr_allocated`: registers that the code uses, and registers that are allocated.
 
     ## What to try
-    Use the number of wavefronts that fit; it is given in the finding's advice.
+    Set `waves_per_eu` to the number of wavefronts that fit, which the finding's advice contains.
     """
 
     id: ClassVar[str] = "KP307"

@@ -20,8 +20,8 @@ class ScratchWithoutSpills(Rule):
     Reports scratch accesses of kernels whose metadata states that neither VGPRs nor SGPRs were spilled.
 
     ## Why it matters
-    Scratch then holds an array that could not be kept in registers, usually because its index is only known at run
-    time. Each access goes to memory. More registers do not help.
+    Scratch then holds an array that the compiler could not keep in registers, usually because its index is only known
+    at run time. Each access goes to memory. More registers do not help.
 
     ## Evidence
     `scratch_accesses`; `scratch_bytes`: per lane; `in_loops`: number of accesses inside loops; `lines`: accesses per

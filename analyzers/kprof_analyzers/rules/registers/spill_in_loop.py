@@ -24,12 +24,12 @@ class SpillInLoop(Rule):
     """Registers are spilled to scratch inside a loop.
 
     ## What it does
-    Counts scratch loads and stores between a loop's header and its end. Names the source line with most of them.
+    Counts scratch loads and stores inside of each loop. Names the source line with most of them.
 
     ## Why it matters
     A wavefront needs more VGPRs than it can get, so values are stored to scratch memory and reloaded in every
-    iteration. Scratch accesses use the vector memory path and share `vmcnt` with prefetched loads. Because these return
-    in order, a reload waits for all loads before it.
+    iteration. Scratch accesses use the vector memory path and share the counter `vmcnt` with prefetched loads. Because
+    memory returns data in order, a reload waits for all loads before it.
 
     ## Evidence
     `scratch_loads`, `scratch_stores`: accesses in one iteration. `vgpr_spills`: of the whole kernel. `lines`: number of

@@ -14,17 +14,18 @@ from kprof_analyzers.source_lines import busiest
 
 
 class WavesPerEuAboveLds(Rule):
-    """`waves_per_eu` asks for more wavefronts than LDS allows, and registers are spilled for them.
+    """`waves_per_eu` asks for more wavefronts than LDS allows, so registers are spilled for nothing.
 
     ## What it does
     Compares `waves_per_eu` with the number of wavefronts per SIMD that a workgroup's LDS allows, in kernels that spill.
 
     ## Why it matters
-    The compiler limits the registers so that `waves_per_eu` wavefronts fit, and spills values that do not fit. LDS
-    still allows fewer wavefronts, so the registers stay unused and the spills gain nothing.
+    The compiler limits the registers of a wavefront so that `waves_per_eu` wavefronts fit, and spills values that do
+    not fit. LDS still allows fewer wavefronts, so the registers that were saved stay unused.
 
     ## Evidence
-    `waves_per_eu`; `allowed_by_lds`: wavefronts per SIMD; `scratch_accesses`: in the code; `vgpr_spills`.
+    `waves_per_eu`; `allowed_by_lds`: wavefronts per SIMD that LDS allows; `scratch_accesses`: number of scratch
+    instructions in the code; `vgpr_spills`.
 
     ## What to try
     Request the number that LDS allows, or leave the choice to the compiler (`waves_per_eu=0`). The finding's advice

@@ -12,18 +12,18 @@ from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
-# Two tiles that are written and read in turn need a barrier before and after each of them.
+# Up to this number, barriers are necessary: two tiles that are written and read in turn each need two barriers.
 _NEEDED = 4
 _CYCLES = 512
 
 
 class ManyBarriersInLoop(Rule):
-    """The wavefronts of a workgroup meet at barriers too often for the work in between.
+    """The wavefronts of a workgroup wait at barriers too often, with little matrix work in between.
 
     ## What it does
     Counts `s_barrier` in each innermost loop, including its conditional parts. Reports more than four per iteration if
     they are on average less than 512 cycles of matrix work apart. Loops with priorities (`s_setprio`), such as block
-    ping-pong, place their barriers deliberately and are skipped.
+    ping-pong, have their barriers on purpose and are skipped.
 
     ## Why it matters
     At each barrier all wavefronts wait for the slowest, and no work can overlap across the barrier.

@@ -13,9 +13,9 @@ from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
-# If a wait is this close to the load, no work can hide the hundreds of cycles of memory latency.
+# With fewer instructions between load and wait, too little work hides the hundreds of cycles of memory latency.
 _CLOSE = 16
-# With this number of wavefronts, the others fill the time.
+# From this number of wavefronts per SIMD on, other wavefronts fill the time of a wait.
 _MANY_WAVES = 4
 _LOAD_COUNTERS = ("vmcnt", "loadcnt")
 
@@ -84,7 +84,7 @@ class FullDrain(Rule):
 
 
 def _is_close(wait: Wait) -> bool:
-    """Whether a wait for all loads comes right after the global load that it waits for."""
+    """Return whether a wait requires all loads to finish and comes right after the global load that it waits for."""
     load = wait.waits_for
     if load is None or wait.count != 0 or wait.counter not in _LOAD_COUNTERS or wait.instructions >= _CLOSE:
         return False

@@ -12,7 +12,8 @@ from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
-# An LDS read takes about 100 cycles; issuing an instruction takes 4.
+# With fewer instructions between read and wait, latency is not hidden: an LDS read takes about 100 cycles, issuing an
+# instruction takes 4.
 _CLOSE = 4
 _ENOUGH = 4
 _COUNTERS = ("lgkmcnt", "dscnt")
@@ -22,9 +23,9 @@ class LdsWaitRightBehind(Rule):
     """A loop with matrix work waits for LDS right after most of its LDS reads.
 
     ## What it does
-    Follows the wait counters through an innermost loop with matrix instructions. Reports a loop that drains
-    `lgkmcnt(0)` (`dscnt` on gfx12) less than four instructions after the LDS read it waits for, if this happens at
-    least four times per iteration and applies to most of its waits for LDS.
+    Follows the wait counters through an innermost loop with matrix instructions. Counts waits for `lgkmcnt(0)` (`dscnt`
+    on gfx12) that come less than four instructions after the LDS read that they wait for. Reports a loop with at least
+    four such waits per iteration, if they are most of its waits for LDS.
 
     ## Why it matters
     An LDS read takes about a hundred cycles. With the wait right after the read, no work of the same wavefront hides
@@ -35,7 +36,8 @@ class LdsWaitRightBehind(Rule):
     instructions between read and wait. `waves_per_simd`: if known.
 
     ## What to try
-    Use more wavefronts on the SIMD, or fewer registers, so that the scheduler can hold several slices at a time.
+    Use more wavefronts on the SIMD, or fewer registers, so that the compiler's scheduler can hold several slices of the
+    tile in registers at a time.
     """
 
     id: ClassVar[str] = "KP205"

@@ -34,7 +34,7 @@ class LoadNotOverlapped(Rule):
     its wait. `loop`.
 
     ## What to try
-    Two wavefronts on the SIMD have the same effect.
+    Two wavefronts on the SIMD also help: one executes matrix work while the other waits for its loads.
     """
 
     id: ClassVar[str] = "KP206"

@@ -24,7 +24,7 @@ _LEAST = 64
 
 
 class NoPingPong(Rule):
-    """A product's loop has the shape for block ping-pong, but its wavefronts are not scheduled to alternate.
+    """A loop with a product has the right size for block ping-pong, but its wavefronts are not scheduled to alternate.
 
     ## What it does
     For a loop with a single product and `num_stages=2` on gfx942, computes the size of the tile as Triton does (M x N x
@@ -93,7 +93,7 @@ class NoPingPong(Rule):
 
 
 def _out_of_step(facts: KernelFacts, finding: Finding) -> Finding | Costed:
-    """Add the gain of removing the barriers of loops with products, which is more than ping-pong can gain."""
+    """Add an upper bound of the gain: that of removing all barriers of loops with products."""
     gone = tuple(
         i.index
         for region in regions(facts)

@@ -9,7 +9,7 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.scheduling.loops import is_chained, loads_in, products_of_loops
 
-# Loads of this width go directly to LDS without using registers, so that two stages also pay off in attention.
+# Minimum width in bytes of loads directly to LDS. They need no registers, so that two stages also pay off in attention.
 _DIRECT_BYTES = 16
 
 
@@ -17,20 +17,22 @@ class NumStagesMisfit(Rule):
     """`num_stages` does not suit the number of products in the loop.
 
     ## What it does
-    Counts the matrix products of each loop in the TTGIR that depend on each other. A loop with one product whose tiles
-    are loaded in the same iteration, compiled with `num_stages=1`, could prefetch them. `num_stages=0` compiles to the
-    same code as 1. A loop with two dependent products, compiled with two or more stages, pays for the prefetch if LDS
-    or registers already limit it to one wavefront per SIMD.
+    Counts the matrix products of each loop in the TTGIR, and checks whether one depends on another. Reports two cases.
+    A loop with one product, whose tiles are loaded in the same iteration, was compiled with `num_stages=1` although it
+    could prefetch the tiles (`num_stages=0` compiles to the same code as 1). Or a loop with dependent products was
+    compiled with two or more stages, although LDS or registers already limit it to one wavefront per SIMD, which is a
+    high price for the prefetch.
 
     ## Why it matters
     AMD's tuning guide uses 2 for a loop with a single product, and 1 for kernels that fuse two products (attention) and
     kernels without products. On gfx950, where loads can go directly to LDS, two stages also pay off in attention.
 
     ## Evidence
-    `num_stages`. `products`: per iteration. `chained`: whether a product uses the result of another. `waves_per_simd`.
+    `num_stages`. `products`: number of products per iteration. `chained`: whether a product uses the result of another.
+    `waves_per_simd`.
 
     ## What to try
-    `kprof advise` compiles both and shows the time of each.
+    `kprof advise` compiles the kernel with the other value, and shows the predicted time of both.
     """
 
     id: ClassVar[str] = "KP207"

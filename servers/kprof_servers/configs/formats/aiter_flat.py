@@ -43,7 +43,7 @@ class AiterFlat(ConfigFormat):
         return _NAME.fullmatch(path.name) is not None
 
     def resembles(self, document: JsonNode) -> bool:
-        """Whether the document has buckets by M with their usual names."""
+        """Return whether the document has buckets by M with their usual names."""
         return any(_BUCKET.fullmatch(member.key) for member in document.members or ())
 
     def read(self, path: str, text: str) -> ConfigFile:
