@@ -44,7 +44,7 @@ def group(
         fatal: identifiers of the rules whose findings prevent a launch.
     """
     groups: list[_Group] = []
-    # Effects of different groups remove different instructions; otherwise they would be in the same group.
+    # Maps an instruction to its only group: findings whose effects remove a common instruction are in one group.
     owners: dict[int, int] = {}
     # The first finding of a cause names it. Findings with an exact saving come before those with an upper bound.
     for position in sorted(range(len(findings)), key=lambda index: _specific(findings[index].gain)):

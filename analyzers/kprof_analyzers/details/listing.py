@@ -158,7 +158,7 @@ def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
         else:
             found[here][access.operation.loop] += access.cost.conflicts
     known: dict[Place, int | None] = {place: max(loops.values()) for place, loops in found.items()}
-    # Conflicts of a line's reads are kept even if those of its writes are unknown.
+    # If only some accesses of a line have unknown conflicts, the known conflict cycles of the others are used.
     return {**dict.fromkeys(unknown), **{place: cycles for place, cycles in known.items() if cycles}}
 
 

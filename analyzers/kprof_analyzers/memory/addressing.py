@@ -152,7 +152,7 @@ class _Reader:
     def _read(self, value: str) -> Steps | None:
         op, sources = self.flow.producer(value), self._sources(value)
         if op is None:
-            # A loop's result has the steps of the yielded value; arguments are the same for all lanes.
+            # A loop's result has the steps of the value that it yields. Arguments have no steps: all lanes share them.
             return self._known[sources[0]] if sources else {}
         if op.name in {"tt.splat", "arith.constant"} or not _is_tensor(op):
             return {}

@@ -60,7 +60,7 @@ def access_cost(addresses: Sequence[int | None], width: int, arch: Architecture,
 
 def _groups(width: int, arch: Architecture, *, write: bool) -> tuple[tuple[int, ...], ...]:
     name = f"{'write' if write else 'read'}_b{max(32, width * 8)}"
-    # Without measured lane groups, the cost is unknown.
+    # Lane groups without a source, such as a measurement, must not be used.
     if name not in arch.lds.phases or not arch.is_sourced(f"lds.phases.{name}"):
         raise PhasesUnknownError(f"the lane groups of {name} on {arch.name} are not known")
     return arch.lds.phases[name]

@@ -74,14 +74,14 @@ class Dataflow:
             return
         around = self.module.operations[op.parent]
         if around.name == "scf.execute_region":
-            # The region runs once, so the operation's results are the yielded values.
+            # A region that runs exactly once: the operation's results are the values that it yields.
             self._visible[-2][1].update(zip(around.results, values, strict=False))
             return
         if around.name == "scf.for":
             for targets in (self._carried[op.parent], self._results[op.parent]):
                 self._yielded.update(zip(targets, values, strict=False))
         else:
-            # Either branch of an scf.if may have produced the value.
+            # A result of an scf.if depends on the values that both branches yield.
             self._inputs[op.parent] += values
 
     def _resolve(self, name: str) -> str:

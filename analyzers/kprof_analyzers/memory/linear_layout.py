@@ -224,7 +224,7 @@ def _wmma(layout: Wmma, shape: tuple[int, ...]) -> LinearLayout:
         builder.place(LANE, 2, down)
         builder.place(REGISTER, 8, down)
     else:
-        # gfx12: the upper 16 lanes hold the lower eight rows.
+        # gfx12: the lanes from 16 on hold rows 8 to 15.
         builder.place(REGISTER, 8, down)
         builder.place(LANE, 2, down)
     _wmma_tiles(builder, layout, layout.instr_shape[:2])

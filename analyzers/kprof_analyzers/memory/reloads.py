@@ -84,7 +84,7 @@ def _is_unchanged(flow: Dataflow, load: Operation, loop: Operation) -> bool:
         value = pending.pop()
         op = flow.producer(value)
         if op is None:
-            # Arguments and outer loop counters are constant here, but any loop-carried value may change.
+            # Arguments and counters of outer loops are constant in this loop, but any loop-carried value may change.
             if value.partition("@")[0] == induction.group(1) or flow.initial(value) is not None or "@" in value:
                 return False
             continue

@@ -35,7 +35,7 @@ def products(module: Module) -> Iterator[DotProduct]:
         left = next((t for t in dot.operand_types if isinstance(t, TensorType)), None)
         if dot.loop is None or result is None or left is None or result.layout is None:
             continue
-        # A damaged module may contain tensors of any rank.
+        # Skip tensors of an unexpected rank, which a damaged module may contain.
         if len(result.shape) < 2 or not left.shape:
             continue
         try:

@@ -50,7 +50,7 @@ PURE: Mapping[str, int] = {
     **dict.fromkeys(SAME - {"amdg.masked_load"}, 1),
     **dict.fromkeys((*BINARY, "arith.cmpi"), 2),
     "arith.select": 3,
-    # All inputs are read.
+    # A large number: all operands are read.
     "scf.if": 1000,
 }
 """Map from each operation without side effects to the number of operands that it reads."""

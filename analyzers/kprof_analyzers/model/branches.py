@@ -41,7 +41,7 @@ def _reached(evaluator: ValueContext, function: Operation, op: Operation) -> lis
     size = len(evaluator.programs)
     every = [True] * size
     found = {"": every}
-    # Branches after the operation may depend on it.
+    # Only branches before the operation are considered; conditions of later ones may depend on the operation.
     for branch in evaluator.module.operations[function.index : op.index]:
         if branch.name not in {"cf.cond_br", "cf.br"} or branch.parent != function.index:
             continue

@@ -223,7 +223,7 @@ class Translator:
         operands = i.text[len(i.opcode.mnemonic) :]
         if _is_unusual(i.opcode.name, operands):
             return self._decoded_waits(i)
-        # Fast path: most instructions name no register with a matrix result.
+        # Fast path: most instructions do not name any register with a pending matrix result.
         named = _named(operands)
         if results.keys().isdisjoint(named):
             return ()

@@ -64,7 +64,7 @@ class NamedValues(dict[str, Value | None]):
     __slots__ = ("given",)
 
     def __init__(self, known: Answers, given: Answers | None) -> None:
-        """Copy both mappings."""
+        """Store copies of both mappings."""
         super().__init__(known)
         self.given = None if given is None else dict(given)
 

@@ -7,10 +7,10 @@ contains the multiplications.
 
 from kprof.inputs.amdgcn import AssemblyKernel, Block, InstructionClass
 
-# Last word of 2/pi that a float is multiplied by.
+# The last 32-bit word of 2/pi by which the library multiplies a float.
 _BITS_OF_TWO_OVER_PI = "0xfe5163ab"
 _PRODUCTS = ("v_mad_u64_u32", "v_mad_co_u64_u32", "v_mad_nc_u64_u32", "v_mul_hi_u32")
-# Number of words of 2/pi that the angle is multiplied by, without the last word.
+# Number of words of 2/pi by which the library multiplies the angle, without the last one.
 _WORDS = 6
 _TABLE = "v_trig_preop_f64"
 _OTHERS = {

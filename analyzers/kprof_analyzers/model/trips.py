@@ -312,6 +312,6 @@ def _flops(dot: Operation) -> int:
     tensors = [t for t in (*dot.operand_types, *dot.result_types) if isinstance(t, TensorType)]
     if len(tensors) < 3:
         return 0
-    # Two 4-bit numbers are packed into one element.
+    # With e2m1, an element of the operand's tensor contains two 4-bit numbers.
     packed = 2 if "lhs = e2m1" in dot.text else 1
     return 2 * packed * tensors[0].elements * tensors[-1].shape[-1]

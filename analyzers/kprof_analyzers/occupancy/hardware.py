@@ -13,7 +13,7 @@ _ORDER: tuple[Limiter, ...] = ("wave_slots", "launch_bounds", "vgpr", "sgpr", "l
 
 
 def occupancy(demand: OccupancyInput) -> Occupancy:
-    """Return the wavefronts that a SIMD holds, without the next step (see :func:`kprof_analyzers.occupancy.occupancy`).
+    """Return the wavefronts that a SIMD holds, but not the reductions that would allow more (``next_step``).
 
     ``w = min(max_waves, registers // align(used, granule))`` for vector and scalar registers;
     ``workgroups = min(w * SIMDs // num_warps, LDS // align(lds, granule), barriers)``, where barriers count only for

@@ -16,7 +16,8 @@ from kprof_analyzers.occupancy.request import OccupancyInput, align
 
 # First LLVM version that rounds LDS to its granule and divides scalar registers; Triton 3.9 contains it.
 ROUNDING_LLVM = 24
-# Wavefronts by maximum number of scalar registers up to LLVM 23 on gfx8 and gfx9 (getOccupancyWithNumSGPRs); 7 beyond.
+# For LLVM up to 23 on gfx8 and gfx9 (getOccupancyWithNumSGPRs): maximum number of scalar registers, and wavefronts with
+# up to this number; 7 wavefronts with more than 100 registers.
 _SGPR_STEPS = ((80, 10), (88, 9), (100, 8))
 _SGPR_LAST = 7
 

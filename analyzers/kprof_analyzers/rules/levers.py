@@ -16,7 +16,7 @@ _TILES = {"BLOCK_M": "m", "BLOCK_N": "n", "BLOCK_K": "k", "SPLIT_K": "split"}
 # These knobs change in steps of one, all others by a factor of two.
 _BY_ONE = {"num_stages", "waves_per_eu"}
 _LEAST = {"num_stages": 1, "waves_per_eu": 0, "num_warps": 1, "SPLIT_K": 1}
-# Smaller values count as this value: Triton compiles num_stages=0 to the same bytes as num_stages=1.
+# Smaller values of the knob count as this value: Triton compiles num_stages=0 to the same code as num_stages=1.
 _COUNTS_AS = {"num_stages": 1}
 _SMALLEST_TILE = 16
 _ON = {"1", "true", "on", "yes", "y"}

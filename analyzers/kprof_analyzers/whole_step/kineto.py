@@ -51,7 +51,7 @@ def kineto(calls: Iterable[StepCall], product: Product, layers: Sequence[int] = 
 
 
 def _events(calls: Iterable[StepCall]) -> Iterator[list[dict[str, Any]]]:
-    # Times are integers in ns, because rounding could make kernels overlap.
+    # Use integers in ns, because rounding errors of floating-point times could make kernels overlap.
     host, device = 0, 0
     for number, call in enumerate(calls, 1):
         timed = call.timed

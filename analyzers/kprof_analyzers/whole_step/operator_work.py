@@ -133,7 +133,7 @@ def _moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argum
     """Return the bytes moved by reading each element of the arguments and writing each element of the results once."""
     read, written = _bytes(given), _bytes(made)
     if name.startswith("aten::_fused_"):
-        # Parameters, gradients and both moments are read, and all but the gradients are written.
+        # A fused optimizer reads parameters, gradients and both moments, and writes all of them but the gradients.
         lists = [one for one in given if one.is_tensor and one.elements > 1]
         return Work(None, 2 * read - (lists[1].bytes if len(lists) > 1 else 0))
     if name.endswith("_") and not written:
@@ -144,7 +144,7 @@ def _moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argum
             indices = sum(one.bytes for one in given[1:] if one.is_tensor and one.type in {"long int", "int"})
             return Work(None, 2 * written + indices, assumed="rows that are picked are read once")
         case "scatter":
-            # Other elements keep their values: an in-place scatter only reads and writes the scattered elements.
+            # Other elements keep their values. An in-place scatter does not touch them; otherwise they are copied.
             whole = 0 if name.endswith("_") else 2 * written
             put = sum(one.bytes for one in given[1:] if one.is_tensor)
             return Work(None, whole + 2 * put, assumed="each place is written once")

@@ -70,7 +70,7 @@ def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:
 
 @dataclass(frozen=True)
 class Sums:
-    """Total time of all calls, and the calls without a time, with the fields of the document."""
+    """Total time of all calls, and the calls without a time; fields as in :class:`ProfileDocument`."""
 
     us: float
     low_us: float

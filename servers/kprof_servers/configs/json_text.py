@@ -53,7 +53,7 @@ class JsonNode:
     items: tuple["JsonNode", ...] | None = None
 
     def plain(self) -> Any:
-        """Return the value as Python's reader does: the last of repeated keys counts."""
+        """Return the value as Python's JSON reader does: of a repeated key, the last value counts."""
         if self.members is not None:
             return {member.key: member.value.plain() for member in self.members}
         if self.items is not None:

@@ -9,7 +9,7 @@ COMMON = frozenset({
 })  # fmt: skip
 
 FAMILIES: Mapping[str, frozenset[str]] = {
-    # ROCm/aiter e4048607a5, aiter/ops/triton/configs/gemm: keys of the shipped files and of their loaders.
+    # Keys in the files of aiter/ops/triton/configs/gemm (ROCm/aiter e4048607a5), and keys that their loaders read.
     "aiter-gemm": frozenset({
         "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "NUM_KSPLIT", "SPLITK_BLOCK_SIZE", "GROUP_K",
         "GROUP_N", "NUM_BUFFERS", "cache_modifier", "kernel_type", "persistent_iters", "BLOCK_M", "BLOCK_N", "BLOCK_K",
@@ -17,7 +17,7 @@ FAMILIES: Mapping[str, frozenset[str]] = {
     "aiter-moe": frozenset({
         "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "cache_modifier", "SPLIT_K",
     }),
-    # vLLM 0.33.0, fused_moe and quantization/utils: the knobs that their launches use.
+    # Knobs that the launches in fused_moe and quantization/utils of vLLM 0.33.0 use.
     "vllm": frozenset({
         "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "SPLIT_K", "tile_m", "tile_n", "tile_k",
         "tile_n2", "tile_k2",

@@ -153,7 +153,8 @@ def _lines(root: Path, wanted: Mapping[str, str]) -> Iterator[tuple[int, _Line]]
         for cells in found:
             row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
             if row.get("gfx", "") in {"", "0", "nan", "None"}:
-                # The number of compute units must also match the GPU.
+                # In a line without architecture, only some numbers of compute units identify a GPU. The number must
+                # also match, as in other lines.
                 row["gfx"] = wanted["gfx"] if row.get("cu_num", "") in _UNITS else ""
             tokens = boundary.whole(row.get("token"))
             fits = row.get("_tag") != "flydsl_fallback" and all(row.get(n, v) == v for n, v in wanted.items())

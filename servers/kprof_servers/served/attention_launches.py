@@ -150,7 +150,7 @@ class LatentDecoding(_Attention):
 
 @dataclass(frozen=True)
 class PromptAttention(_Attention):
-    """``flash_attn_varlen_func``: one causal prompt with the given number of rows."""
+    """``flash_attn_varlen_func``: causal attention within one prompt; each row is a token."""
 
     knobs: ClassVar[tuple[str, ...]] = ("BLOCK_M", "BLOCK_N", "PRELOAD_V")
     parts: ClassVar[tuple[str, ...]] = ()
@@ -174,7 +174,7 @@ class PromptAttention(_Attention):
         return knob(config, "BLOCK_M") * _power(self.value)
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
-        """Return the single launch under an empty name; arguments and errors as for decoding."""
+        """Return the single launch, under ""; arguments and errors as in :meth:`LatentDecoding.launches`."""
         rotated = self.head - self.value
         ends = Tensor("i32", (2,), values=(0, rows))
         known = {
@@ -214,7 +214,7 @@ class PromptAttention(_Attention):
 
 @dataclass(frozen=True)
 class ExtendAttention(_Attention):
-    """``extend_attention_fwd``: new tokens of a sequence that already has ``CONTEXT`` tokens."""
+    """``extend_attention_fwd``: attention of new tokens of a sequence that already has ``CONTEXT`` tokens."""
 
     knobs: ClassVar[tuple[str, ...]] = ("BLOCK_M", "BLOCK_N")
     parts: ClassVar[tuple[str, ...]] = ()
@@ -238,7 +238,7 @@ class ExtendAttention(_Attention):
         return knob(config, "BLOCK_M") * _power(self.value)
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
-        """Return the single launch under an empty name; arguments and errors as for decoding."""
+        """Return the single launch, under ""; arguments and errors as in :meth:`LatentDecoding.launches`."""
         plain, rotated = _LATENT_HEADS.get(self.head, (_power(self.head), 0))
         known: dict[str, Any] = {
             "Q_Extend": Tensor("bf16", (rows, self.heads, self.head)),

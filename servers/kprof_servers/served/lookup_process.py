@@ -75,7 +75,7 @@ class _Arch(str):
 
 
 def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
-    """Return the stand-ins for the names that lookups import, by the last part of the name."""
+    """Return the stand-ins for names that lookup functions import, keyed by the last part of the imported name."""
     platform = SimpleNamespace(
         get_device_name=lambda *_: device.replace("_", " "),
         is_rocm=lambda: True,

@@ -1,4 +1,4 @@
-"""Random distribution of tokens over a mixture of experts, with the same result for every call."""
+"""Distribute tokens randomly over the experts of a mixture. The seed is fixed, so results are reproducible."""
 
 import random
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ def filled(name: str, tensor: Tensor, depth: int, generator: "torch.Generator") 
         side = name.startswith(("b", "B"))
         return (found / math.sqrt(depth) if side else found).to(kind)
     result = torch.empty(tensor.shape, dtype=kind, device=device)
-    # Fill one part at a time, because all experts' weights in FP32 would not fit.
+    # Fill one expert's matrix at a time, because the weights of all experts in FP32 would not fit into memory.
     for part in result.view(-1, *tensor.shape[1:]) if result.dim() > 2 else [result]:
         if kind is torch.uint8:
             part.random_(0, 256, generator=generator)

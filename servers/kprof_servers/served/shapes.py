@@ -192,7 +192,7 @@ def _attention(model: ModelConfig, tp: int, found: LayerShapes) -> None:
         add(ProductShape("kv_b_proj", mine * (latent.nope + latent.value), latent.kv_rank, model.layers))
         add(ProductShape("o_proj", hidden, mine * latent.value, model.layers))
     elif model.head is not None and model.kv_heads is not None:
-        # With fewer heads than GPUs, each GPU has a copy of one head.
+        # If there are fewer key heads than GPUs, each GPU has a copy of one of them.
         theirs = max(1, model.kv_heads // tp)
         found.attention = AttentionShape(mine, model.head, False, model.layers, theirs, model.head)
         add(ProductShape("qkv_proj", (mine + 2 * theirs) * model.head, hidden, model.layers))

@@ -83,7 +83,7 @@ class ServedSubject:
         part = self.parts.get(name)
         function = self.function if part is None else part
         options = {} if part is not None else split_config(config)[1]
-        # A launch passes an option to the compiler even if the kernel has a parameter of the same name.
+        # Options are passed to the compiler even if the kernel has a parameter of the same name.
         args = dict(made.args)
         if function.heuristics and function.module is not None:
             args.update(by_heuristics(find_entry(function.module, str(function.path), function.name), args))

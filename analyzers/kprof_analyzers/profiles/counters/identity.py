@@ -25,7 +25,7 @@ KEY = ("run", "gpu", "agent", "kernel_name", *_SIZES, "lds_bytes", "vgprs")
 
 @dataclass(frozen=True)
 class Identity:
-    """Identity of a measured kernel. Values that are unknown, or that were merged, are ``None``.
+    """Identity of a measured kernel. A value is ``None`` if it is unknown, or if merged kernels differ in it.
 
     Attributes:
         run: index of the run.

@@ -24,7 +24,7 @@ _KEYS = ("kernel", "operator", "module")
 # Maximum number of kernel names whose category is cached.
 _MEMORY = 100_000
 _DEEPEST = 50
-# Maximum number of cached scopes; kernels of one launch follow each other closely.
+# Maximum number of launches whose surrounding names are cached. Kernels of one launch follow each other closely.
 _SCOPES = 1 << 12
 
 

@@ -74,7 +74,7 @@ class GapReport(msgspec.Struct, frozen=True):
 
 
 def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 0, limit: int = 20) -> GapReport:
-    """Return all gaps of all devices as sums, and the ``limit`` largest in detail."""
+    """Return sums over all gaps of all devices, and the details of the ``limit`` largest gaps."""
     threads, functions, launched_by = ThreadTimes(trace), _Functions(trace), Paths(trace, "modules")
     ranks, devices = trace.activities.numbers("rank").data, trace.activities.numbers("device")
     starts = trace.activities.numbers("start_ns").data

@@ -30,7 +30,7 @@ from kprof_analyzers.profiles.timeline.names import MAX_NAMES, OTHER_NAMES, Name
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
 
 MAX_CATEGORIES = 10_000
-# Number of events of a kind that are summed together, so that events with the same name can be grouped.
+# Number of events of a kind that are collected before they are added, so that events of the same name can be grouped.
 _TOGETHER = 1 << 14
 
 

@@ -66,7 +66,7 @@ class _Sum:
         self.apis: Counter[str | None] = Counter()
 
     def add(self, trace: LinkedTrace, alike: "_Alike", durations: list[int]) -> None:
-        """Add runs with equal properties."""
+        """Add the durations of runs with equal properties."""
         activities, total = trace.activities, sum(durations)
         self.count += len(durations)
         self.total += total

@@ -62,7 +62,7 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    # Use spawn, because a forked child would inherit the caller's threads.
+    # Start processes with "spawn", because forking a process with several threads is unsafe.
     return ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=end_with_parent, initargs=(os.getpid(),)
     )

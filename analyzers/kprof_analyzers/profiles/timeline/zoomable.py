@@ -34,14 +34,14 @@ class StreamSpans(msgspec.Struct, frozen=True):
 
 
 class ZoomableTimeline(msgspec.Struct, frozen=True):
-    """All streams of a trace.
+    """All streams of a trace as spans.
 
     Attributes:
         first_ns: time in the trace at the beginning of the timeline.
         span_ns: time from the beginning to the last end.
         resolution_ns: length of the intervals in which activities are merged: those that begin in the same interval
             and are shorter than it share a span. 0 if every activity has its own span.
-        labels: names with their category.
+        labels: names of activities, each with its category.
         streams: streams by rank, device and stream.
         activities: number of activities.
     """

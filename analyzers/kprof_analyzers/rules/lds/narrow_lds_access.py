@@ -56,7 +56,7 @@ class NarrowLdsAccess(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
-        # KP603 reports transposed operands with their cause.
+        # Skip transposed operands, which KP603 reports with their cause.
         explained = {line for found in transposed_operands(facts) for line in found.lines}
         natural = _lines_of_4_byte_operands(facts)
         parents = {loop.parent for loop in facts.program.loops}
@@ -74,7 +74,7 @@ class NarrowLdsAccess(Rule):
             line = _line(instruction)
             if not _moves_data(instruction) or line in explained:
                 continue
-            # Data that was loaded in small pieces is also written to LDS in small pieces.
+            # Skip stores of data that was loaded in small pieces: it has to be written to LDS in small pieces, too.
             if not (instruction.opcode.is_store and line != _NOWHERE and loaded_narrow[line] >= _NARROW):
                 by_line[line].append(instruction)
         for line, accesses in by_line.items():

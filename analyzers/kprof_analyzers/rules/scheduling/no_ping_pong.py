@@ -15,7 +15,7 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 
 _SWITCH = "TRITON_HIP_USE_BLOCK_PINGPONG"
-# Triton's BlockPingpong.cpp: M * N * K * bits of an element.
+# Sizes of tiles that support ping-pong, from Triton's BlockPingpong.cpp: M * N * K * bits of an element.
 _FOUR_WARPS = range(262_144, 16_777_217)
 _EIGHT_WARPS_SMALL = 33_554_432
 _EIGHT_WARPS_LARGE = 67_108_864

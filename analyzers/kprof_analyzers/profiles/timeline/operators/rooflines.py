@@ -185,7 +185,7 @@ def _kernels(trace: LinkedTrace) -> Iterator[int]:
 
 
 class _Owners:
-    """Mapping from the operator directly around a launch to the operator that the launch is counted for."""
+    """Maps the operator directly around a launch to the operator that the launch is counted for."""
 
     def __init__(self, trace: LinkedTrace) -> None:
         names = trace.operators.words("name")
