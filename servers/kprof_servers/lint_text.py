@@ -1,4 +1,4 @@
-"""Findings on configuration files as terminal text: a block per file, and the verdict."""
+"""Write the findings on configuration files as terminal text: a block per file, and the verdict."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Source lines with their cost, and the instructions that were compiled from them.
+"""List source lines with their cost, and the instructions that were compiled from them.
 
 Assembly and cache entries may come from strangers, and could name any file as their source. Its text would then be part
 of an HTML page that the user may give to others. Therefore files are read only below the folders that the user named,

@@ -126,7 +126,7 @@ class _Reader:
         self._known: dict[str, Steps | None] = {}
 
     def steps(self, name: str) -> Steps | None:
-        """Compute the steps of a value after those of all its sources, without recursion."""
+        """Return the steps of a value. Those of its sources are computed first, with a stack instead of recursion."""
         pending = [(name, False)]
         while pending:
             value, ready = pending.pop()
@@ -208,7 +208,7 @@ class _Reader:
 
 @lru_cache(maxsize=4)
 def _reader_of(module: Module) -> _Reader:
-    """Return a module's address reader. It is cached, because a module's accesses share most of their arithmetic."""
+    """Return the address reader of a module. Readers are cached: a module's accesses share most of their arithmetic."""
     return _Reader(module)
 
 

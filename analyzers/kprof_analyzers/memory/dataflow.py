@@ -1,4 +1,4 @@
-"""Data flow of a TTGIR module: the producers and uses of each value, through loops and through LDS."""
+"""Follow the data flow of a TTGIR module: find the producers of each value, through loops and through LDS."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -134,7 +134,7 @@ class Dataflow:
         return {v: self._yielded[v] for v in self._carried.get(loop.index, ()) if v in self._yielded}
 
     def writers(self, allocation: Operation) -> list[Operation]:
-        """Return the operations that write to a buffer that was allocated without an initial value."""
+        """Return the operations that write to a buffer, given its allocation without an initial value."""
         results = self._results[allocation.index]
         return self._written.get(results[0], []) if results else []
 

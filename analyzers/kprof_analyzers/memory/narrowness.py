@@ -179,7 +179,10 @@ def contiguous_fix(access: Operation, steps: Sequence[str] = ()) -> str:
 
 
 def _swapped(access: Operation, pointer_name: str) -> str | None:
-    """Return ``x + row * stride + columns`` for a block at ``x + row + columns * stride``, otherwise None."""
+    """Return the address of a block with exchanged steps, or None if the address has another form.
+
+    A block at ``x + row + columns * stride`` becomes ``x + row * stride + columns``.
+    """
     flow, start, held = flow_of(access.module), address(access), tile(access)
     if start is None or held is None or len(held.shape) != 1:
         return None

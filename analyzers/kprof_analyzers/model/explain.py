@@ -150,7 +150,7 @@ def _at_peak(machine: Machine, name: str, moved: float) -> float:
 
 
 def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, float]:
-    """Return the shares with one cause raised to at least ``least``, and the other causes scaled down."""
+    """Return the shares of the time by cause, with ``cause`` raised to at least ``least`` and others scaled down."""
     have = shares.get(cause, 0.0)
     if have >= least:
         return shares
@@ -161,7 +161,7 @@ def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, f
 
 
 def _grown(shares: dict[str, float], cause: str, before: float, after: float) -> dict[str, float]:
-    """Return the shares after one cause has extended the time from ``before`` to ``after``."""
+    """Return the shares of the time by cause, after ``cause`` has extended the time from ``before`` to ``after``."""
     if after <= before or not after:
         return shares
     scaled = {name: value * before / after for name, value in shares.items()}

@@ -331,7 +331,7 @@ def _number(i: Instruction) -> int:
 
 
 def _plain_counters(i: Instruction) -> bool:
-    """Return whether an instruction increments the counters of its mnemonic regardless of its modifiers."""
+    """Return whether an instruction's mnemonic alone, without its modifiers, determines its wait counters."""
     return not i.opcode.is_atomic and "gds" not in i.text
 
 

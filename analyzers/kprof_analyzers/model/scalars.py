@@ -77,7 +77,7 @@ class Evaluator:
         self._variables: dict[int, dict[str, Value]] = {}
 
     def value(self, name: str, depth: int = 0) -> Value | None:
-        """Return the value of a name in the form that :meth:`Dataflow.inputs` returns."""
+        """Return the value of a name, which must be one of the unique names that :meth:`Dataflow.inputs` returns."""
         if name in self._known:
             return self._known[name]
         given = None if self._too_deep else self._known.given

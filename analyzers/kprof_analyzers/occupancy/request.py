@@ -90,7 +90,7 @@ class OccupancyInput:
 
     @property
     def vgpr_total(self) -> int:
-        """Vector registers that the code uses: VGPRs plus AGPRs of a unified file, otherwise the larger of both."""
+        """Vector registers that the code uses: VGPRs plus AGPRs in a unified file; else the larger of both counts."""
         return pooled_vgprs(self.arch, self.vgpr, self.agpr)
 
     @property

@@ -1,4 +1,4 @@
-"""Share of a GPU's published peaks that torch's own operators reach, fitted to public traces."""
+"""Predict the time of torch's own operators from the shares of the GPU's peaks that they reach in public traces."""
 
 import math
 import sys

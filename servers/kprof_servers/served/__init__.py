@@ -1,1 +1,1 @@
-"""Finds the tuned files that a server looks for when it serves a model, and predicts and proposes configurations."""
+"""Find the tuned files that a server looks for when it serves a model, predict times, and propose configurations."""

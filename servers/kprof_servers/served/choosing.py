@@ -1,4 +1,4 @@
-"""Turns the results of a search into proposals: one per batch size, or one configuration for all batch sizes."""
+"""Turn the results of a search into proposals: one per batch size, or one configuration for all batch sizes."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -78,7 +78,7 @@ def _same(one: WeightFormat, other: WeightFormat) -> bool:
 
 
 def examine(asked: ServedModel, *, strict: bool = False, ranker: "Ranker | None" = None) -> ServerConfigs:
-    """Find each file with the server's own functions, or with kprof's table.
+    """Find each file with the server's own functions or, without the server's code, with kprof's table.
 
     Args:
         asked: model, server and GPU.

@@ -42,7 +42,7 @@ class TunedFile:
 
 
 def read_all(folders: Iterable[Path], wanted: str) -> list[TunedFile]:
-    """Read the files in some folders that have the keys and the kind of a wanted file, but other sizes.
+    """Read the files in some folders whose names have the same keys and kind as the wanted file's, but other sizes.
 
     Files that cannot be read are skipped; ``kprof lint`` reports them.
     """

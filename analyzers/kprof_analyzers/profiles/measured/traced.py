@@ -162,7 +162,7 @@ def _loop(
 
 
 def _place(instruction: "Instruction") -> str:
-    """Return the source line of an instruction in the model's notation."""
+    """Return the source line of an instruction, written as in the model's results."""
     frame = instruction.user_frame
     return "?" if frame is None else f"{frame.file.rpartition('/')[2]}:{frame.line}"
 

@@ -71,7 +71,10 @@ class CriticalPath(msgspec.Struct, frozen=True):
 
 
 def critical_paths(trace: LinkedTrace) -> list[CriticalPath]:
-    """Follow each rank back from the end of its last activity; a trace without activities has one empty path."""
+    """Return the critical path of each rank; a trace without activities has one empty path.
+
+    The path is followed backwards from the end of the rank's last activity.
+    """
     threads = ThreadTimes(trace)
     ranks = sorted(set(trace.activities.numbers("rank").data))
     if not ranks:

@@ -252,7 +252,7 @@ class _Segments:
 
 
 def _items(table: Records[Any], rows: Iterable[int], kind: int) -> Iterator[_Item]:
-    """Yield start, negative duration, kind and row of each event, in this order."""
+    """Yield a tuple (start, negative duration, kind, row) for each event. It sorts outer events before inner ones."""
     starts, durations = table.numbers("start_ns").data, table.numbers("duration_ns").data
     for row in by_start(table, rows):
         yield starts[row], -durations[row], kind, row

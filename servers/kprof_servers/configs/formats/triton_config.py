@@ -1,4 +1,4 @@
-"""``triton.Config`` in Python files: lists for ``@triton.autotune``, read from the syntax tree and never executed."""
+"""Read ``triton.Config`` from Python files, such as lists for ``@triton.autotune``. Files are parsed, not executed."""
 
 import ast
 import warnings
