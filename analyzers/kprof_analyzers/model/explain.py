@@ -51,14 +51,7 @@ def _names(op: Operation, facts: KernelFacts) -> Iterator[str]:
 
 
 def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPrediction]) -> Prediction:
-    """Return the prediction of a launch.
-
-    Args:
-        model: the kernel.
-        run: result of the simulation.
-        cycles: cycles of the launch by the simulation, without limits by memory bandwidth and without overheads.
-        loops: predictions of the loops.
-    """
+    """Return the prediction of a launch, given its simulated ``cycles`` without memory limits and overheads."""
     machine, where = model.machine, model.where
     rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
     spent = _causes(model, run)
@@ -82,8 +75,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     us += overhead
     light = _speed_of_light(model)
     if light > us:
-        # The share of loads that the Infinity Cache serves is a rough estimate, so the time may come out too short. It
-        # must not be below the speed of light.
+        # The Infinity Cache's share of loads is a rough estimate. It must not lead to a time below the speed of light.
         shares = _grown(shares, "memory bandwidth", us, light)
         us = light
     known = where.known and machine.product is not None

@@ -37,7 +37,7 @@ class KpackMisfit(Rule):
     a lane. `operand`: 0 or 1.
 
     ## What to try
-    For `kpack=2`, K of the tile must be at least twice the K of an instruction. Newer compilers call the option
+    The value 2 requires that K of the tile is at least twice the K of an instruction. Newer compilers call the option
     deprecated.
     """
 
