@@ -503,7 +503,7 @@ def unsupported(arch: str, shape: Shape) -> str | None:
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
-    """Return why the accumulators leave a lane no other registers, or None if they fit."""
+    """Return a reason if the accumulators alone take all registers of a lane, or None if they fit."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     rows = max(config["BLOCK_M"], 2 * config["KEYS_BLOCK_N"], config["QUERIES_BLOCK_M"])
     registers = rows * shape["D"] // lanes

@@ -60,8 +60,8 @@ class Ignore:
 def apply(findings: Sequence[Finding], program: AssemblyKernel) -> tuple[list[Finding], list[Suppressed]]:
     """Return the findings that are not silenced, and the silenced ones.
 
-    The former include a finding for each ignore comment that silences nothing. Only comments on source lines that the
-    program has code from are considered, in files that can be read.
+    The first list includes a finding for each ignore comment that silences nothing. Comments count only on source lines
+    from which code was compiled into the program, in files that can be read.
     """
     ignores = list(_ignores(program))
     used: set[Ignore] = set()

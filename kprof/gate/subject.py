@@ -163,7 +163,7 @@ def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
 
 
 def _of_one_name(subjects: Sequence[CheckSubject]) -> list[list[int]]:
-    """Return the positions of kernels that have the same name, specialisation, architecture and compiler."""
+    """Return groups of positions: each group has one name, specialisation, architecture and compiler."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, one in enumerate(subjects):
         if one.problem is None:

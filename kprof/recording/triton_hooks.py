@@ -1,4 +1,4 @@
-"""Patch Triton: its compiler and driver if kernels are not executed, only its launches if they are."""
+"""Patch Triton: its compiler and driver if kernels are only recorded; its launches alone if they are executed."""
 
 import dataclasses
 import hashlib

@@ -117,7 +117,7 @@ def _handed_on(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.ex
 
 
 def _origins(node: ast.AST, origin: dict[str, set[str]], known: dict[str, Any], depth: int) -> set[str]:
-    """Return the arguments that an expression depends on as a pointer; loaded values are not pointers."""
+    """Return the arguments to whose memory the value of an expression may point; loaded values are not pointers."""
     parts: Sequence[ast.AST] = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Call):
         callee = node.func.attr if isinstance(node.func, ast.Attribute) else ""

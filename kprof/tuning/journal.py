@@ -47,10 +47,10 @@ class TuningJournal:
     """A file of results, one per line.
 
     Args:
-        path: the file, whose folder is created; ``None``: there is no place for a journal.
+        path: the file, whose folder is created; ``None`` if the user has no folder for a journal.
         fresh: True to discard the existing results.
-        in_cache: True if the file is in the user's cache, readable by this user alone. If it cannot be opened, the
-            search continues without it, and :meth:`add` raises the reason.
+        in_cache: True if the file is in the user's cache, readable by this user alone. If it cannot be opened, no
+            error is raised here: the first call of :meth:`add` raises it, and the search goes on without a journal.
 
     Raises:
         KprofError: if the file cannot be written and ``in_cache`` is False.

@@ -59,7 +59,8 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         key: key of the task.
         status: ``ok``; ``unlaunchable`` (compiles, but exceeds a limit of the hardware); ``failed`` (rejected by the
-            compiler or the judge); ``crashed``, ``killed`` (signal 9), ``timeout``, ``lost`` (the machine is gone).
+            compiler or by the function that evaluates configurations); ``crashed``, ``killed`` (signal 9), ``timeout``,
+            ``lost`` (the machine is gone).
         reason: reason of a failure, one sentence.
         isa: hash of the code without names, comments and debug information; equal for configurations with the same
             program.

@@ -95,7 +95,7 @@ def _reductions(demand: OccupancyInput, allowed: _Allowed) -> dict[str, int] | N
 
 
 def _fewer_vgprs(demand: OccupancyInput, allowed: int) -> dict[str, int]:
-    """Return the reduction of VGPRs, or of AGPRs if VGPRs alone do not suffice, or of both."""
+    """Return how many VGPRs, or AGPRs, or both a lane must save to use at most ``allowed`` registers."""
     if pooled_vgprs(demand.arch, demand.vgpr, demand.agpr) <= allowed:
         return {}
     rules = demand.arch.occupancy

@@ -86,7 +86,7 @@ _NAMED = 8
 
 
 def sums_of(calls: Sequence[StepCall]) -> Sums:
-    """Return the sums of all calls of a step."""
+    """Return the total times and counts over all calls of a step, and the names of calls without a time."""
     timed = [call.timed for call in calls if call.timed.us is not None]
     untimed = [call.timed for call in calls if call.timed.us is None]
     unknown = Counter((one.name, one.why) for one in untimed)

@@ -13,7 +13,7 @@ from kprof.advised import KnownAdvice
 class Time:
     """A predicted time of one launch, in microseconds, with its likely range, and what bounds it.
 
-    ``certainty`` is a sentence: how certain the time is, or to measure it if the model cannot decide.
+    ``certainty`` says how certain the time is, or advises to measure it if the model cannot decide.
     """
 
     us: float

@@ -118,4 +118,4 @@ def _read(key: str) -> OtherRelease | None:
 
 
 def _silent(_: str) -> None:
-    """Ignore a message; no release is downloaded, so there are none."""
+    """Ignore progress messages of a download. None arrives, because only installed releases are used."""

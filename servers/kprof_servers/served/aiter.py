@@ -123,7 +123,7 @@ class AiterServer(ModelServer):
         return chosen(ServerCode(root, ""), shapes.attention, gpu, batches)
 
     def wanted(self, answer: LookupAnswer) -> str:
-        """Return the path that AITER requested last: that of the file for the shape."""
+        """Return the path that AITER tried last: the file named for this shape."""
         return answer.asked[-1]
 
     def status(self, answer: LookupAnswer) -> Found:

@@ -72,7 +72,7 @@ class LaunchedKernel(Protocol):
 
     @property
     def table(self) -> tuple[str, ...]:
-        """Keys that lead to the configuration in a file for all numbers of rows, outermost first."""
+        """Keys of the nested objects in a file that hold the configuration for all numbers of rows, outermost first."""
         ...
 
     @property
