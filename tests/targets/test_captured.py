@@ -97,7 +97,7 @@ def test_a_product_that_was_not_named_is_not_taken(capture: Callable[..., Path])
 @pytest.mark.parametrize(
     ("product", "found", "note"),
     [
-        ("AMD Instinct MI308X", "MI308X", "taken for MI308X, which the program was told"),
+        ("AMD Instinct MI308X", "MI308X", "assuming MI308X, which the program was told"),
         (None, None, "--arch names it"),
         ("AMD Instinct MI355X", None, "--arch names it"),
     ],
