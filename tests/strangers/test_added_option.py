@@ -34,7 +34,7 @@ def test_an_option_is_one_field(copy):
     """The command line, the functions with their documentation and checks, and what editors know."""
     groups = copy.root / "kprof/options/groups.py"
     before = groups.read_text()
-    head = 'class SearchOptions(BudgetOptions, RunOptions):\n    """How configurations are searched."""\n'
+    head = 'class SearchOptions(BudgetOptions, RunOptions):\n    """Limits of a search for configurations."""\n'
     assert before.count(head) == 1
     groups.write_text(before.replace(head, head + FIELD))
     try:
