@@ -317,6 +317,7 @@ KERNEL = Kernel(
     reference=reference,
     tolerance=tolerance,
     unsupported=unsupported,
+    alternatives=("mlstm_chunkwise",),
     shape_config=shape_config,
     flops=lambda shape: shape["B"] * shape["H"] * shape["S"] * (4 * HEAD * HEAD + 2 * HEAD * (HEAD + 1)),
     bytes=lambda shape: shape["B"] * shape["H"] * shape["S"] * (4 * HEAD * size_of(shape["dtype"]) + 8),

@@ -1,7 +1,7 @@
 """Make ``kprof/tuning/choice/shipped.json``, from which ``kprof select`` answers where nothing is to be compiled.
 
     nice python scripts/predict_shipped.py [-j 2] [--kernel gemm] [--product MI300X] [--results FILE]
-    nice python scripts/predict_shipped.py [-j 2] --changed     # only what has another default configuration now
+    nice python scripts/predict_shipped.py [-j 2] --changed     # only what has another configuration now or no time
 
 Every case of every bundled kernel and, for those that are asked for most, a grid of sizes at most a factor of four
 apart: whatever lies between is within the factor of two that counts as near. Each with every bundled kernel that solves
@@ -133,7 +133,7 @@ def _times(candidates: Iterable[Any], machine: Any) -> dict[str, Any]:
 
 
 def _changed(jobs: int) -> int:
-    """Predict again, in the package's file, the forms whose configuration for a problem is another one now."""
+    """Predict again, in the package's file, the forms without a time or with another configuration than before."""
     from kprof.hardware.machine import load_gpu
     from kprof.targets.library import load
     from kprof.tuning.choice.predicting import bundled, predictions
@@ -151,15 +151,17 @@ def _changed(jobs: int) -> int:
                     others = [
                         form
                         for form in forms
-                        if (before := row.times.get(form[1].implementation)) is not None
-                        and before.config != form[1].config
+                        if form[1].usable
+                        and (
+                            (before := row.times.get(form[1].implementation)) is None or before.config != form[1].config
+                        )
                     ]
                     stale += [(row, others)] * bool(others)
         print(f"{gpu}: {sum(len(forms) for _, forms in stale)} forms of {len(stale)} rows", flush=True)
         found = predictions([(forms, row.shape) for row, forms in stale], machine, product, jobs, FLUSHED.name)
         for (row, forms), candidates in zip(stale, found, strict=True):
             for _, form in forms:
-                del row.times[form.implementation]
+                row.times.pop(form.implementation, None)
             row.times.update(_times(candidates, machine))
     FILE.write_text(written(table), encoding="utf-8")
     return 0

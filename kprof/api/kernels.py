@@ -109,8 +109,19 @@ def _facts(kernel: "Kernel", archs: Sequence[str]) -> dict[str, Any]:
         },
         "notes": dict(kernel.notes),
         "parts": list(kernel.parts),
+        "comparisons": _comparisons(kernel),
         "checks": {name: {"shape": dict(c.shape), "config": dict(c.config)} for name, c in kernel.checks.items()},
     }
+
+
+def _comparisons(kernel: "Kernel") -> list[dict[str, Any]]:
+    """Return how the kernel's cases compare with other bundled kernels; empty for a kernel that is not bundled."""
+    from kprof.tuning.choice.kernels import is_bundled
+    from kprof.tuning.choice.shipped import shipped_comparisons
+
+    if not is_bundled(kernel):
+        return []
+    return [{**one._asdict(), "speedup": round(one.speedup, 3)} for one in shipped_comparisons(kernel)]
 
 
 def _arguments(parameters: Sequence[Any]) -> dict[str, list[str]]:

@@ -71,8 +71,22 @@ def show_kernel(facts: Mapping[str, Any], *, no_color: bool) -> None:
     section(f"Tuning space, {facts['space']['size']:,} combinations, including pointless ones", knobs)
     section("Cannot run", _grouped({case: "; ".join(r.values()) for case, r in facts["unsupported"].items()}))
     section("Notes", facts["notes"])
+    section(
+        "Beside other kernels, predicted; x: times as fast as the other kernel, below 1 slower",
+        _compared(facts["comparisons"]),
+    )
     section("Further functions", {f"{facts['name']}::{part}": "" for part in facts["parts"]})
     console.print()
+
+
+def _compared(comparisons: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return a row for each GPU and other kernel, with the cases' speedups."""
+    rows: dict[str, list[str]] = {}
+    for one in comparisons:
+        needs = f" (needs {one['needs']})" if one["needs"] else ""
+        label = f"{one['product']} {one['other']}{needs}"
+        rows.setdefault(label, []).append(f"{one['case']} {one['speedup']:.2f}x")
+    return {label: ", ".join(cases) for label, cases in rows.items()}
 
 
 def _grouped(rows: dict[str, str]) -> dict[str, str]:

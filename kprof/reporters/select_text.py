@@ -51,6 +51,8 @@ def verdict(found: "ImplementationChoice") -> str:
     The text says whether the time is measured or predicted. A predicted time also names the bottleneck, and the choice
     is compared with the best alternative.
     """
+    from kprof.tuning.choice.choose import other_inputs
+
     where = found.device or found.arch
     chosen = next((one for one in found.candidates if one.implementation == found.implementation), None)
     parts = [f"use {found.implementation} on {where}: {_time(found, chosen)}"]
@@ -60,6 +62,7 @@ def verdict(found: "ImplementationChoice") -> str:
         parts += [compared] * bool(compared)
     else:
         parts.append(found.reason)
+    parts += other_inputs(found, faster_only=True)
     conclusion = "; ".join(parts)
     if not found.config:
         return conclusion
@@ -86,7 +89,8 @@ def _compared(found: "ImplementationChoice") -> str:
     """Return how a predicted choice compares with the best alternative, and how certain that is; "" without one."""
     from kprof_analyzers.model.certainty import ENOUGH, certainty, sure_words
 
-    others = [one for one in found.candidates if one.usable and one.basis == "predicted" and one.ms is not None]
+    others = [one for one in found.candidates if one.usable and not one.needs]
+    others = [one for one in others if one.basis == "predicted" and one.ms is not None]
     others = [one for one in others if one.implementation != found.implementation]
     if found.rule not in {"predicted", "published"} or found.basis != "predicted" or not found.ms or not others:
         return ""
@@ -117,5 +121,5 @@ def _row(one: "ConsideredImplementation", size: float) -> list[str]:
         "-" if one.ms is None else three_digits(1000 * one.ms / size),
         spread_cell(low, high, size),
         "cannot" if not one.usable else "not here" if not one.runs else "no time" if one.ms is None else one.basis,
-        one.reason,
+        f"needs {one.needs}; {one.reason}" if one.needs else one.reason,
     ]

@@ -206,7 +206,8 @@ def choose(
     forms = bundled(kernel, shape, arch, device)
     known = _published(kernel, shape, forms, arch, device)
     notes += [known.note] if known.note else []
-    own, kept = _own(kernel, shape, forms, machine, product, condition)
+    considered, kept = _own(kernel, shape, forms, machine, product, condition)
+    own = [one for one in considered if not one.needs]
     usable = [one for one in known.candidates if one.usable and one.runs]
     if not usable and not any(one.usable for one in own):
         why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
@@ -220,11 +221,23 @@ def choose(
         config={},
         rule="default",
         reason="",
-        candidates=_ordered([*known.candidates, *own, *_others(kernel, known)]),
+        candidates=_ordered([*known.candidates, *considered, *_others(kernel, known)]),
         device=device,
         notes=notes,
         condition=condition,
     )
+    choice = _chosen(base, known, usable, own, kept)
+    return replace(choice, notes=[*choice.notes, *other_inputs(choice)])
+
+
+def _chosen(
+    base: ImplementationChoice,
+    known: Published,
+    usable: list[ConsideredImplementation],
+    own: list[ConsideredImplementation],
+    kept: Shipped,
+) -> ImplementationChoice:
+    """Choose by published times, by their ratios, by the model, or take the kernel's own defaults."""
     if absolute := [one for one in usable if not one.ratio_only]:
         return _by_publication(base, known, absolute, own)
     if len(usable) > 1:
@@ -232,6 +245,30 @@ def choose(
     base = replace(base, distance=kept.distance, measured=kept.shape)
     timed = [one for one in own if one.ms is not None]
     return _by_model(base, timed, own) if timed else _default(base, own)
+
+
+def other_inputs(choice: ImplementationChoice, *, faster_only: bool = False) -> list[str]:
+    """Return a sentence for each kernel that needs other inputs: how its predicted time compares with the choice's.
+
+    Args:
+        choice: the choice with its candidates.
+        faster_only: only kernels that are faster with at least the certainty that the model needs to tell two apart.
+    """
+    from kprof_analyzers.model.certainty import predicted_gain
+
+    mine = next((one for one in choice.candidates if one.implementation == choice.implementation), None)
+    ms = choice.ms if choice.basis == "predicted" else None if mine is None or mine.basis != "predicted" else mine.ms
+    sentences = []
+    for one in choice.candidates:
+        gain = predicted_gain(one.ms, ms, choice.arch) if one.needs else None
+        if gain is None or (faster_only and not (gain.told_apart and gain.speedup > 1)):
+            continue
+        name = f"{one.implementation}, which needs {one.needs}"
+        if gain.speedup > 1:
+            sentences.append(f"{name}, is predicted {gain.words()}")
+        elif slower := predicted_gain(ms, one.ms, choice.arch):
+            sentences.append(f"compared with {name}, {choice.implementation} is predicted {slower.words()}")
+    return sentences
 
 
 def _own(  # noqa: PLR0917 - the problem, the kernels, the GPU and the condition
@@ -258,7 +295,8 @@ def _published(
 ) -> Published:
     """Return the published times of the kernel, or else of another form of it."""
     found = published(kernel, shape, arch, device)
-    others = (published(form, one.shape, arch, device) for form, one in forms if one.usable and one.shape)
+    same_inputs = (pair for pair in forms if pair[1].usable and pair[1].shape and not pair[1].needs)
+    others = (published(form, one.shape, arch, device) for form, one in same_inputs)
     return found if found.candidates else next((other for other in others if other.candidates), found)
 
 
@@ -378,5 +416,8 @@ def _others(kernel: Kernel, known: Published) -> list[ConsideredImplementation]:
 
 
 def _ordered(candidates: list[ConsideredImplementation]) -> list[ConsideredImplementation]:
-    """Sort candidates: usable before unusable, timed before untimed, then by time."""
-    return sorted(candidates, key=lambda one: (not (one.usable and one.runs), one.ms is None, one.ms or 0.0))
+    """Sort candidates: usable before unusable, the same inputs before others, timed before untimed, then by time."""
+    return sorted(
+        candidates,
+        key=lambda one: (not (one.usable and one.runs), bool(one.needs), one.ms is None, one.ms or 0.0),
+    )

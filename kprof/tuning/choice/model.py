@@ -27,6 +27,8 @@ class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
         shape: the problem in the kernel's own parameters, if they differ from the requested ones.
         reason: origin of the time, or the reason why there is no time.
         bound: bottleneck of the longest predicted launch: ``matrix``, ``lds (NAME)``.
+        needs: inputs that the implementation needs and the requested kernel does not, such as V stored transposed. The
+            implementation is predicted for comparison and never chosen. Empty: it takes the same inputs.
         usable: whether the implementation supports this problem, as far as kprof knows.
         runs: whether kprof can run it: a bundled kernel or a ``kprof bench --provider``.
         ratio_only: True if the conditions of a published time are unknown, so it compares only with times of the
@@ -45,6 +47,7 @@ class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
     runs: bool = True
     ratio_only: bool = False
     bound: str = ""
+    needs: str = ""
 
 
 class ImplementationChoice(msgspec.Struct, frozen=True):

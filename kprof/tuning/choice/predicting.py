@@ -2,10 +2,12 @@
 
 A kernel's ``alternatives`` have the same parameters and inputs as the kernel. The kernels in ``_FORMS`` have other
 parameters. Each function in ``_FORMS`` converts a problem of the requested kernel into a problem of the other kernel,
-or returns the reason why the other kernel cannot solve it.
+or returns the reason why the other kernel cannot solve it. A kernel that solves the problem on inputs of another type
+or layout is an :class:`OtherInputs`: it is predicted for comparison and never chosen.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kprof.condition import WARM
@@ -21,9 +23,24 @@ from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
 
-Form = Callable[[Shape], dict[str, Any] | str]
+
+@dataclass(frozen=True)
+class OtherInputs:
+    """A problem of another kernel that computes the same from inputs of another type or layout.
+
+    Attributes:
+        shape: the problem in the other kernel's parameters.
+        needs: the inputs that the other kernel needs, for example ``V stored transposed``.
+    """
+
+    shape: dict[str, Any]
+    needs: str
+
+
+Form = Callable[[Shape], dict[str, Any] | str | OtherInputs]
 _PRODUCT = ("M", "N", "K", "dtype", "out")
 _ATTENTION = ("B", "H", "HK", "SQ", "SK", "D", "causal", "dtype")
+_UNMASKED = ("B", "H", "HK", "SQ", "SK", "D", "dtype")
 SKINNY_ROWS = 32
 """Maximum number of rows for which the skinny product is designed."""
 TINY_ROWS = 8
@@ -45,6 +62,8 @@ def bundled(
         arch: architecture.
         product: the GPU, whose number of CUs determines the launches; "" for the architecture's first product.
     """
+    from msgspec.structs import replace
+
     from kprof.tuning.choice.kernels import load
 
     gpu = product or arch
@@ -54,6 +73,9 @@ def bundled(
         problem = form(shape)
         if isinstance(problem, str):
             found.append((load(name), ConsideredImplementation(name, "unknown", reason=problem, usable=False)))
+        elif isinstance(problem, OtherInputs):
+            other, candidate = _candidate(load(name), problem.shape, arch, gpu, own=False)
+            found.append((other, replace(candidate, needs=problem.needs)))
         else:
             found.append(_candidate(load(name), problem, arch, gpu, own=False))
     return found
@@ -246,8 +268,41 @@ def _persistent(shape: Shape) -> dict[str, Any] | str:
     return _extras(shape) or _heads_first(shape) or _only(shape, _ATTENTION)
 
 
-def _transposed_v(_shape: Shape) -> str:
-    return "V would have to be stored transposed"
+def _transposed_v(shape: Shape) -> OtherInputs | str:
+    return _extras(shape) or OtherInputs(_only(shape, _ATTENTION), "V stored transposed")
+
+
+def _lean(shape: Shape) -> OtherInputs | str:
+    return _no_masks(shape) or OtherInputs(_only(shape, _UNMASKED), "V stored transposed")
+
+
+def _lean_on_same_v(shape: Shape) -> dict[str, Any] | str:
+    return _no_masks(shape) or _only(shape, _UNMASKED)
+
+
+def _no_masks(shape: Shape) -> str | None:
+    return _extras(shape) or ("it has no causal mask" if shape["causal"] else None)
+
+
+def _plain_attention(needs: str) -> Form:
+    """Return the form of ``flash_attention`` for a kernel with inputs of another type or layout."""
+
+    def form(shape: Shape) -> OtherInputs:
+        dtype = shape.get("out", shape["dtype"])
+        return OtherInputs(_forward({"causal": False, **shape, "dtype": dtype}), needs)
+
+    return form
+
+
+def _plain_decoding(needs: str) -> Form:
+    """Return the form of ``flash_decoding`` for a kernel with another key and value cache."""
+    return lambda shape: OtherInputs(_only(shape, ("B", "H", "HK", "N", "D", "ragged", "dtype")), needs)
+
+
+def _plain_weights(shape: Shape) -> OtherInputs:
+    layout = {"bias": False, "trans_a": False, "trans_b": True, "pad": 0}
+    problem = _only(shape, ("M", "N", "K", "dtype"), out=shape["dtype"], **layout)
+    return OtherInputs(problem, "16-bit weights")
 
 
 def _packed(shape: Shape) -> dict[str, Any] | str:
@@ -277,7 +332,20 @@ _FORMS: Mapping[str, Mapping[str, Form]] = {
         "attention_varlen": _packed,
         "flash_decoding": _decoding,
         "attention_transposed_v": _transposed_v,
-        "attention_lean": _transposed_v,
+        "attention_lean": _lean,
     },
     "attention_persistent": {"flash_attention": _forward, "attention_transposed_v": _transposed_v},
+    "attention_transposed_v": {
+        "attention_lean": _lean_on_same_v,
+        "flash_attention": _plain_attention("V stored by tokens"),
+    },
+    "attention_lean": {
+        "attention_transposed_v": lambda shape: _only(shape, _UNMASKED, causal=False),
+        "flash_attention": _plain_attention("V stored by tokens"),
+    },
+    "attention_int8": {"flash_attention": _plain_attention("16-bit queries, keys and values")},
+    "attention_fp8": {"flash_attention": _plain_attention("16-bit queries, keys and values")},
+    "flash_decoding_int4": {"flash_decoding": _plain_decoding("a 16-bit key and value cache")},
+    "paged_decoding": {"flash_decoding": _plain_decoding("a key and value cache without pages")},
+    "gemm_w4a16_splitk": {"gemm": _plain_weights},
 }

@@ -158,6 +158,46 @@ def shipped(
     return Shipped(found, rows[at].shape, gap, [note if mine == table.triton else f"{note}; {here}"])
 
 
+class ShippedComparison(NamedTuple):
+    """A kernel's predicted time beside that of another kernel for the same problem, for one case on one product.
+
+    Attributes:
+        product: the GPU.
+        case: the kernel's case.
+        other: the other kernel.
+        needs: inputs that only the other kernel needs, such as V stored transposed; empty if both take the same.
+        speedup: time of the other kernel divided by this kernel's; below 1 the other kernel is predicted to be faster.
+    """
+
+    product: str
+    case: str
+    other: str
+    needs: str
+    speedup: float
+
+
+def shipped_comparisons(kernel: Kernel) -> list[ShippedComparison]:
+    """Compare a bundled kernel's cases with other bundled kernels, by the times of the shipped table."""
+    from kprof.hardware.machine import load_gpu
+    from kprof.tuning.choice.predicting import bundled
+
+    found = []
+    rows = _table().kernels.get(kernel.name, ())
+    for product in dict.fromkeys(row.product for row in rows):
+        arch = load_gpu(product)[0].name
+        times = {_line(sorted(row.shape.items())): row.times for row in rows if row.product == product}
+        for case in kernel.shapes:
+            shape = kernel.problem(arch, case)
+            known = times.get(_line(sorted(shape.items())), {})
+            mine = known.get(kernel.name)
+            for _, one in bundled(kernel, shape, arch, product):
+                theirs = known.get(one.implementation) if one.implementation != kernel.name else None
+                if mine is not None and theirs is not None:
+                    speedup = theirs.ms / mine.ms
+                    found.append(ShippedComparison(product, case, one.implementation, one.needs, speedup))
+    return found
+
+
 def _timed(
     form: Kernel, one: ConsideredImplementation, times: Mapping[str, ShippedTime], arch: str, shape: Shape
 ) -> ConsideredImplementation:

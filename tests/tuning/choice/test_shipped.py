@@ -48,7 +48,7 @@ def notes(found: ImplementationChoice) -> str:
 
 def test_the_file_is_small_and_says_what_it_is_of() -> None:
     """Three generations, and times inside their ranges."""
-    assert FILE.stat().st_size < 220_000
+    assert FILE.stat().st_size < 240_000
     assert (TABLE.triton.count("."), len(TABLE.revision) >= 7, bool(TABLE.kprof)) == (2, True, True)
     assert TABLE.kernels.keys() <= bundled().keys()
     rows = [row for of_kernel in TABLE.kernels.values() for row in of_kernel]
