@@ -203,6 +203,7 @@ def analyze(
     passes: bool = False,
     lds: int | str | None = None,
     num_warps: int | None = None,
+    launch: str | os.PathLike[str] | None = None,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     thread_trace: str | os.PathLike[str] | None = None,
@@ -245,6 +246,7 @@ def analyze(
         passes: Also show what each compiler pass changed.
         lds: LDS per workgroup in bytes: 32768 or 32K.
         num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        launch: Launches of compiled kernels: a JSON object from kernel name to grid, num_warps, lds and values.
         counters: Files or folders of a ROCm profiler that measured the kernel or run.
         trace: PyTorch traces of the kernel or run, or folders of traces.
         thread_trace: A decoded thread trace (ATT) of the kernel.
@@ -763,6 +765,7 @@ def occupancy(
     condition: str = "warm",
     lds: int | str | None = None,
     num_warps: int | None = None,
+    launch: str | os.PathLike[str] | None = None,
     vgpr: int | None = None,
     agpr: int | None = None,
     sgpr: int | None = None,
@@ -789,6 +792,7 @@ def occupancy(
             conditions include the time of events.
         lds: LDS per workgroup in bytes: 32768 or 32K.
         num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        launch: Launches of compiled kernels: a JSON object from kernel name to grid, num_warps, lds and values.
         vgpr: VGPRs of a wavefront, per lane.
         agpr: AGPRs of a wavefront, per lane.
         sgpr: SGPRs of a wavefront, as in .sgpr_count.
@@ -951,6 +955,7 @@ def report(
     passes: bool = False,
     lds: int | str | None = None,
     num_warps: int | None = None,
+    launch: str | os.PathLike[str] | None = None,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     thread_trace: str | os.PathLike[str] | None = None,
@@ -989,6 +994,7 @@ def report(
         passes: Also show what each compiler pass changed.
         lds: LDS per workgroup in bytes: 32768 or 32K.
         num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        launch: Launches of compiled kernels: a JSON object from kernel name to grid, num_warps, lds and values.
         counters: Files or folders of a ROCm profiler that measured the kernel or run.
         trace: PyTorch traces of the kernel or run, or folders of traces.
         thread_trace: A decoded thread trace (ATT) of the kernel.
@@ -1023,6 +1029,7 @@ def run_report(
     passes: bool = False,
     lds: int | str | None = None,
     num_warps: int | None = None,
+    launch: str | os.PathLike[str] | None = None,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     kernel: str | None = None,
@@ -1058,6 +1065,7 @@ def run_report(
         passes: Also show what each compiler pass changed.
         lds: LDS per workgroup in bytes: 32768 or 32K.
         num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        launch: Launches of compiled kernels: a JSON object from kernel name to grid, num_warps, lds and values.
         counters: Files or folders of a ROCm profiler that measured the kernel or run.
         trace: PyTorch traces of the kernel or run, or folders of traces.
         kernel: Only this kernel of a target with several; for counters, all kernels whose names contain the text.
@@ -1566,6 +1574,7 @@ def validate(
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
     lds: int | str | None = None,
     num_warps: int | None = None,
+    launch: str | os.PathLike[str] | None = None,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     thread_trace: str | os.PathLike[str] | None = None,
@@ -1598,6 +1607,7 @@ def validate(
             FILE.json.
         lds: LDS per workgroup in bytes: 32768 or 32K.
         num_warps: Wavefronts per workgroup; by default 4 for kprof occupancy without a target.
+        launch: Launches of compiled kernels: a JSON object from kernel name to grid, num_warps, lds and values.
         counters: Files or folders of a ROCm profiler that measured the kernel or run.
         trace: PyTorch traces of the kernel or run, or folders of traces.
         thread_trace: A decoded thread trace (ATT) of the kernel.

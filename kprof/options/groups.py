@@ -268,6 +268,14 @@ class WorkgroupOptions(Options):
     num_warps: Annotated[
         int | None, Option("Wavefronts per workgroup; by default 4 for kprof occupancy without a target.", metavar="N")
     ] = None
+    launch: Annotated[
+        str | None,
+        Option(
+            "Launches of compiled kernels: a JSON object from kernel name to grid, num_warps, lds and values.",
+            metavar="FILE",
+            kind=PATH,
+        ),
+    ] = None
 
 
 @group(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from kprof.targets.loaded import LoadedKernel
 
 if TYPE_CHECKING:
     from kprof.inputs.code_object import CodeObject
+    from kprof.inputs.code_object.model import Descriptor
     from kprof.inputs.code_object.packing import Packed
 
 _SUFFIXES = (".amdgcn", ".s")
@@ -261,12 +262,21 @@ def _from_object(
             program = (
                 amdgcn.AssemblyKernel(kernel.name, kernel.arch, (), {}, registers=registers, metadata=kernel.metadata)
                 if program is None
-                else replace(program, registers=registers, metadata=kernel.metadata)
+                else replace(
+                    program,
+                    registers=registers,
+                    metadata=kernel.metadata,
+                    directives=program.directives or _directives(kernel.descriptor),
+                )
             )
             machine = _architecture(kernel.arch or arch, path)
             said = [*file.notes, *code.notes, *about_metadata, *notes]
             made_by = "code object" if file.container == "elf" else file.container
             yield _loaded(program, machine, metadata, None, said, made_by=made_by, launch=launch, unseen=missing)
+
+
+def _directives(descriptor: "Descriptor | None") -> Mapping[str, int | str]:
+    return {} if descriptor is None else descriptor.directives
 
 
 def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.AssemblyKernel], list[str], str | None]:

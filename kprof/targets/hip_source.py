@@ -72,7 +72,14 @@ def find_clang() -> str | None:
 
 def _arguments(arch: str, headers: Sequence[str]) -> Iterator[str]:
     yield from ("-x", "hip", "--cuda-device-only", f"--offload-arch={arch}", *headers)
-    yield from ("-O3", "-gline-tables-only", "-S", "-fno-color-diagnostics", "-Wno-everything")
+    yield from (
+        "-O3",
+        "-fno-discard-value-names",
+        "-gline-tables-only",
+        "-S",
+        "-fno-color-diagnostics",
+        "-Wno-everything",
+    )
 
 
 def _run(command: Sequence[str], folder: str, path: Path) -> str | None:

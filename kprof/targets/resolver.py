@@ -1,6 +1,6 @@
 """Load the compiled kernels of a target, which is a text or an object."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,13 +8,13 @@ from kprof.condition import CONDITIONS
 from kprof.errors import TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import Architecture, Product, load_gpu
-from kprof.options.groups import CompileOptions, WorkgroupOptions
-from kprof.targets.artefacts import NO_LDS, NO_WORKGROUP, from_assembly, load_directory, load_file
+from kprof.options.groups import CompileOptions
+from kprof.targets.artefacts import from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip
 from kprof.targets.loaded import LoadedKernel
+from kprof.targets.stated_launch import with_stated_launches
 from kprof.targets.target import Target, TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
-from kprof.targets.values import supplied
 
 
 def load(target: TargetLike, options: CompileOptions, others: list[str] | None = None) -> Iterator[LoadedKernel]:
@@ -42,59 +42,17 @@ def _loaded(target: TargetLike, options: CompileOptions, others: list[str] | Non
     match found.kind:
         case TargetKind.CAPTURE | TargetKind.DIRECTORY:
             kernels = _only(machines, _from_directory(found, _single(machines), options), others)
-            yield from _launched(supplied(kernels, options.value, found.text), options)
+            yield from with_stated_launches(kernels, options, found.text)
         case TargetKind.HIP:
-            yield from _launched(_from_hip(path, machines), options)
+            yield from with_stated_launches(_from_hip(path, machines), options, found.text)
         case TargetKind.REPORT:
             hint = f"kprof report {found.text} -o page.html shows it; kprof diff compares two."
             raise TargetError("is a report or other JSON, without code to analyse", path=found.text, hint=hint)
         case TargetKind.CODE:
-            yield from _launched(_only(machines, load_file(path, _single(machines)), others), options)
+            kernels = _only(machines, load_file(path, _single(machines)), others)
+            yield from with_stated_launches(kernels, options, found.text)
         case _:
             yield from _from_source(found, machines, options)
-
-
-def _launched(kernels: Iterator[LoadedKernel], options: CompileOptions) -> Iterator[LoadedKernel]:
-    """Yield compiled kernels with the launch that the options state.
-
-    Raises:
-        TargetError: if the grid is a formula, because compiled code has no names of sizes, or a workgroup has no
-            wavefront.
-    """
-    grid = _stated_grid(options)
-    workgroup = options if isinstance(options, WorkgroupOptions) else WorkgroupOptions()
-    if workgroup.num_warps is not None and workgroup.num_warps < 1:
-        raise TargetError(f"a workgroup has at least one wavefront, not {workgroup.num_warps}")
-    # Triton's metadata has the same facts and takes precedence, so it is overridden as well.
-    fields = {"shared": workgroup.lds, "num_warps": workgroup.num_warps}
-    stated = {name: value for name, value in fields.items() if value is not None}
-    for kernel in kernels:
-        yield replace(
-            kernel,
-            grid=grid or kernel.grid,
-            shared_bytes=stated.get("shared", kernel.shared_bytes),
-            num_warps=stated.get("num_warps", kernel.num_warps),
-            metadata={**kernel.metadata, **stated} if kernel.metadata else kernel.metadata,
-            notes=[note for note in kernel.notes if not note.startswith(_unknown(stated))],
-        )
-
-
-def _unknown(stated: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the prefixes of the notes that no longer apply once the launch is stated."""
-    notes = {"shared": NO_LDS, "num_warps": NO_WORKGROUP}
-    return tuple(notes[name] for name in stated)
-
-
-def _stated_grid(options: CompileOptions) -> tuple[int, ...] | None:
-    if not options.grid:
-        return None
-    from kprof.expressions import SCALARS, parse, whole
-
-    formulas = [parse(str(axis), "--grid", SCALARS) for axis in options.grid]
-    if names := sorted({name for formula in formulas for name in formula.names}):
-        hint = "Give its workgroups along each axis: --grid '64;32'."
-        raise TargetError(f"the grid uses {names[0]}, but compiled code has no named sizes", hint=hint)
-    return tuple(whole(formula, {}) for formula in formulas)
 
 
 def _from_directory(target: Target, arch: str | None, options: CompileOptions) -> Iterator[LoadedKernel]:

@@ -15,7 +15,7 @@ FLAGS: Mapping[str, str] = {
 }
 """Command-line flags of the options that determine what is compiled or how it is launched."""
 
-_LAUNCHED = frozenset({"grid", "lds", "num_warps"})
+_LAUNCHED = frozenset({"grid", "lds", "num_warps", "value", "launch"})
 USES: Mapping[TargetKind, frozenset[str]] = {
     TargetKind.SOURCE: frozenset(FLAGS),  # Loading shows which of the next two kinds it is.
     TargetKind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "env", "value", "passes"}),
@@ -24,7 +24,7 @@ USES: Mapping[TargetKind, frozenset[str]] = {
     ),
     TargetKind.HIP: _LAUNCHED,
     TargetKind.CODE: _LAUNCHED,
-    TargetKind.DIRECTORY: _LAUNCHED | {"value"},
+    TargetKind.DIRECTORY: _LAUNCHED,
     TargetKind.CAPTURE: frozenset({"all_configs", "value"}),
     TargetKind.REPORT: frozenset(),
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from kprof.analysis import Endless
 from kprof.errors import TargetError, near_hint
+from kprof.inputs.amdgcn.arguments import kernel_arguments
 from kprof.targets.loaded import LoadedKernel
 
 Value = int | Sequence[int]
@@ -38,14 +39,20 @@ def supplied(kernels: Iterable[LoadedKernel], values: Mapping[str, Value], what:
         hint = (
             near_hint(name, known, "there are")
             if known
-            else "Run-time arguments are known only from a Triton kernel's TTGIR."
+            else "It has neither a TTGIR nor metadata that lists its arguments."
         )
         raise TargetError(f"--value: {what} has no run-time argument {name!r}", hint=hint)
 
 
 def arguments_of(kernel: LoadedKernel) -> dict[str, bool]:
-    """Return a kernel's run-time arguments in order, and whether each is a pointer; empty without a TTGIR."""
-    function = next(iter(kernel.ttgir.functions), None) if kernel.ttgir is not None else None
+    """Return a kernel's run-time arguments in order, and whether each is a pointer.
+
+    The names are those of the TTGIR, else of the compiled kernel's metadata: HIP's names, or ``arg0``, ``arg1``, ....
+    """
+    if kernel.ttgir is None:
+        listed = kernel_arguments(kernel.program.metadata)
+        return {argument.name: argument.is_pointer for argument in listed if not argument.is_hidden}
+    function = next(iter(kernel.ttgir.functions), None)
     text = function.text.partition(" attributes ")[0] if function is not None else ""
     return {name: bool(pointer) for name, pointer in _ARGUMENT.findall(text)}
 
@@ -53,6 +60,11 @@ def arguments_of(kernel: LoadedKernel) -> dict[str, bool]:
 def _with(kernel: LoadedKernel, values: Mapping[str, Value], arguments: Mapping[str, bool]) -> LoadedKernel:
     numbers, contents = dict(kernel.arguments), dict(kernel.contents)
     for name, value in values.items():
+        if arguments[name] and kernel.ttgir is None:
+            raise TargetError(
+                f"--value: {name} of {kernel.name} is a pointer",
+                hint="Values in memory are used with a TTGIR only; numbers that are passed are used in any kernel.",
+            )
         if arguments[name]:
             contents[name] = Endless(value) if isinstance(value, int) else tuple(value)
             continue

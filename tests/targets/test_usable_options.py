@@ -37,6 +37,7 @@ VALUES = {
     "grid": ("--grid", "4"),
     "lds": ("--lds", "32K"),
     "num_warps": ("--num-warps", "2"),
+    "launch": ("--launch", "launches.json"),
     "env": ("--env", "TRITON_DEBUG=1"),
     "passes": ("--passes",),
     "value": ("--value", "zzz=1"),

@@ -13,6 +13,7 @@ from kprof.inputs import boundary
 
 _KEY = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"#\[{&*!|>%@`-][^:#]*?|-[^\s:#]+):(?:\s+(.*))?$")
 _INTEGER = re.compile(r"[-+]?\d{1,19}$")
+_STRING = "!str "
 _MAX_DEPTH = 24
 _MAX_LINES = 2_000_000
 _MAX_UNUSUAL = 100_000
@@ -34,6 +35,9 @@ def _scalar(text: str) -> Any:
         return []
     if text == "{}":
         return {}
+    if text.startswith(_STRING):
+        # LLVM marks a name that YAML would read as a boolean, such as an argument called n or y.
+        return text.removeprefix(_STRING).strip().strip("'\"")
     first = text[0]
     if first == "'" and len(text) > 1 and text.endswith("'"):
         return text[1:-1].replace("''", "'")

@@ -6,6 +6,17 @@ from typing import Any
 
 from kprof.inputs.amdgcn import Registers
 
+_USER_SGPRS = (
+    "private_segment_buffer",
+    "dispatch_ptr",
+    "queue_ptr",
+    "kernarg_segment_ptr",
+    "dispatch_id",
+    "flat_scratch_init",
+    "private_segment_size",
+)
+"""Values in the first SGPRs, in their order there and in the descriptor's bits."""
+
 
 @dataclass(frozen=True)
 class Descriptor:
@@ -44,6 +55,22 @@ class Descriptor:
     user_sgprs: int
     kernarg_preload: int
     raw: bytes = field(repr=False)
+
+    @property
+    def directives(self) -> dict[str, int | str]:
+        """The registers that are set at a launch, by the names of the ``.amdhsa_`` directives without that prefix.
+
+        Source of the bits: LLVM, User Guide for AMDGPU Backend, "Code Object V3 Kernel Descriptor".
+        """
+        resources = int.from_bytes(self.raw[52:56], "little")
+        properties = int.from_bytes(self.raw[56:58], "little")
+        found: dict[str, int | str] = {
+            "user_sgpr_count": self.user_sgprs,
+            "user_sgpr_kernarg_preload_length": self.kernarg_preload,
+            "user_sgpr_kernarg_preload_offset": int.from_bytes(self.raw[58:60], "little") >> 7,
+        }
+        found |= {f"user_sgpr_{name}": properties >> bit & 1 for bit, name in enumerate(_USER_SGPRS)}
+        return found | {f"system_sgpr_workgroup_id_{axis}": resources >> 7 + n & 1 for n, axis in enumerate("xyz")}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,56 @@
+"""Kernel arguments as the metadata of a compiled kernel lists them: name, position in the argument segment, kind.
+
+Source: LLVM, User Guide for AMDGPU Backend, "Code Object V3 Metadata": ``.args``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_HIDDEN = "hidden_"
+_POINTERS = frozenset({"global_buffer", "dynamic_shared_pointer"})
+_MOST = 4096
+"""Maximum number of arguments and their largest offset in bytes; the hardware's limit for the segment is 4 KiB."""
+
+
+@dataclass(frozen=True)
+class KernelArgument:
+    """One argument of a compiled kernel.
+
+    Attributes:
+        name: name in the metadata, else ``arg0``, ``arg1``, ... by position. Triton writes no names.
+        offset: position in the argument segment, in bytes.
+        size: size in bytes.
+        kind: ``.value_kind``: ``by_value``, ``global_buffer``, ``hidden_group_size_x``, ...
+    """
+
+    name: str
+    offset: int
+    size: int
+    kind: str
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether the argument is a pointer to memory."""
+        return self.kind in _POINTERS
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the runtime and not the program passes the argument."""
+        return self.kind.startswith(_HIDDEN)
+
+
+def kernel_arguments(metadata: Mapping[str, Any]) -> tuple[KernelArgument, ...]:
+    """Return the arguments of a kernel's metadata entry in order; malformed entries are left out."""
+    entries = metadata.get(".args")
+    found = []
+    for number, entry in enumerate(entries[:_MOST] if isinstance(entries, list) else ()):
+        if not isinstance(entry, Mapping):
+            continue
+        name, kind = entry.get(".name"), entry.get(".value_kind")
+        offset, size = entry.get(".offset"), entry.get(".size")
+        if isinstance(offset, int) and isinstance(size, int) and 0 <= offset < _MOST and 0 < size <= _MOST:
+            # clang calls a pointer in a HIP kernel's parameter x that it passes as a global one x.coerce.
+            called = name.removesuffix(".coerce") if isinstance(name, str) and name else f"arg{number}"
+            found.append(KernelArgument(called, offset, size, kind if isinstance(kind, str) else ""))
+    return tuple(found)
