@@ -321,6 +321,7 @@ PACKAGES = (
     "kprof.diffing",
     "kprof.importing",
     "kprof.inputs",
+    "kprof_analyzers.lane_execution",
     "kprof_analyzers.model",
     "kprof_analyzers.rules",
 )
@@ -328,8 +329,11 @@ PACKAGES = (
 
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
 _COMPILED = "its tests compile kernels"
+_LANE = "its arithmetic is compared with numpy's, its counts with Python's ranges and with the TTGIR of bundled kernels"
 _SINCE = "its answers are compared with Triton's own keys over commits of AITER: docs/validation/since.md"
 WITHOUT_ROW = {
+    "kprof_analyzers.lane_execution": _LANE,
+    "kprof.inputs.amdgcn.arguments": _LANE,
     "kprof.api.live.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
     "kprof.api.live.containment.kernel": "calls of the kernel by number: tests/containment/test_places.py asks it",
     "kprof.diffing.analysis": _COMPILED,

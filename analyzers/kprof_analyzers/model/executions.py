@@ -127,13 +127,13 @@ def _iterations(facts: KernelFacts) -> dict[int, Trips]:
     """Return the iterations per entry of each loop of the assembly, by loop number."""
     nodes = outline(facts.program)
     evaluator = None
+    lanes = facts.resources.wavefront_size
+    size = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
+    machine = machine_of(facts.arch, facts.product, size, wgp=facts.program.registers.wgp_mode)
+    where = spread(facts, machine, Effects())
     if facts.ttgir is not None:
-        lanes = facts.resources.wavefront_size
-        size = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
-        machine = machine_of(facts.arch, facts.product, size, wgp=facts.program.registers.wgp_mode)
-        where = spread(facts, machine, Effects())
         evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid, facts.contents)
-    return loop_trips(facts, nodes, evaluator)
+    return loop_trips(facts, nodes, evaluator, where)
 
 
 def _regions(program: AssemblyKernel, trips: Mapping[int, Trips]) -> list[Region]:

@@ -193,7 +193,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
     evaluator = None
     if facts.ttgir is not None:
         evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid, facts.contents)
-    trips = loop_trips(facts, nodes, evaluator)
+    trips = loop_trips(facts, nodes, evaluator, where)
     looped = [trips[n.loop.index] for n in loops_of(nodes)]
     come_to: Mapping[int, float] = {}
     rare = effects.rare_branches and facts.ttgir is not None

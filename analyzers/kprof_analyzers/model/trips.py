@@ -1,15 +1,19 @@
 """Determine the number of iterations of each assembly loop, from the TTGIR loop that it was compiled from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass, Loop
 from kprof.inputs.mlir import Module, Operation, TensorType
+from kprof_analyzers.lane_execution.arithmetic import MEMORY
+from kprof_analyzers.lane_execution.entry import GRID
+from kprof_analyzers.lane_execution.iterations import counted_iterations
 from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.entries import over_iterations
+from kprof_analyzers.model.launch import Spread, samples
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.queues import is_queue
 from kprof_analyzers.model.scalars import Evaluator
@@ -74,7 +78,8 @@ class Trips:
         operation: the TTGIR loop; ``None`` if there is none.
         missing: names of unknown inputs that the iterations depend on, such as ``n`` or ``values of lengths``.
         elements: elements that one iteration covers on the axis of unknown extent; ``None`` if unknown.
-        unrolled: number of iterations of the TTGIR loop that one iteration of this loop contains.
+        unrolled: iterations of the TTGIR loop for each iteration of this loop. Not a whole number if the compiler moved
+            some iterations out of the loop.
     """
 
     mean: float
@@ -84,7 +89,7 @@ class Trips:
     operation: Operation | None = None
     missing: tuple[str, ...] = ()
     elements: float | None = None
-    unrolled: int = 1
+    unrolled: float = 1
 
     @property
     def written(self) -> float:
@@ -92,15 +97,62 @@ class Trips:
         return self.mean * self.unrolled
 
 
-def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator | None) -> dict[int, Trips]:
-    """Return the iterations of every loop of an outline, by loop number."""
+def loop_trips(
+    facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator | None, where: Spread | None = None
+) -> dict[int, Trips]:
+    """Return the iterations of every loop of an outline, by loop number.
+
+    Args:
+        facts: the kernel.
+        nodes: its outline.
+        evaluator: values of the TTGIR; without it, the iterations are counted in the assembly.
+        where: the launch; without it, nothing is counted in the assembly.
+    """
     found: dict[int, Trips] = {}
     if facts.ttgir is None or evaluator is None:
         _assume(facts, nodes, "no TTGIR" if facts.ttgir is None else "the launch is not known", found)
+        if facts.ttgir is None and where is not None and facts.program.loops:
+            found |= _counted(facts, where, found)
         return found
     matches: dict[int, Operation | None] = {}
     _match(facts.program, facts.ttgir, nodes, None, matches)
     _count(facts, nodes, matches, evaluator, found)
+    return _with_exact_factors(facts, found, where)
+
+
+def _with_exact_factors(facts: KernelFacts, found: dict[int, Trips], where: Spread | None) -> dict[int, Trips]:
+    """Correct the iterations of unrolled loops: instructions only suggest a factor, executing the code counts them."""
+    unrolled = [number for number, trips in found.items() if trips.unrolled > 1 and trips.known]
+    if not unrolled or where is None or not where.known:
+        return found
+    counts = counted_iterations(facts, samples(where), where.grid)
+    for number in unrolled:
+        trips, each = found[number], counts.get(number)
+        mean = sum(each) / len(each) if isinstance(each, tuple) else 0.0
+        if not mean or not trips.mean:
+            continue
+        factor = trips.written / mean
+        scaled = tuple(one * trips.unrolled / factor for one in trips.each)
+        found[number] = replace(trips, mean=mean, each=scaled, unrolled=factor, source=_source(round(factor)))
+    return found
+
+
+def _counted(facts: KernelFacts, where: Spread, assumed: Mapping[int, Trips]) -> dict[int, Trips]:
+    """Return the iterations that executing the code for one lane gives, else the assumed ones with what is missing."""
+    counts = counted_iterations(facts, samples(where), where.grid if where.known else None)
+    found = {}
+    for number, trips in assumed.items():
+        each = counts.get(number)
+        if trips.known or each is None:
+            continue
+        if isinstance(each, frozenset):
+            names = tuple(sorted(each))
+            unknown = f" (not known: {', '.join(names)})" if names else ""
+            missing = tuple(name for name in names if name not in {MEMORY, GRID})
+            found[number] = replace(trips, source=f"{trips.source}{unknown}", missing=missing)
+            continue
+        uneven = each if len(set(each)) > 1 else ()
+        found[number] = Trips(sum(each) / len(each), uneven, True, "executing the code for one lane")
     return found
 
 

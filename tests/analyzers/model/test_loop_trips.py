@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from kprof.inputs import mlir
+from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.outline import loops_of, outline
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.trips import ASSUMED, RETRY, Trips, is_lane_loop, lanes_of, loop_trips, loops_of_source
@@ -54,12 +55,12 @@ def module(*lines):
 def trips(kernel):
     """``trips(body, ttgir, programs=1, n=4)``: iterations by the loop's label."""
 
-    def found(body, ttgir, *, programs=1, launched=True, known=None, facts=None, **arguments):
+    def found(body, ttgir, *, programs=1, launched=True, known=None, facts=None, where=None, **arguments):
         facts = facts or kernel(['.file\t1 "/build/tree" "k.py"', *body])
         facts = replace(facts, ttgir=ttgir)
         numbers, grid = [(p, 0, 0) for p in range(programs)], (programs, 1, 1)
         evaluator = Evaluator(ttgir, arguments, numbers, grid, known) if ttgir is not None and launched else None
-        trips_of = loop_trips(facts, outline(facts.program), evaluator)
+        trips_of = loop_trips(facts, outline(facts.program), evaluator, where)
         return {facts.program.loops[number].header: one for number, one in trips_of.items()}
 
     return found
@@ -336,6 +337,22 @@ def test_unrolling_raises_products_and_loads_alike(trips, products, loads, facto
     assert (one.unrolled, one.mean, one.written) == (factor, 24 / factor, 24.0)
     words = "" if factor == 1 else f", {factor} iterations unrolled into one"
     assert one.source == f"the launch's arguments{words}"
+
+
+@pytest.mark.parametrize(("done", "unrolled"), [(24, 1.0), (12, 2.0), (11, 24 / 11)])
+def test_the_code_decides_by_how_much_a_loop_is_unrolled(trips, done, unrolled):
+    """Products and loads suggest two iterations in one; the loop's own counter says what it does."""
+    counter = ["s_add_i32 s5, s5, 1", f"s_cmp_lt_i32 s5, {done}", "s_cbranch_scc1 .LBB0_1"]
+    body = ["s_mov_b32 s5, 0", ".LBB0_1:", *[MFMA] * 8, *[LOAD] * 2, *counter]
+    where = Spread(1, (1, 1, 1), 1, 1.0, 0, 1, known=True)
+
+    one = trips(body, module(*counted("i", "%c0 to %n step %c1", *DOT)), where=where, n=24)[".LBB0_1"]
+
+    assert (one.unrolled, one.mean, one.known) == (unrolled, done, True)
+    assert one.written == pytest.approx(24)
+    unknown = trips([line.replace(str(done), "s9") for line in body], module(
+        *counted("i", "%c0 to %n step %c1", *DOT)), where=where, n=24)[".LBB0_1"]  # fmt: skip
+    assert (unknown.unrolled, unknown.mean) == (2, 12.0)
 
 
 def test_what_the_loop_around_multiplies_and_loads_is_not_the_inner_one_s(trips):

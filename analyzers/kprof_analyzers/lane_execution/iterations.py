@@ -1,0 +1,56 @@
+"""Count the iterations of a compiled kernel's loops without a TTGIR, by executing its code for one lane."""
+
+from collections.abc import Sequence
+
+from kprof.analysis import KernelFacts
+from kprof_analyzers.lane_execution.arithmetic import Unknown
+from kprof_analyzers.lane_execution.entry import first_registers, launch_memory
+from kprof_analyzers.lane_execution.run import LaneProgram, LaneRun
+
+_MOST_STEPS = 60_000
+"""Maximum number of executed instructions of all sampled workgroups together: some tenths of a second."""
+_WORKGROUPS = 64
+"""Number of sampled workgroups if the iterations may depend on the workgroup."""
+_GOLDEN = 0.6180339887498949
+"""The golden ratio minus 1. Its multiples move the sample within equal parts of the launch, without a period."""
+
+
+def counted_iterations(
+    facts: KernelFacts, programs: Sequence[Sequence[int]], grid: Sequence[int] | None
+) -> dict[int, tuple[float, ...] | Unknown]:
+    """Return the iterations of each loop per iteration of the loop around it, by number of the loop.
+
+    Args:
+        facts: the kernel with the values of its arguments.
+        programs: workgroups to sample, in x, y, z.
+        grid: workgroups of the launch in x, y, z; ``None`` if unknown.
+
+    Returns:
+        Iterations for each sampled workgroup, or the names of the unknown inputs that they depend on.
+    """
+    lanes, warps = facts.resources.wavefront_size, facts.resources.num_warps
+    wave = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
+    memory = launch_memory(facts, grid, wave * (warps if isinstance(warps, int) else 4))
+    prepared = LaneProgram(facts.program, wave, memory)
+    own = first_registers(facts, (0, 0, 0) if grid else None, memory)
+    other = first_registers(facts, (1, 1, 1) if grid else None, memory)
+    same = all(own.get(name) == other.get(name) for name in prepared.inputs)
+    runs = [prepared.run(first_registers(facts, programs[0] if grid else None, memory), _MOST_STEPS)]
+    if not same and grid:
+        count = max(1, min(_WORKGROUPS, _MOST_STEPS // runs[0].steps, len(programs)))
+        chosen = [programs[int((n + n * _GOLDEN % 1) * len(programs) / count)] for n in range(count)]
+        runs = [prepared.run(first_registers(facts, program, memory), _MOST_STEPS) for program in chosen]
+    return {loop.index: _iterations(facts, loop.index, runs) for loop in facts.program.loops}
+
+
+def _iterations(facts: KernelFacts, number: int, runs: Sequence[LaneRun]) -> tuple[float, ...] | Unknown:
+    missing = [run.unknown[number] for run in runs if number in run.unknown]
+    if missing:
+        return frozenset[str]().union(*missing)
+    loop = facts.program.loops[number]
+    around = facts.program.loops[loop.parent] if loop.parent is not None else None
+
+    def done(run: LaneRun, latches: Sequence[int]) -> int:
+        return sum(run.visits.get(block, 0) for block in latches)
+
+    return tuple(done(run, loop.latches) / max(1, done(run, around.latches) if around else 1) for run in runs)

@@ -1,0 +1,184 @@
+"""Execute the integer instructions that a kernel's branches depend on, for one lane, and count each loop's iterations.
+
+Only instructions that a branch may depend on are executed. A branch whose condition is not known is treated as follows:
+if it may leave a loop, the loop's iterations are unknown and the loop is left; otherwise the way that is not a jump is
+taken, and the registers written on either way are unknown where the two ways meet.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass
+from kprof.inputs.amdgcn.flow import Block, Loop
+from kprof.inputs.amdgcn.instruction import number
+from kprof.inputs.amdgcn.operands import registers
+from kprof_analyzers.lane_execution.arithmetic import (
+    MEMORY,
+    NOTHING,
+    Number,
+    State,
+    Step,
+    Unknown,
+    read,
+    step_of,
+    write,
+)
+from kprof_analyzers.lane_execution.entry import LaunchMemory
+from kprof_analyzers.lane_execution.slicing import CONDITIONS, slice_of
+
+_SIZES = {
+    "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16, "dwordx8": 32, "dwordx16": 64,
+    "b32": 4, "b64": 8, "b96": 12, "b128": 16, "b256": 32, "b512": 64, "u8": 1, "u16": 2,
+}  # fmt: skip
+
+
+@dataclass
+class LaneRun:
+    """What one execution found.
+
+    Attributes:
+        visits: number of times that each block was executed.
+        unknown: by number of a loop whose end is not known, the names of the unknown inputs.
+        steps: number of executed blocks and instructions.
+    """
+
+    visits: dict[int, int] = field(default_factory=dict)
+    unknown: dict[int, Unknown] = field(default_factory=dict)
+    steps: int = 0
+
+
+class LaneProgram:
+    """A kernel prepared for execution: the instructions of each block that a branch may depend on.
+
+    Args:
+        program: the kernel.
+        wave: lanes of a wavefront, 32 or 64.
+        memory: memory that the launch determines.
+    """
+
+    def __init__(self, program: AssemblyKernel, wave: int, memory: LaunchMemory) -> None:
+        """Find the instructions that branches depend on."""
+        self.program, self._wave, self._memory = program, wave, memory
+        self._slice = slice_of(program)
+        self.inputs = self._slice.first
+        used = [
+            [program.instructions[n] for n in range(block.start, block.end) if n in self._slice.instructions]
+            for block in program.blocks
+        ]
+        self._steps = [[self._step(i) for i in instructions] for instructions in used]
+        self._written = [frozenset(name for i in instructions for name in i.effects.writes) for instructions in used]
+        self._loops: dict[int, list[Loop]] = {}
+        for loop in program.loops:
+            for block in loop.blocks:
+                self._loops.setdefault(block, []).insert(0, loop)
+
+    def _step(self, instruction: Instruction) -> Step:
+        if instruction.opcode.cls is InstructionClass.SMEM and instruction.opcode.is_load:
+            loaded = self._load(instruction)
+            if loaded is not None:
+                return loaded
+        return step_of(instruction, self._wave)
+
+    def _load(self, instruction: Instruction) -> Step | None:
+        """Return the step of a scalar load; ``None`` if its address is not a base with an offset."""
+        size = _SIZES.get(instruction.opcode.name.rpartition("_")[2])
+        operands = instruction.operands
+        if size is None or len(operands) < 2 or not instruction.opcode.name.startswith("s_load"):
+            return None
+        names, base = registers(operands[0]), registers(operands[1])
+        offsets = [number(text) for text in (*operands[2:], instruction.modifiers.get("offset", "0"))]
+        variable = [registers(text) for text, known in zip(operands[2:], offsets, strict=False) if known is None]
+        fixed = sum(offset for offset in offsets if offset is not None)
+        memory = self._memory
+
+        def step(state: State) -> None:
+            address: Number = read(state, base)
+            for register in variable:
+                more = read(state, register)
+                known = isinstance(address, int) and isinstance(more, int)
+                address = address + more if known else NOTHING  # type: ignore[operator]
+            if not isinstance(address, int):
+                write(state, names, address | {MEMORY})
+                return
+            for position, name in enumerate(names):
+                state[name] = memory.load(address + fixed + 4 * position, min(4, size))
+
+        return step
+
+    def run(self, first: State, most: int) -> LaneRun:
+        """Execute from the first block to the end, or to ``most`` steps.
+
+        Args:
+            first: registers at the first instruction.
+            most: maximum number of executed blocks and instructions.
+        """
+        state, found = dict(first), LaneRun()
+        joins: dict[int, dict[str, Unknown]] = {}
+        blocks, at = self.program.blocks, 0 if self.program.blocks else None
+        while at is not None:
+            state.update(joins.pop(at, {}))
+            found.visits[at] = found.visits.get(at, 0) + 1
+            steps = self._steps[at]
+            found.steps += 1 + len(steps)
+            if found.steps > most:
+                found.unknown |= {loop.index: NOTHING for loop in self._loops.get(at, ())}
+                found.unknown |= dict.fromkeys(self._never_visited(found, self.program.loops), NOTHING)
+                break
+            for step in steps:
+                step(state)
+            at = self._next(blocks[at], state, found, joins)
+        return found
+
+    def _never_visited(self, found: LaneRun, loops: Sequence[Loop]) -> list[int]:
+        return [loop.index for loop in loops if loop.header_block not in found.visits]
+
+    def _next(self, block: Block, state: State, found: LaneRun, joins: dict[int, dict[str, Unknown]]) -> int | None:
+        """Return the block that follows, and note what an unknown condition makes unknown."""
+        if not block.successors:
+            if block.index in self.program.flow.indirect:
+                found.unknown |= dict.fromkeys(self._never_visited(found, self.program.loops), NOTHING)
+            return None
+        last = self.program.instructions[block.end - 1]
+        if len(block.successors) == 1 or (last.opcode.name in CONDITIONS and block.index not in self._slice.branches):
+            return block.successors[0]
+        names, jumps_if_set = CONDITIONS.get(last.opcode.name, ((), True))
+        value = read(state, names[: self._wave // 32])
+        through, jump = block.successors
+        if isinstance(value, int):
+            return jump if (value != 0) is jumps_if_set else through
+        return self._undecided(block, value, state, found, joins)
+
+    def _undecided(
+        self, block: Block, why: Unknown, state: State, found: LaneRun, joins: dict[int, dict[str, Unknown]]
+    ) -> int:
+        through, jump = block.successors
+        for loop in self._loops.get(block.index, ()):
+            outside = [one for one in block.successors if one not in loop.blocks]
+            if outside or loop.header_block in block.successors:
+                found.unknown[loop.index] = found.unknown.get(loop.index, NOTHING) | why
+                lost = frozenset[str]().union(*(self._written[one] for one in loop.blocks))
+                state.update(dict.fromkeys(lost, why))
+                found.unknown |= {
+                    inner.index: why
+                    for inner in self.program.loops
+                    if inner.header_block in loop.blocks and inner.header_block not in found.visits
+                }
+                return outside[0] if outside else through if jump == loop.header_block else jump
+        between, meet = self._slice.between.get(block.index, frozenset()), self._slice.meetings.get(block.index, -1)
+        lost = frozenset[str]().union(*(self._written[one] for one in between))
+        joins.setdefault(meet, {}).update(dict.fromkeys(lost, why))
+        for loop in self.program.loops:
+            if loop.header_block in between and not self._reaches(through, loop.header_block, meet):
+                found.unknown[loop.index] = why
+        return through
+
+    def _reaches(self, start: int, goal: int, stop: int) -> bool:
+        seen, left = {stop}, [start]
+        while left:
+            one = left.pop()
+            if one == goal:
+                return True
+            if one not in seen:
+                seen.add(one)
+                left += self.program.blocks[one].successors
+        return False
