@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.cache import location
-from kprof.recording import inductor, inductor_backward, specialized
+from kprof.recording import helion, inductor, inductor_backward, specialized
 from kprof.recording.files_read import Reads
 from kprof.recording.settings import VARIABLE, Settings, from_json
 from kprof.simulation import smi
@@ -67,6 +67,8 @@ class RecordingSession:
                 inductor.DYNAMO_PACKAGE: self._dynamo_imported,
                 inductor_backward.MODULE: self._inductor_backward,
                 inductor_backward.FLEX: self._flex_attention,
+                helion.SEARCH: self._helion_search,
+                helion.CACHE: self._helion_cache,
             }
         )
         self._installation: Installation | None = None
@@ -153,6 +155,14 @@ class RecordingSession:
         if not self.recorder.executes:
             inductor_backward.install_flex(self.patches)
 
+    def _helion_search(self) -> None:
+        if not self.recorder.executes:
+            helion.install_search(self.recorder, self.patches)
+
+    def _helion_cache(self) -> None:
+        if not self.recorder.executes:
+            helion.install_cache(self.patches)
+
     def _dynamo(self) -> None:
         if not self.recorder.executes:
             inductor.tolerate(self.recorder, self.patches)
@@ -207,3 +217,8 @@ def _watch_exceptions(session: RecordingSession) -> None:
         return before(kind, error, trace)
 
     sys.excepthook = hook
+
+
+def note_function() -> Callable[[str], None] | None:
+    """Return the function that adds a note to the running capture; ``None`` if this process is not recorded."""
+    return _ACTIVE[-1].recorder.note if _ACTIVE else None

@@ -11,37 +11,12 @@ processes, never in the user's process. Errors are not raised: a configuration w
 configuration has a prediction, all of them are kept and one warning is issued.
 """
 
-import ast
-import os
 import sys
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from kprof.errors import InputError, KprofError
-from kprof.inputs import boundary
-from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
-from kprof.tuning.estimate import Estimate
-from kprof.tuning.subject import smallest_element
-from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
-
-if TYPE_CHECKING:
-    from kprof.importing.functions import Function
-
-# Calls that are allowed at import time, because they take no time and have no side effects.
-_HARMLESS = frozenset({
-    "Config", "constexpr", "jit", "heuristics", "prune_configs", "perf_model", "cdiv", "next_power_of_2",
-    "range", "list", "tuple", "dict", "set", "frozenset", "product", "zip", "enumerate", "sorted", "len", "min", "max",
-    "int", "float", "str", "bool", "getattr", "hasattr", "getenv", "get", "Path", "getLogger",
-    "device", "is_available", "get_device_properties", "get_active_torch_device", "get_current_target",
-    "get_current_device", "namedtuple", "TypeVar", "join", "split", "upper", "lower",
-})  # fmt: skip
-_DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Pass)
-_JUDGE = "kprof.tuning.trials.predicted"
-_NOT_ARGUMENTS = {"grid", "warmup", "stream", "device", "device_type"}
-_HOPELESS = {"unlaunchable", "crashed"}
+from kprof.errors import KprofError
+from kprof.tuning.ranking import CandidateLaunch, Ranker, compiling, described, warn
 
 Configs = list[Any]
 
@@ -84,54 +59,12 @@ def perf_model(arch: str | None = None, *, budget: float = 60.0, jobs: int | Non
     return PerfModel(arch, budget, jobs)
 
 
-class Predictor:
-    """Predicts the configurations of an autotuner for one set of arguments, and caches the predictions."""
-
-    def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
-        self._arch, self._budget, self._jobs = arch, budget, jobs
-        self._known: dict[str, TaskResult] = {}
-
-    def answers(
-        self, tuner: Any, configs: Sequence[Any], named: Mapping[str, Any], rest: Mapping[str, Any]
-    ) -> list[TaskResult | None]:
-        """Return one result per configuration; ``None`` if the time ran out before its compile, or it has no task.
-
-        Raises:
-            KprofError: if no configuration of this kernel can be turned into a compile task.
-        """
-        from kprof.hardware.machine import load_gpu
-
-        function = _function(tuner)
-        machine, product = load_gpu(self._arch or _own_arch())
-        target = product.name if product is not None else machine.name
-        judge = _judge()
-        files = function.dependencies.files
-        args = {**named, **rest}
-        tasks: list[TuningTask | None] = []
-        problem: KprofError | None = None
-        for config in configs:
-            try:
-                job = _job(tuner, function, machine, config, args)
-                tasks.append(task_of(job, config.all_kwargs(), target, judge, files))
-            except KprofError as error:
-                tasks.append(None)
-                problem = problem or error
-        if problem is not None and not any(tasks):
-            raise problem
-        sizes = {name: value for name, value in args.items() if isinstance(value, int)}
-        rough = Estimate(machine, product, sizes, smallest_element({n: _described(v) for n, v in args.items()}))
-        ordered = sorted((task for task in tasks if task is not None), key=lambda task: rough.cost(task.config))
-        missing = {task.key: task for task in ordered if task.key not in self._known}
-        if missing:
-            self._compile(judge, missing)
-        return [None if task is None else self._known.get(task.key) for task in tasks]
-
-    def _compile(self, judge: Judge, missing: Mapping[str, TuningTask]) -> None:
-        from kprof.deadline import Deadline
-        from kprof.tuning.executors.local import TIMEOUT, judged
-
-        timeout = min(TIMEOUT, max(10.0, self._budget))
-        self._known |= judged(missing.values(), judge, Deadline(self._budget), workers=self._jobs or 0, timeout=timeout)
+def _launches(
+    tuner: Any, configs: Sequence[Any], named: Mapping[str, Any], rest: Mapping[str, Any]
+) -> list[CandidateLaunch | KprofError]:
+    """Return the launches of an autotuner's configurations for one set of arguments."""
+    args = {**named, **rest}
+    return [CandidateLaunch(tuner.fn, config.all_kwargs(), args, args.get("grid")) for config in configs]
 
 
 class Pruner:
@@ -141,42 +74,29 @@ class Pruner:
         if top_k < 1:
             raise KprofError(f"prune_configs keeps at least one configuration, got top_k={top_k}")
         self._top_k = top_k
-        self._predictor = Predictor(arch, budget, jobs)
+        self._ranker = Ranker(arch, budget, jobs)
 
     def __call__(self, configs: Configs, named_args: Mapping[str, Any], **kwargs: Any) -> Configs:
         """Return the configurations to try. Triton's autotuner calls this with the launch's arguments."""
         everything = list(configs)
-        if len(everything) <= 1 or _compiling():
+        if len(everything) <= 1 or compiling():
             return everything
         try:
-            answers = self._predictor.answers(_tuner(), everything, named_args, kwargs)
+            ranking = self._ranker.rank(_launches(_tuner(), everything, named_args, kwargs))
         except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
-            _warn("prune_configs", error, "every configuration is kept")
+            warn("prune_configs", error, "every configuration is kept")
             return everything
-        return self._chosen(everything, answers) or everything
-
-    def _chosen(self, configs: Configs, answers: Sequence[TaskResult | None]) -> Configs:
-        pairs = list(zip(configs, answers, strict=True))
-        costs = _costs(answers)
-        judged = [(c, cost) for c, cost in zip(configs, costs, strict=True) if cost is not None]
-        judged.sort(key=lambda pair: pair[1])
-        unknown = [
-            config
-            for (config, answer), cost in zip(pairs, costs, strict=True)
-            if cost is None and (answer is None or answer.status not in _HOPELESS)
-        ]
-        if not judged:
-            reason = next((a.reason for _, a in pairs if a is not None and a.reason), "there was no time")
-            _warn("prune_configs", reason, "no configuration could be judged, every one is kept")
-            return configs
-        return [config for config, _ in judged[: self._top_k]] + unknown
+        if not ranking.order:
+            warn("prune_configs", ranking.problem, "no configuration could be judged, every one is kept")
+            return everything
+        return [everything[i] for i in (*ranking.order[: self._top_k], *ranking.unknown)]
 
 
 class PerfModel:
     """The function that :func:`perf_model` returns."""
 
     def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
-        self._predictor = Predictor(arch, budget, jobs)
+        self._ranker = Ranker(arch, budget, jobs)
         self._times: dict[str, list[tuple[dict[str, Any], float]]] = {}
 
     def __call__(self, **kwargs: Any) -> float:
@@ -184,57 +104,30 @@ class PerfModel:
 
         Triton's autotuner passes all launch arguments and knobs.
         """
-        if _compiling():
+        if compiling():
             return 0.0
         try:
             tuner = _tuner()
             knobs = {name for config in tuner.configs for name in config.all_kwargs()}
             rest = {name: value for name, value in kwargs.items() if name not in knobs}
-            key = repr(sorted((name, _described(value)) for name, value in rest.items()))
+            key = repr(sorted((name, described(value)) for name, value in rest.items()))
             if key not in self._times:
-                answers = self._predictor.answers(tuner, tuner.configs, rest, {})
-                costs = _costs(answers)
-                if all(cost is None for cost in costs):
-                    reason = next((a.reason for a in answers if a is not None and a.reason), "there was no time")
-                    _warn("perf_model", reason, "no configuration could be judged, all are treated as equal")
-                triples = zip(tuner.configs, answers, costs, strict=True)
-                self._times[key] = [(dict(c.all_kwargs()), _number(answer, cost)) for c, answer, cost in triples]
+                self._times[key] = self._predicted(tuner, rest)
             found = (t for own, t in self._times[key] if all(kwargs.get(n) == v for n, v in own.items()))
             return next(found, 0.0)
         except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
-            _warn("perf_model", error, "all configurations are treated as equal")
+            warn("perf_model", error, "all configurations are treated as equal")
             return 0.0
 
-
-def _costs(answers: Sequence[TaskResult | None]) -> list[float | None]:
-    """Return predicted milliseconds, or cycles per element if a loop bound is unknown for every configuration."""
-    if any(answer is not None and answer.time_us is not None for answer in answers):
-        return [a.time_us / 1000 if a is not None and a.time_us is not None else None for a in answers]
-    same = len({answer.axis for answer in answers if answer is not None and answer.cost is not None}) == 1
-    return [answer.cost if same and answer is not None else None for answer in answers]
-
-
-def _number(answer: TaskResult | None, cost: float | None) -> float:
-    if cost is not None:
-        return cost
-    return float("inf") if answer is not None and answer.status in _HOPELESS else 0.0
-
-
-def _compiling() -> bool:
-    """Whether this process must not predict: a kprof worker that imports the user's file, or Triton's interpreter."""
-    return "kprof.compiler.worker" in sys.modules or os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}
-
-
-def _warn(what: str, why: object, then: str) -> None:
-    text = (
-        why.message if isinstance(why, KprofError) else why if isinstance(why, str) else f"{type(why).__name__}: {why}"
-    )
-    warnings.warn(f"kprof.{what}: {text}; {then}", RuntimeWarning, stacklevel=4)
-
-
-def _judge() -> Judge:
-    module = import_module(_JUDGE)
-    return Judge(module.FUNCTION, module.version())
+    def _predicted(self, tuner: Any, rest: Mapping[str, Any]) -> list[tuple[dict[str, Any], float]]:
+        """Return each configuration with its predicted milliseconds."""
+        ranking = self._ranker.rank(_launches(tuner, tuner.configs, rest, {}))
+        if not ranking.order:
+            warn("perf_model", ranking.problem, "no configuration could be judged, all are treated as equal")
+        share = 1000 if ranking.unit == "us" else 1
+        times = dict.fromkeys(ranking.unknown, 0.0) | dict.fromkeys(ranking.unlaunchable, float("inf"))
+        times |= {place: cost / share for place, cost in ranking.costs.items()}
+        return [(dict(config.all_kwargs()), times[place]) for place, config in enumerate(tuner.configs)]
 
 
 def _tuner() -> Any:
@@ -252,115 +145,3 @@ def _tuner() -> Any:
         if all(hasattr(owner, name) for name in ("configs", "arg_names", "fn", "prune_configs")):
             return owner
     raise KprofError("must be called by a Triton autotuner")
-
-
-def _function(tuner: Any) -> "Function":
-    """Return the autotuner's kernel in a form that a worker process can import.
-
-    Raises:
-        KprofError: if a worker process cannot import it.
-    """
-    from kprof.importing.functions import unwrap
-
-    function = unwrap(tuner.fn)
-    if function is None:
-        raise KprofError("the autotuner's function is not one of Triton")
-    if function.jit.fn.__module__ == "__main__" and (where := runs_on_import(Path(function.path))) is not None:
-        raise KprofError(
-            f"{function.path} runs its program when it is imported ({where}), and kprof's workers have to import it: "
-            'put the program under if __name__ == "__main__", or the kernel into a file of its own'
-        )
-    return function
-
-
-def _own_arch() -> str:
-    """Return the architecture of this process's GPU.
-
-    Raises:
-        KprofError: if this process has no AMD GPU.
-    """
-    torch: Any = sys.modules.get("torch")
-    if torch is None or not torch.version.hip or not torch.cuda.is_available():
-        raise KprofError("there is no AMD GPU in this process; name one: kprof.prune_configs(arch='MI300X')")
-    return str(torch.cuda.get_device_properties(torch.cuda.current_device()).gcnArchName)
-
-
-def _job(tuner: Any, function: "Function", machine: Any, config: Any, args: Mapping[str, Any]) -> Any:
-    """Return the compile and launch that the autotuner would perform for a configuration."""
-    from kprof.importing.wrappers import heuristics_of
-    from kprof.targets.jobs import TargetJob
-    from kprof.targets.specialize import from_launch
-
-    knobs = dict(config.all_kwargs())
-    values = {name: value for name, value in {**args, **knobs}.items() if name not in _NOT_ARGUMENTS}
-    for name, heuristic in heuristics_of(tuner.fn):
-        values[name] = heuristic({**values, name: values.get(name)})
-    known = set(function.arguments)
-    options = {n: v for n, v in values.items() if n not in known and v is not None}
-    made = {name: _described(value) for name, value in values.items() if name in known}
-    grid = args.get("grid")
-    sizes = grid(values) if callable(grid) else grid
-    request = from_launch(function.jit, Launch(made, ()), machine.name, options=options)
-    numbers = {n: v for n, v in made.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-    workgroups = tuple(int(size) for size in sizes) if sizes is not None else None
-    return TargetJob(request, machine, function.name, workgroups, {}, numbers)
-
-
-def _described(value: Any) -> Any:
-    """Describe a tensor by element type, size and alignment, without its storage; return other values unchanged."""
-    if not (hasattr(value, "data_ptr") and hasattr(value, "dtype")):
-        return value
-    text = str(value.dtype).removeprefix("torch.")
-    kind = next((name for name, known in ELEMENT_TYPES.items() if text in {known.torch, name}), None)
-    if kind is None:
-        raise KprofError(f"a tensor of {text}, which kprof does not know")
-    size = ELEMENT_TYPES[kind].size
-    storage = value.untyped_storage().size() if hasattr(value, "untyped_storage") else value.numel() * size
-    return Tensor(kind, (max(1, storage // size),), aligned=value.data_ptr() % 16 == 0)
-
-
-def runs_on_import(path: Path) -> str | None:
-    """Return the place of the first statement that does more than define something, such as ``line 12``, or ``None``.
-
-    Code under ``if __name__ == "__main__":`` is ignored.
-    """
-    try:
-        tree = ast.parse(boundary.read_text(path))
-    except (InputError, ValueError, SyntaxError, RecursionError):
-        return "it cannot be read"
-    found = _first(tree.body)
-    return None if found is None else f"line {found}"
-
-
-def _first(body: Iterable[ast.stmt]) -> int | None:
-    for node in body:
-        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
-            continue
-        inner: list[ast.stmt] = []
-        if isinstance(node, ast.If) and _plain(node.test):
-            inner = [*node.body, *node.orelse]
-        elif isinstance(node, ast.Try):
-            handlers = (statement for handler in node.handlers for statement in handler.body)
-            inner = [*node.body, *handlers, *node.orelse, *node.finalbody]
-        elif not _defines(node):
-            return node.lineno
-        within = _first(inner)
-        if within is not None:
-            return within
-    return None
-
-
-def _defines(node: ast.stmt) -> bool:
-    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    assigned = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and _plain(node)
-    return text or assigned or isinstance(node, _DEFINES)
-
-
-def _plain(node: ast.AST) -> bool:
-    """Whether an expression calls only functions in ``_HARMLESS``."""
-    return all(_called(call) in _HARMLESS for call in ast.walk(node) if isinstance(call, ast.Call))
-
-
-def _called(call: ast.Call) -> str:
-    """Return the last part of a called function's name."""
-    return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))

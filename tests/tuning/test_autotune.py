@@ -91,9 +91,9 @@ def prune(kernel: Any, size: int = 512) -> list[Any]:
 @pytest.fixture
 def by_stub(monkeypatch: pytest.MonkeyPatch, stub_judge: Any) -> Any:
     """The judge that counts instructions instead of the model."""
-    from kprof.tuning import autotune
+    from kprof.tuning import ranking
 
-    monkeypatch.setattr(autotune, "_judge", lambda: stub_judge)
+    monkeypatch.setattr(ranking, "current_judge", lambda: stub_judge)
     return stub_judge
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.tuning.autotune import runs_on_import
+from kprof.tuning.importable import runs_on_import
 
 FINE = """
 \"\"\"A script.\"\"\"
