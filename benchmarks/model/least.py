@@ -21,14 +21,15 @@ def least_us(facts: "KernelFacts") -> float:
     """Microseconds that the launch's instructions take at least."""
     from kprof_analyzers.model import Effects
     from kprof_analyzers.model.kernel import build, predict_model
+    from kprof_analyzers.model.program import SCRATCH, STORE
     from kprof_analyzers.model.setting import MemoryPath
 
     model = build(facts, Effects(vector_memory=False, matrix_power=False, launch_overhead=False))
     known = model.machine.latency
     near, hit = known.get("l1", 0.0), known.get("l2", 0.0)
-    return predict_model(
-        replace(model, paths=(MemoryPath(0.0, hit), MemoryPath(0.0, 0.0), MemoryPath(0.0, near)))
-    ).time_us
+    delays = {STORE: 0.0, SCRATCH: near}
+    paths = tuple(MemoryPath(0.0, delays.get(number, hit)) for number in range(len(model.paths)))
+    return predict_model(replace(model, paths=paths)).time_us
 
 
 def floor_of(family: str, launches: "Sequence[KernelFacts | None]", predicted: float, measured: float | None) -> float:

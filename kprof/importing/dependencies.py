@@ -16,7 +16,7 @@ LIMIT = 400
 
 # Packages whose files are not hashed: Triton's version is checked in another way, and the others do not affect the
 # source of a user's kernel.
-_FOREIGN = frozenset({"triton", "torch", "numpy", "kprof"})
+_FOREIGN = frozenset({"triton", "torch", "numpy", "kprof", "helion"})
 
 # A module whose source contains one of these may define something else at its next import, even if no file changed.
 _DYNAMIC = (b"environ", b"getenv", b"import_module", b"__import__", b"open(", b"read_text", b"read_bytes", b"exec(")

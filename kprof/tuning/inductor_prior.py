@@ -32,7 +32,7 @@ _ALIGNMENT = 16
 
 
 def inductor_prior(
-    top_k: int = 8,
+    top_k: int = 4,
     arch: str | None = None,
     *,
     add: int = 4,

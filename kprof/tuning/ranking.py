@@ -169,18 +169,20 @@ class Ranker:
             if i not in known and i not in hopeless
         }
         timed = any(answer is not None and answer.time_us is not None for answer in answers)
-        enough = _enough([known[i] for i in order], self._certainty)
+        enough = leading([known[i] for i in order], self._certainty)
         return Ranking(tuple(order), known, hopeless, unknown, enough, "us" if timed else "cycles")
 
     def _tasks(self, candidates: Sequence[CandidateLaunch | KprofError]) -> list[TuningTask | KprofError]:
         machine, target = self.gpu[0], self.target
         judge = current_judge()
         tasks: list[TuningTask | KprofError] = []
+        functions: dict[int, Function] = {}
         for one in candidates:
             try:
                 if isinstance(one, KprofError):
                     raise one
-                function = importable_function(one.kernel)
+                # One object for all configurations of a kernel, because it keeps the hashes of the kernel's files.
+                function = functions.setdefault(id(one.kernel), importable_function(one.kernel))
                 job = _job(one, function, machine)
                 tasks.append(task_of(job, one.knobs, target, judge, function.dependencies.files))
             except KprofError as error:
@@ -221,8 +223,11 @@ def _costs(answers: Sequence[TaskResult | None]) -> list[float | None]:
     return [answer.cost if same and answer is not None else None for answer in answers]
 
 
-def _enough(ordered: Sequence[float], certainty: float) -> int:
-    """Return the number of leading costs that are not slower than the first one with this certainty."""
+def leading(ordered: Sequence[float], certainty: float) -> int:
+    """Return how many costs, in ascending order, are not larger than the first one with this certainty.
+
+    The certainty is that of published pairs of configurations: the share that was measured in the predicted order.
+    """
     from kprof_analyzers.model.certainty import steps
 
     apart = next((step.least for step in steps() if step.right >= certainty), None)

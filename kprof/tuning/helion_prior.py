@@ -1,0 +1,153 @@
+"""Rank configurations for Helion's autotuner by prediction, inside the user's program.
+
+::
+
+    @helion.kernel(autotuner_fn=kprof.helion_prior())
+
+Helion's searches time hundreds of configurations on the GPU. The prior draws configurations as they do, lets Helion
+write the Triton kernel of each, ranks their launches, and leaves the first few for Helion to time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.tuning.prior_notes import PriorReport
+from kprof.tuning.ranking import CandidateLaunch, Ranker, warn
+
+
+def helion_prior(
+    top_k: int = 4,
+    arch: str | None = None,
+    *,
+    candidates: int = 64,
+    certainty: float = 0.95,
+    budget: float = 60.0,
+    jobs: int | None = None,
+) -> "HelionPrior":
+    """Return a function for ``@helion.kernel(autotuner_fn=...)`` that times only the most promising configurations.
+
+    The default configuration and those of ``autotune_seed_configs`` are always among the candidates. A configuration
+    that cannot be launched is never timed. Nothing is raised into the program: if no candidate can be ranked, there is
+    one warning, and Helion's own search runs.
+
+    Args:
+        top_k: maximum number of configurations to time.
+        arch: architecture or product, ``gfx942`` or ``MI300X``; by default the GPU of this process.
+        candidates: number of configurations to rank.
+        certainty: certainty with which a configuration must be slower than the first one to be dropped before
+            ``top_k``.
+        budget: seconds for each ranking after which no further compile starts.
+        jobs: number of compiling processes; one per CPU by default.
+    """
+    if top_k < 1 or candidates < 1:
+        raise KprofError(f"helion_prior needs top_k and candidates of at least 1, got {top_k} and {candidates}")
+    return HelionPrior(top_k, candidates, Ranker(arch, budget, jobs, certainty))
+
+
+@dataclass(frozen=True)
+class HelionPrior:
+    """The function that :func:`helion_prior` returns.
+
+    Attributes:
+        top_k: see :func:`helion_prior`.
+        candidates: see :func:`helion_prior`.
+        ranker: the engine.
+    """
+
+    top_k: int
+    candidates: int
+    ranker: Ranker
+
+    def __call__(self, bound: Any, args: Sequence[Any], **options: Any) -> Any:
+        """Return Helion's search for one kernel and its arguments. Helion calls this.
+
+        Args:
+            bound: Helion's ``BoundKernel``.
+            args: the kernel's arguments.
+            options: options of Helion's own search, for the case that no candidate can be ranked.
+        """
+        from helion.runtime.settings import default_autotuner_fn
+
+        try:
+            configs = self.configs(bound, args)
+        except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
+            warn("helion_prior", error, "Helion's own search runs")
+            return default_autotuner_fn(bound, args, **options)
+        return _Cached(bound, args, configs).search()
+
+    def configs(self, bound: Any, args: Sequence[Any]) -> list[Any]:
+        """Return the configurations to time, fastest first by prediction.
+
+        Raises:
+            KprofError: if no candidate has a prediction.
+        """
+        drawn = _drawn(bound, self.candidates)
+        ranking = self.ranker.rank([_launch(bound, config, args) for config in drawn])
+        if not ranking.order:
+            raise KprofError(f"no configuration could be judged: {ranking.problem}")
+        # Unlike in a list that a person wrote, a drawn configuration without a prediction deserves no timing.
+        kept = list(ranking.order[: min(self.top_k, max(1, ranking.enough))])
+        name = str(getattr(bound.kernel, "name", "a kernel"))
+        labels = [_label(config, drawn[0]) for config in drawn]
+        PriorReport(name, self.ranker.target, ranking, labels, kept).publish()
+        return [drawn[place] for place in kept]
+
+
+@dataclass(frozen=True)
+class _Cached:
+    """Configurations for Helion to time, with Helion's cache of best configurations around it."""
+
+    bound: Any
+    args: Sequence[Any]
+    configs: Sequence[Any]
+
+    def search(self) -> Any:
+        from helion.autotuner import FiniteSearch, cache_classes
+
+        # Helion refuses to search a single configuration, so it is listed twice; Helion times it once more.
+        configs = list(self.configs) if len(self.configs) > 1 else list(self.configs) * 2
+
+        def make() -> Any:
+            return FiniteSearch(self.bound, self.args, configs)
+
+        return cache_classes[self.bound.settings.autotune_cache](make(), autotuner_factory=make)
+
+
+def _drawn(bound: Any, count: int) -> list[Any]:
+    """Return Helion's default configuration, the user's own ones, and random ones."""
+    from helion.autotuner.base_search import normalize_autotune_seed_configs
+
+    settings = bound.settings
+    generation = bound.config_spec.create_config_generation(overrides=settings.autotune_config_overrides or None)
+    seeds = list(normalize_autotune_seed_configs(settings))
+    drawn = generation.random_population(count, user_seed_configs=seeds)
+    keep = settings.autotune_config_filter
+    filtered = [config if keep is None else keep(config) for config in drawn]
+    return [config for config in filtered if config is not None]
+
+
+def _launch(bound: Any, config: Any, args: Sequence[Any]) -> CandidateLaunch | KprofError:
+    """Return the launch of one configuration, or the reason why it is unknown."""
+    made: list[CandidateLaunch] = []
+
+    def launcher(kernel: Any, grid: Any, *values: Any, **options: Any) -> None:
+        names = [parameter.name for parameter in kernel.params]
+        knobs = {name: value for name, value in options.items() if not name.startswith("_")}
+        made.append(CandidateLaunch(kernel, knobs, dict(zip(names, values, strict=False)), tuple(grid)))
+
+    try:
+        bound.compile_config(config, allow_print=False)(*args, _launcher=launcher)
+    except Exception as error:  # noqa: BLE001 - Helion's own functions, whose form differs between versions
+        return KprofError(f"{type(error).__name__}: {error}".splitlines()[0])
+    if len(made) != 1:
+        return KprofError(f"{len(made)} launches; kprof ranks kernels with one launch")
+    return made[0]
+
+
+def _label(config: Any, default: Any) -> str:
+    """Return the values in which a configuration differs from the default one, and its block sizes."""
+    own, usual = dict(config.config), dict(default.config)
+    shown = {name: value for name, value in own.items() if name == "block_sizes" or usual.get(name) != value}
+    return " ".join(f"{name}={value}".replace(" ", "") for name, value in shown.items())
