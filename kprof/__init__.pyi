@@ -58,6 +58,9 @@ from kprof.targets.target import TargetLike
 from kprof.tuning.autotune import perf_model as perf_model
 from kprof.tuning.autotune import prune_configs as prune_configs
 from kprof.tuning.choice import select as select
+from kprof.tuning.helion_prior import helion_prior as helion_prior
+from kprof.tuning.inductor_prior import inductor_prior as inductor_prior
+from kprof.tuning.ranking import rank_configs as rank_configs
 from kprof.tuning.search_result import Progress
 from kprof.version import __version__ as __version__
 from kprof_servers.lint_configs import LintedConfigs
@@ -88,6 +91,8 @@ __all__ = [
     "diff",
     "draw_control_flow",
     "draw_layout",
+    "helion_prior",
+    "inductor_prior",
     "lint_configs",
     "measure",
     "occupancy",
@@ -95,6 +100,7 @@ __all__ = [
     "perf_model",
     "profile",
     "prune_configs",
+    "rank_configs",
     "read_counters",
     "read_mlir",
     "read_results",

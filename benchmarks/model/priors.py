@@ -23,6 +23,9 @@ from benchmarks.model.run import DATA, PAGES, families
 SWEEPS = ("tritonblas", "mm", "bmm", "conv", "tables", "gemm_sweeps")
 """Families whose problems are lists of timed configurations."""
 
+TEXT = Path(__file__).with_name("priors_text.md")
+"""The page up to the table, with places for the numbers."""
+
 TOP_K = (8, 4, 3, 2, 1)
 OWN = 4
 """The default of the priors for Inductor and Helion."""
@@ -120,28 +123,19 @@ def page(found: Sequence[Mapping[str, Any]]) -> str:
     rules = [(top_k, totals([replay(one["rows"], top_k) for one in found])) for top_k in TOP_K]
     own = dict(rules)[OWN]
     doubtful, failed = (sum(one[name] for one in found) for name in ("doubtful", "failed"))
-    text = f"""# Priors for autotuners: published sweeps replayed
-
-Written by `python -m benchmarks.model.priors --data FOLDER --write`. {len(found)} published sweeps of matrix products
-and convolutions on MI300X and MI210 with {own["candidates"]} timed configurations are ranked as `kprof.rank_configs`
-ranks them, and the replayed autotuner times the leading ones. The loss says how much slower the fastest of these is than
-the fastest of the sweep; "by lot" is the mean loss if as many configurations are drawn by lot. Seconds are those for
-which `triton.testing.do_bench` with its defaults occupies the GPU. Compiling is not in them, because the prior compiles
-every configuration on the CPU. {doubtful} configurations whose published time is doubtful are left out; {failed} could not
-be predicted.
-
-With at most {OWN} timings a sweep, the default of `kprof.inductor_prior` and `kprof.helion_prior`, the autotuner needs
-{_share(own["fewer"])} fewer timings at a mean loss of {_share(own["mean_loss"], 1)}. {own["within"]} of {len(found)} sweeps
-lose at most {_share(SMALL)}; the largest loss is {_share(own["largest_loss"], 1)}. Configurations that are slower than
-the first one with a certainty of {_share(CERTAINTY)} are not timed at all.
-
-Read with care: constants of the model and the steps of certainty were fitted on these sweeps, among others
-([model](model.md) leaves problems out in turn, and has the other families). The lists of Inductor in these sweeps are
-short, 8 or 9 configurations, and most of them belong to one convolution network.
-
-| at most | timed | of | fewer | mean loss | largest | by lot | sweeps within {_share(SMALL)} | seconds | without prior |
-|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-"""
+    text = TEXT.read_text(encoding="utf-8").format(
+        sweeps=len(found),
+        candidates=own["candidates"],
+        doubtful=doubtful,
+        failed=failed,
+        at_most=OWN,
+        fewer=_share(own["fewer"]),
+        mean_loss=_share(own["mean_loss"], 1),
+        largest=_share(own["largest_loss"], 1),
+        within=own["within"],
+        small=_share(SMALL),
+        certainty=_share(CERTAINTY),
+    )
     for top_k, one in rules:
         text += (
             f"| {top_k} | {one['timed']} | {one['candidates']} | {_share(one['fewer'])} | "

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.tuning.prior_notes import PriorReport, label
 from kprof.tuning.ranking import CandidateLaunch, Ranker, compiling, described, warn
 
 Configs = list[Any]
@@ -82,14 +83,19 @@ class Pruner:
         if len(everything) <= 1 or compiling():
             return everything
         try:
-            ranking = self._ranker.rank(_launches(_tuner(), everything, named_args, kwargs))
+            tuner = _tuner()
+            ranking = self._ranker.rank(_launches(tuner, everything, named_args, kwargs))
         except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
             warn("prune_configs", error, "every configuration is kept")
             return everything
         if not ranking.order:
             warn("prune_configs", ranking.problem, "no configuration could be judged, every one is kept")
             return everything
-        return [everything[i] for i in (*ranking.order[: self._top_k], *ranking.unknown)]
+        kept = [*ranking.order[: self._top_k], *ranking.unknown]
+        labels = [label(config.all_kwargs()) for config in everything]
+        name = str(getattr(getattr(tuner, "base_fn", tuner.fn), "__name__", "a kernel"))
+        PriorReport(name, self._ranker.target, ranking, labels, kept).publish()
+        return [everything[i] for i in kept]
 
 
 class PerfModel:

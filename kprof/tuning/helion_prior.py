@@ -75,7 +75,7 @@ class HelionPrior:
         except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
             warn("helion_prior", error, "Helion's own search runs")
             return default_autotuner_fn(bound, args, **options)
-        return _Cached(bound, args, configs).search()
+        return _search(bound, args, configs)
 
     def configs(self, bound: Any, args: Sequence[Any]) -> list[Any]:
         """Return the configurations to time, fastest first by prediction.
@@ -88,31 +88,32 @@ class HelionPrior:
         if not ranking.order:
             raise KprofError(f"no configuration could be judged: {ranking.problem}")
         # Unlike in a list that a person wrote, a drawn configuration without a prediction deserves no timing.
-        kept = list(ranking.order[: min(self.top_k, max(1, ranking.enough))])
+        # The second one is timed even if it is predicted to be slower, because Helion compares results of at least two.
+        kept = list(ranking.order[: min(self.top_k, max(2, ranking.enough))])
         name = str(getattr(bound.kernel, "name", "a kernel"))
         labels = [_label(config, drawn[0]) for config in drawn]
         PriorReport(name, self.ranker.target, ranking, labels, kept).publish()
         return [drawn[place] for place in kept]
 
 
-@dataclass(frozen=True)
-class _Cached:
-    """Configurations for Helion to time, with Helion's cache of best configurations around it."""
+def _search(bound: Any, args: Sequence[Any], configs: Sequence[Any]) -> Any:
+    """Return Helion's search over a list of configurations, with Helion's cache of best configurations around it."""
+    from helion.autotuner import FiniteSearch, cache_classes
+    from helion.autotuner.base_search import BaseAutotuner
 
-    bound: Any
-    args: Sequence[Any]
-    configs: Sequence[Any]
+    class OnlyConfig(BaseAutotuner):  # type: ignore[misc]
+        """A search that has no choice; Helion's own refuses a single configuration."""
 
-    def search(self) -> Any:
-        from helion.autotuner import FiniteSearch, cache_classes
+        def autotune(self, *, skip_cache: bool = False) -> Any:
+            del skip_cache
+            return configs[0]
 
-        # Helion refuses to search a single configuration, so it is listed twice; Helion times it once more.
-        configs = list(self.configs) if len(self.configs) > 1 else list(self.configs) * 2
+    def make() -> Any:
+        return FiniteSearch(bound, args, list(configs))
 
-        def make() -> Any:
-            return FiniteSearch(self.bound, self.args, configs)
-
-        return cache_classes[self.bound.settings.autotune_cache](make(), autotuner_factory=make)
+    if len(configs) == 1:
+        return OnlyConfig()
+    return cache_classes[bound.settings.autotune_cache](make(), autotuner_factory=make)
 
 
 def _drawn(bound: Any, count: int) -> list[Any]:
