@@ -17,7 +17,7 @@ from typing import Any
 
 from kprof.errors import KprofError
 from kprof.tuning.prior_notes import PriorReport, label
-from kprof.tuning.ranking import CandidateLaunch, Ranker, compiling, described, warn
+from kprof.tuning.ranking import CandidateLaunch, CandidateRanker, compiling, described, warn
 
 Configs = list[Any]
 
@@ -75,7 +75,7 @@ class Pruner:
         if top_k < 1:
             raise KprofError(f"prune_configs keeps at least one configuration, got top_k={top_k}")
         self._top_k = top_k
-        self._ranker = Ranker(arch, budget, jobs)
+        self._ranker = CandidateRanker(arch, budget, jobs)
 
     def __call__(self, configs: Configs, named_args: Mapping[str, Any], **kwargs: Any) -> Configs:
         """Return the configurations to try. Triton's autotuner calls this with the launch's arguments."""
@@ -102,7 +102,7 @@ class PerfModel:
     """The function that :func:`perf_model` returns."""
 
     def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
-        self._ranker = Ranker(arch, budget, jobs)
+        self._ranker = CandidateRanker(arch, budget, jobs)
         self._times: dict[str, list[tuple[dict[str, Any], float]]] = {}
 
     def __call__(self, **kwargs: Any) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 from kprof.errors import KprofError
 from kprof.tuning.prior_notes import PriorReport
-from kprof.tuning.ranking import CandidateLaunch, Ranker, warn
+from kprof.tuning.ranking import CandidateLaunch, CandidateRanker, warn
 
 
 def helion_prior(
@@ -43,7 +43,7 @@ def helion_prior(
     """
     if top_k < 1 or candidates < 1:
         raise KprofError(f"helion_prior needs top_k and candidates of at least 1, got {top_k} and {candidates}")
-    return HelionPrior(top_k, candidates, Ranker(arch, budget, jobs, certainty))
+    return HelionPrior(top_k, candidates, CandidateRanker(arch, budget, jobs, certainty))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class HelionPrior:
 
     top_k: int
     candidates: int
-    ranker: Ranker
+    ranker: CandidateRanker
 
     def __call__(self, bound: Any, args: Sequence[Any], **options: Any) -> Any:
         """Return Helion's search for one kernel and its arguments. Helion calls this.

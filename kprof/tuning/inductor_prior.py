@@ -20,7 +20,7 @@ from kprof.errors import KprofError
 from kprof.kernel_spec import ELEMENT_TYPES, Tensor
 from kprof.tuning.estimate import Estimate
 from kprof.tuning.prior_notes import PriorReport, label
-from kprof.tuning.ranking import CandidateLaunch, Ranker, Ranking, compiling, element_type, warn
+from kprof.tuning.ranking import CandidateLaunch, CandidateRanker, CandidateRanking, compiling, element_type, warn
 from kprof.version import __version__
 
 _TILES = ((16, 32, 64, 128, 256), (16, 32, 64, 128, 256), (16, 32, 64, 128, 256))
@@ -62,7 +62,7 @@ def inductor_prior(
     """
     if top_k < 1 or add < 0:
         raise KprofError(f"inductor_prior needs top_k of at least 1 and add of at least 0, got {top_k} and {add}")
-    prior = InductorPrior(top_k, add, Ranker(arch, budget, jobs, certainty), (arch, certainty))
+    prior = InductorPrior(top_k, add, CandidateRanker(arch, budget, jobs, certainty), (arch, certainty))
     if not compiling():
         prior.install()
     return prior
@@ -81,7 +81,7 @@ class InductorPrior:
 
     top_k: int
     add: int
-    ranker: Ranker
+    ranker: CandidateRanker
     identity: tuple[Any, ...] = ()
     _restore: list[Callable[[], None]] = field(default_factory=list)
 
@@ -154,7 +154,7 @@ class InductorPrior:
         PriorReport(tuner.fn.__name__, self.ranker.target, ranking, labels, kept).publish()
         return [launchers[i] for i in kept]
 
-    def _kept(self, name: str, ranking: Ranking) -> list[int] | None:
+    def _kept(self, name: str, ranking: CandidateRanking) -> list[int] | None:
         if not ranking.order:
             warn("inductor_prior", f"{name}: {ranking.problem}", "no candidate could be judged, every one is kept")
             return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kprof.tuning.ranking import Ranking
+from kprof.tuning.ranking import CandidateRanking
 
 LOG = "kprof.priors"
 """Name of the logger that every report goes to, with level ``INFO``."""
@@ -28,7 +28,7 @@ class PriorReport:
 
     name: str
     target: str
-    ranking: Ranking
+    ranking: CandidateRanking
     labels: Sequence[str]
     kept: Sequence[int]
     added: Sequence[int] = ()

@@ -50,7 +50,7 @@ class CandidateLaunch:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class CandidateRanking:
     """The order in which an autotuner should time its candidates. Candidates are named by their position.
 
     Attributes:
@@ -90,7 +90,7 @@ def rank_configs(
     certainty: float = 0.95,
     budget: float = 60.0,
     jobs: int | None = None,
-) -> Ranking:
+) -> CandidateRanking:
     """Rank the configurations of a kernel for one launch, for an autotuner of your own.
 
     Args:
@@ -110,7 +110,7 @@ def rank_configs(
         KprofError: if the kernel cannot be compiled by another process, or the architecture is unknown.
     """
     candidates = [CandidateLaunch(kernel, knobs_of(config), args, grid) for config in configs]
-    return Ranker(arch, budget, jobs, certainty).rank(candidates)
+    return CandidateRanker(arch, budget, jobs, certainty).rank(candidates)
 
 
 def knobs_of(config: Any) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def knobs_of(config: Any) -> dict[str, Any]:
     return dict(config) if isinstance(config, Mapping) else dict(config.all_kwargs())
 
 
-class Ranker:
+class CandidateRanker:
     """Ranks candidates for one GPU, and caches the predictions.
 
     Args:
@@ -151,7 +151,7 @@ class Ranker:
         machine, product = self.gpu
         return product.name if product is not None else machine.name
 
-    def rank(self, candidates: Sequence[CandidateLaunch | KprofError]) -> Ranking:
+    def rank(self, candidates: Sequence[CandidateLaunch | KprofError]) -> CandidateRanking:
         """Rank candidates; an error in place of a candidate is the reason why it has no prediction.
 
         Raises:
@@ -170,7 +170,7 @@ class Ranker:
         }
         timed = any(answer is not None and answer.time_us is not None for answer in answers)
         enough = leading([known[i] for i in order], self._certainty)
-        return Ranking(tuple(order), known, hopeless, unknown, enough, "us" if timed else "cycles")
+        return CandidateRanking(tuple(order), known, hopeless, unknown, enough, "us" if timed else "cycles")
 
     def _tasks(self, candidates: Sequence[CandidateLaunch | KprofError]) -> list[TuningTask | KprofError]:
         machine, target = self.gpu[0], self.target

@@ -11,7 +11,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.tuning.helion_prior import HelionPrior, _launch, helion_prior
-from kprof.tuning.ranking import CandidateLaunch, Ranking
+from kprof.tuning.ranking import CandidateLaunch, CandidateRanking
 from tests.recording.conftest import kprof_environment
 
 
@@ -53,12 +53,12 @@ class Ranks:
 
     target = "gfx950"
 
-    def rank(self, candidates: list[Any]) -> Ranking:
+    def rank(self, candidates: list[Any]) -> CandidateRanking:
         """Return the order by the blocks of the launches."""
         known = [i for i, one in enumerate(candidates) if isinstance(one, CandidateLaunch) and one.args["BLOCK"] > 1]
         order = sorted(known, key=lambda i: -candidates[i].args["BLOCK"])
         hopeless = {i: "too much LDS" for i in range(len(candidates)) if i not in known}
-        return Ranking(tuple(order), dict.fromkeys(order, 1.0), hopeless, {}, len(order))
+        return CandidateRanking(tuple(order), dict.fromkeys(order, 1.0), hopeless, {}, len(order))
 
 
 @pytest.fixture(autouse=True)

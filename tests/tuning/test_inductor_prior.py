@@ -13,7 +13,7 @@ from kprof.errors import KprofError
 from kprof.hardware.machine import load_gpu
 from kprof.tuning import inductor_prior as module
 from kprof.tuning.inductor_prior import InductorPrior
-from kprof.tuning.ranking import Ranking
+from kprof.tuning.ranking import CandidateRanking
 from tests.recording.conftest import kprof_environment
 
 SIZES = (4096, 4096, 4096)
@@ -29,13 +29,13 @@ class Ranks:
         self.fails = fails
         self.asked: list[Any] = []
 
-    def rank(self, candidates: list[Any]) -> Ranking:
+    def rank(self, candidates: list[Any]) -> CandidateRanking:
         """Return the order by the size that a candidate stands for."""
         if self.fails:
             raise KprofError("no compiler")
         self.asked = candidates
         order = sorted(range(len(candidates)), key=lambda i: -candidates[i])
-        return Ranking(tuple(order), dict.fromkeys(order, 1.0), {}, {}, len(order))
+        return CandidateRanking(tuple(order), dict.fromkeys(order, 1.0), {}, {}, len(order))
 
 
 class Params:

@@ -9,7 +9,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.tuning.prior_notes import PriorReport, label
-from kprof.tuning.ranking import Ranker, Ranking, leading
+from kprof.tuning.ranking import CandidateRanker, CandidateRanking, leading
 
 KERNEL = """
 import triton
@@ -35,7 +35,7 @@ def test_candidates_within_the_least_certain_difference_are_timed() -> None:
 
 def test_what_is_timed() -> None:
     """The leading ones, up to the maximum; what has no prediction stays; what cannot be launched goes."""
-    ranking = Ranking((3, 0, 2), {3: 1.0, 0: 1.1, 2: 9.0}, {1: "too much LDS"}, {4: "no time"}, enough=2)
+    ranking = CandidateRanking((3, 0, 2), {3: 1.0, 0: 1.1, 2: 9.0}, {1: "too much LDS"}, {4: "no time"}, enough=2)
 
     assert ranking.to_time(8) == [3, 0, 4]
     assert ranking.to_time(1) == [3, 4]
@@ -44,7 +44,7 @@ def test_what_is_timed() -> None:
 
 def test_a_report_names_the_order_the_additions_and_what_is_left_out() -> None:
     """One line for the capture."""
-    ranking = Ranking((1, 0, 3), {1: 5.0, 0: 5.5, 3: 90.0}, {2: "too much LDS"}, {4: "no time"}, enough=2)
+    ranking = CandidateRanking((1, 0, 3), {1: 5.0, 0: 5.5, 3: 90.0}, {2: "too much LDS"}, {4: "no time"}, enough=2)
     labels = [label({"BLOCK": 2**n, "num_warps": 4}) for n in range(5)]
 
     text = PriorReport("mm", "gfx950", ranking, labels, ranking.to_time(8), added=(1,)).words()
@@ -60,13 +60,13 @@ def test_a_report_names_the_order_the_additions_and_what_is_left_out() -> None:
 def test_a_certainty_is_a_share() -> None:
     """Refused where it is written."""
     with pytest.raises(KprofError, match="certainty must be between"):
-        Ranker("gfx942", 60, None, 95)
+        CandidateRanker("gfx942", 60, None, 95)
 
 
 def test_candidates_that_are_errors_need_no_compiler() -> None:
     """If no candidate has a launch, the first reason is raised."""
     with pytest.raises(KprofError, match="two launches"):
-        Ranker("gfx942", 60, None).rank([KprofError("two launches")])
+        CandidateRanker("gfx942", 60, None).rank([KprofError("two launches")])
 
 
 @pytest.mark.triton
