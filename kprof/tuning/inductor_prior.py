@@ -134,6 +134,7 @@ class InductorPrior:
         kept = self._kept("a product", ranking)
         if kept is None:
             return list(choices)
+        kept = [i for i in kept if i < len(templates) or i in ranking.costs]
         labels = [_tile_label(one) for one in candidates]
         new = range(len(templates), len(candidates))
         PriorReport(operation, self.ranker.target, ranking, labels, kept, new).publish()

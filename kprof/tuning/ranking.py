@@ -58,6 +58,8 @@ class CandidateRanking:
         costs: predicted microseconds by candidate; cycles per element if no time is known, see :attr:`unit`.
         unlaunchable: candidates that cannot be launched, with the reason.
         unknown: candidates without a prediction, with the reason.
+        unreached: those of :attr:`unknown` that were not compiled in time; a rough estimate compiles promising ones
+            first.
         enough: number of leading candidates of :attr:`order` to time. The others are slower than the first one with the
             requested certainty.
         unit: ``us``, or ``cycles`` per element.
@@ -67,6 +69,7 @@ class CandidateRanking:
     costs: Mapping[int, float] = field(default_factory=dict)
     unlaunchable: Mapping[int, str] = field(default_factory=dict)
     unknown: Mapping[int, str] = field(default_factory=dict)
+    unreached: frozenset[int] = frozenset()
     enough: int = 0
     unit: str = "us"
 
@@ -76,8 +79,12 @@ class CandidateRanking:
         return next(iter({**self.unknown, **self.unlaunchable}.values()), "there was no time")
 
     def to_time(self, top_k: int) -> list[int]:
-        """Return the candidates to time: at most ``top_k`` with a prediction, then those without one."""
-        return [*self.order[: min(top_k, max(self.enough, 1))], *self.unknown]
+        """Return the candidates to time: at most ``top_k`` with a prediction, then those that cannot be judged.
+
+        Candidates that were not compiled in time are included only if fewer than ``top_k`` have a prediction.
+        """
+        late = frozenset() if len(self.order) < top_k else self.unreached
+        return [*self.order[: min(top_k, max(self.enough, 1))], *(i for i in self.unknown if i not in late)]
 
 
 def rank_configs(
@@ -170,7 +177,8 @@ class CandidateRanker:
         }
         timed = any(answer is not None and answer.time_us is not None for answer in answers)
         enough = leading([known[i] for i in order], self._certainty)
-        return CandidateRanking(tuple(order), known, hopeless, unknown, enough, "us" if timed else "cycles")
+        late = frozenset(i for i in unknown if answers[i] is None and isinstance(tasks[i], TuningTask))
+        return CandidateRanking(tuple(order), known, hopeless, unknown, late, enough, "us" if timed else "cycles")
 
     def _tasks(self, candidates: Sequence[CandidateLaunch | KprofError]) -> list[TuningTask | KprofError]:
         machine, target = self.gpu[0], self.target

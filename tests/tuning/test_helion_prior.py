@@ -58,7 +58,7 @@ class Ranks:
         known = [i for i, one in enumerate(candidates) if isinstance(one, CandidateLaunch) and one.args["BLOCK"] > 1]
         order = sorted(known, key=lambda i: -candidates[i].args["BLOCK"])
         hopeless = {i: "too much LDS" for i in range(len(candidates)) if i not in known}
-        return CandidateRanking(tuple(order), dict.fromkeys(order, 1.0), hopeless, {}, len(order))
+        return CandidateRanking(tuple(order), dict.fromkeys(order, 1.0), hopeless, {}, enough=len(order))
 
 
 @pytest.fixture(autouse=True)

@@ -35,7 +35,7 @@ class Ranks:
             raise KprofError("no compiler")
         self.asked = candidates
         order = sorted(range(len(candidates)), key=lambda i: -candidates[i])
-        return CandidateRanking(tuple(order), dict.fromkeys(order, 1.0), {}, {}, len(order))
+        return CandidateRanking(tuple(order), dict.fromkeys(order, 1.0), {}, {}, enough=len(order))
 
 
 class Params:

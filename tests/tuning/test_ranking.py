@@ -42,6 +42,14 @@ def test_what_is_timed() -> None:
     assert ranking.problem == "no time"
 
 
+def test_what_was_not_reached_is_timed_only_if_little_is_known() -> None:
+    """The rough estimate compiles the promising ones first."""
+    ranking = CandidateRanking((1, 0), {1: 1.0, 0: 1.1}, {}, {2: "no time", 3: "odd"}, frozenset({2}), enough=2)
+
+    assert ranking.to_time(2) == [1, 0, 3]
+    assert ranking.to_time(3) == [1, 0, 2, 3]
+
+
 def test_a_report_names_the_order_the_additions_and_what_is_left_out() -> None:
     """One line for the capture."""
     ranking = CandidateRanking((1, 0, 3), {1: 5.0, 0: 5.5, 3: 90.0}, {2: "too much LDS"}, {4: "no time"}, enough=2)
