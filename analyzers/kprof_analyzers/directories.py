@@ -184,7 +184,7 @@ def _content(item: DirectoryItem) -> Iterable[str | bytes]:
             yield boundary.content_of(sibling, boundary.LIMIT) or b""
         return
     kernel = next(kernel for kernel in _capture(item.root).kernels if kernel.id == item.name)
-    yield from (kernel.name, kernel.text("amdgcn"), kernel.text("ttgir"))
+    yield from (kernel.name, kernel.compiler, kernel.text("amdgcn"), "" if kernel.compiler else kernel.text("ttgir"))
     said = [kernel.id, kernel.arch, kernel.triton, kernel.request.to_json(), kernel.choice_unknown, kernel.source]
     said += [kernel.product, kernel.product_assumed, kernel.unrecorded, kernel.listed]
     launch = [dict(kernel.metadata), list(kernel.grids.items())[:1], dict(kernel.arguments)]

@@ -304,7 +304,7 @@ def _document(
         changes=changes_of(calls, product, tried),
         notes=[*notes, *_notes(capture, product, calls)],
         peak_bytes=capture.peak_bytes,
-        tritons=sorted({kernel.triton for kernel in capture.kernels if kernel.launches}),
+        tritons=sorted({kernel.triton for kernel in capture.kernels if kernel.launches and kernel.triton}),
         memory_bytes=hbm.size_bytes if (hbm := product.memory.get("hbm")) is not None else None,
     )
 

@@ -43,6 +43,11 @@ class Recorded:
         return not (self.ended.status or launched or self.empty)
 
     @property
+    def incomplete(self) -> bool:
+        """Whether launches may be missing: operators did not run, or launches of other languages are left out."""
+        return bool(self.capture.unrun or self.capture.left_out)
+
+    @property
     def document(self) -> dict[str, Any]:
         """A summary, as ``kprof capture --json`` writes it."""
         from kprof.reporters._capture_summary import summary

@@ -61,6 +61,7 @@ class Gathered:
     silent: Counter[str] = field(default_factory=Counter)
     torch: Counter[str] = field(default_factory=Counter)
     peaks: list[int] = field(default_factory=list)
+    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
     executed: bool = False
@@ -179,6 +180,8 @@ class JournalReader:
                 everything.peaks += (most for most, _ in record.memory.values())
             case r.Sources():
                 everything.sources.append(record)
+            case r.LeftOutRecord():
+                everything.left_out[record.language, record.reason] += record.launches
             case r.Note():
                 everything.notes.append(record.text)
             case r.End():

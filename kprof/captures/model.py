@@ -249,6 +249,26 @@ class UnrunOperator:
         return f"{self.name} ({self.calls:,} call{'' if self.calls == 1 else 's'}, {_HOW.get(self.how, self.how)})"
 
 
+@dataclass(frozen=True)
+class LeftOutLaunches:
+    """Launches of another language than Triton that the program made and that are not in the capture.
+
+    Attributes:
+        language: name of the language.
+        reason: why they could not be recorded.
+        launches: number of launches; 0 if they could not be counted.
+    """
+
+    language: str
+    reason: str
+    launches: int = 0
+
+    def __str__(self) -> str:
+        count = {0: "launches", 1: "1 launch"}.get(self.launches, f"{self.launches:,} launches")
+        verb = "is" if self.launches == 1 else "are"
+        return f"{count} of {self.language} kernels {verb} not in this capture: {self.reason}"
+
+
 _HOW = {
     "cpu kernel": "by its CPU kernel",
     "recursion": "by the CPU, because it calls itself endlessly",
@@ -280,7 +300,8 @@ class CapturedKernel:
         id: name of its folder below ``kernels``; the same program with the same Triton has the same identifier.
         name: the Triton function's name.
         arch: architecture that it was compiled for.
-        triton: version of Triton that compiled it.
+        triton: version of Triton that compiled it; "" for a kernel of another language.
+        compiler: the other language with its version, for example ``FlyDSL 0.5.0``; "" for Triton.
         module: Python module that defines it; "" if unknown.
         source: file and line of the function. kprof's reader never opens or imports the file.
         request: the complete compile request. Its ``path`` comes from the capture: do not import it.
@@ -329,6 +350,7 @@ class CapturedKernel:
     moved: tuple[str, str] | None = None
     specialized: frozenset[str] = frozenset()
     listed: int = 0
+    compiler: str = ""
     candidates: "Mapping[str, CapturedKernel]" = field(default_factory=dict)
     first_candidates: "Mapping[str, CapturedKernel]" = field(default_factory=dict)
 
@@ -392,6 +414,7 @@ class Capture:
         ran: for each operator, how often a GPU implementation that the program registered was called.
         silent: number of these calls that launched no kernel, by operator, largest first.
         torch: number of calls of torch operators on GPU tensors, which a GPU computes without Triton, by operator.
+        left_out: launches of other languages than Triton that could not be recorded.
         peak_bytes: maximum memory in use by one process on one device, according to torch's allocator; ``None`` if not
             recorded.
         notes: sentences about missing or doubtful content.
@@ -420,6 +443,7 @@ class Capture:
     ran: Mapping[str, int] = field(default_factory=dict)
     silent: Mapping[str, int] = field(default_factory=dict)
     torch: Mapping[str, int] = field(default_factory=dict)
+    left_out: Sequence[LeftOutLaunches] = ()
     peak_bytes: int | None = None
     notes: Sequence[str] = ()
     complete: bool = True

@@ -21,6 +21,7 @@ from kprof.captures.model import (
     CapturedLaunch,
     CapturedOperator,
     Grid,
+    LeftOutLaunches,
     unrun_words,
     with_candidates,
 )
@@ -206,7 +207,8 @@ def read(path: str | Path) -> Capture:
     if not journals:
         gathered.notes.append("nothing was recorded: no process of the program compiled a Triton kernel")
     unrun = sorted(gathered.unrun.values(), key=lambda operator: (-operator.calls, operator.name))
-    words = unrun_words(unrun)
+    left_out = [LeftOutLaunches(*what, launches) for what, launches in gathered.left_out.items()]
+    words = "; ".join(filter(None, [*map(str, left_out), unrun_words(unrun)])) or None
     files = ProgramFiles(gathered.sources)
     sources = {**files.files, **head.sources}
     listed = {found: len(tuning.candidates) for tuning in gathered.tunings for found in tuning.candidates.values()}
@@ -234,6 +236,7 @@ def read(path: str | Path) -> Capture:
         ran=dict(gathered.ran.most_common()),
         silent=dict(gathered.silent.most_common()),
         torch=dict(gathered.torch.most_common()),
+        left_out=left_out,
         peak_bytes=max(gathered.peaks, default=None),
         notes=list(dict.fromkeys(gathered.notes)),
         complete=gathered.complete,
@@ -350,6 +353,7 @@ def _kernel(
         name=record.name,
         arch=request.arch,
         triton=record.triton,
+        compiler=record.compiler,
         module=record.module,
         source=Location(file=request.path, line=record.line) if record.line else None,
         request=request,

@@ -69,7 +69,8 @@ class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
         n: number by which later records of the journal refer to this record.
         id: name of its folder below ``kernels``.
         name: the Triton function's name.
-        triton: version of Triton that compiled it.
+        triton: version of Triton that compiled it; "" for a kernel of another language.
+        compiler: the other language with its version, for example ``FlyDSL 0.5.0``; "" for Triton.
         module: Python module that defines it.
         line: line of the function.
         request: compile request as returned by :meth:`kprof.compiler.request.CompileRequest.to_json`.
@@ -82,6 +83,7 @@ class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
     name: Name
     triton: Name
     request: dict[str, Any]
+    compiler: Name = ""
     module: Name = ""
     line: Count | None = None
     specialized: tuple[Name, ...] = ()
@@ -311,6 +313,20 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     overflowed: bool = False
 
 
+class LeftOutRecord(msgspec.Struct, frozen=True, tag_field="t", tag="left out"):
+    """Launches of another language than Triton that a process made and that are not in the journal.
+
+    Attributes:
+        language: name of the language.
+        reason: why they could not be recorded.
+        launches: number of launches; 0 if they could not be counted.
+    """
+
+    language: Name
+    reason: Text
+    launches: Count = 0
+
+
 class Note(msgspec.Struct, frozen=True, tag_field="t", tag="note"):
     """A remark for the reader of the capture."""
 
@@ -345,6 +361,7 @@ Record = (
     | Unrun
     | OperatorsRecord
     | Sources
+    | LeftOutRecord
     | Note
     | End
 )

@@ -35,7 +35,7 @@ def command(
     -o names the folder to write, by default kprof-capture. Then:  kprof analyze kernel FOLDER
 
     Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile; with --strict also if
-    an operator was answered without running it.
+    an operator was answered without running it, or launches are left out.
     """
     from kprof.api.record import record
 
@@ -43,7 +43,7 @@ def command(
     outputs.write(found.document, lambda: _show(found, outputs))
     if found.ended.interrupted:
         raise typer.Exit(_INTERRUPTED)
-    raise typer.Exit(0 if found.complete and not (options.strict and found.capture.unrun) else _FAILED)
+    raise typer.Exit(0 if found.complete and not (options.strict and found.incomplete) else _FAILED)
 
 
 def _width() -> int:
@@ -60,6 +60,10 @@ def _show(found: "Recorded", outputs: Outputs) -> None:
     reporter = CaptureTextReporter(_width(), outputs.verbose, verdict_first=on_screen())
     text = reporter.render(found.capture, quiet=outputs.quiet, ended=found.trouble)
     print(text, end="")
+    if found.empty and found.capture.left_out:
+        raise KprofError(
+            "the capture contains no kernel", path=str(found.capture.path), hint=str(found.capture.left_out[0])
+        )
     if found.empty:
         message = "no process of the program compiled a Triton kernel"
         hint = "Python that ignores PYTHONPATH (-I, -E) cannot be recorded; the program must use Triton"

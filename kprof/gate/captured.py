@@ -140,6 +140,9 @@ def _judged(entry: KernelEntry, kernel: "CapturedKernel", product: "Product | No
         refused = result is not None and result.status == "failed" and result.stage in COMPILER_STAGES
         subject = failed(entry, kernel.arch, str(error), kernel.source)
         report = msgspec.structs.replace(
-            subject.report, name=kernel.name, specialization=kernel.specialization, triton=kernel.triton
+            subject.report,
+            name=kernel.name,
+            specialization=kernel.specialization,
+            triton=kernel.triton or msgspec.UNSET,
         )
         return replace(subject, report=report, refused=refused, optional=optional)

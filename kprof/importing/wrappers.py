@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 _DEPTH = 8
+_LANGUAGES = {"flydsl": "FlyDSL"}
 _INSIDE = ("fn", "__wrapped__")
 
 
@@ -35,6 +36,11 @@ def kernel_function(value: Any) -> Any:
 def jit_function(value: Any) -> Any:
     """Return the Triton or Gluon ``jit`` function inside a value; ``None`` for an interpreted function."""
     return next((layer for layer in layers(value) if is_jit(layer)), None)
+
+
+def other_language(value: Any) -> str | None:
+    """Return the language of a kernel that only its program can launch; ``None`` for Triton and other values."""
+    return _LANGUAGES.get(type(value).__module__.partition(".")[0])
 
 
 def source_function(value: Any) -> Any:

@@ -21,6 +21,7 @@ from kprof.recording.ticket import Ticket
 
 if TYPE_CHECKING:
     from kprof.compiler.request import Compiled
+    from kprof.recording.journal import CaptureJournal
 
 Blobs = Mapping[str, str | bytes]
 
@@ -182,3 +183,13 @@ def place(
         if not (folder / layout.RESULT).is_file():
             raise
     discard(folder, own)
+
+
+def place_or_fail(
+    journal: "CaptureJournal", folder: Path, result: Mapping[str, Any], metadata: Mapping[str, Any], blobs: Blobs
+) -> None:
+    """Create the kernel's folder like :func:`place`; an error of the disk ends the recording, not the program."""
+    try:
+        place(folder, result, metadata, blobs)
+    except OSError as error:
+        journal.fail(error)

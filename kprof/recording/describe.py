@@ -27,7 +27,7 @@ _SELF = str(Path(__file__).resolve().parent)
 
 
 def site(skip: int = 1) -> tuple[tuple[str, int, str], ...]:
-    """Return the stack frames from the launch outwards, without Triton, torch, the standard library and kprof."""
+    """Return the stack frames from the launch outwards, without those that :func:`is_machinery` recognises."""
     frame: FrameType | None = sys._getframe(skip)  # noqa: SLF001  # the call stack is inspected
     found: list[tuple[str, int, str]] = []
     while frame is not None and len(found) < FRAMES:
@@ -49,11 +49,12 @@ def names_in_program(names: frozenset[str]) -> bool:
     return False
 
 
+_PACKAGES = frozenset({"torch", "triton", "flydsl", "kprof", "_pytest", "pytest", "pluggy"})
 _MACHINERY: dict[str, bool] = {}
 
 
 def is_machinery(code: CodeType) -> bool:
-    """Whether code belongs to Triton, torch, the standard library or this package, and not to the program."""
+    """Whether code belongs to Triton, FlyDSL, torch, the standard library or this package, and not to the program."""
     file = code.co_filename
     known = _MACHINERY.get(file)
     if known is None:
@@ -66,13 +67,13 @@ def _in_machinery(file: str) -> bool:
     parts = Path(file).parts
     for folder in ("site-packages", "dist-packages"):
         if folder in parts:
-            return parts[parts.index(folder) + 1] in {"torch", "triton", "kprof", "_pytest", "pytest", "pluggy"}
+            return parts[parts.index(folder) + 1] in _PACKAGES
     return file.startswith((_SELF, *_STANDARD, *_imported()))
 
 
 def _imported() -> Iterator[str]:
-    """Yield the folders of Triton and torch, which may be a checkout or an environment created by kprof."""
-    for name in ("triton", "torch"):
+    """Yield the folders of Triton, torch and FlyDSL, which may be a checkout or an environment created by kprof."""
+    for name in ("triton", "torch", "flydsl"):
         if file := getattr(sys.modules.get(name), "__file__", None):
             yield f"{Path(file).parent}{os.sep}"
 

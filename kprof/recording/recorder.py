@@ -4,7 +4,8 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from kprof.recording.compiler import Compiler
 from kprof.recording.files_read import Reads
 from kprof.recording.generated import GeneratedLaunch
 from kprof.recording.journal import CaptureJournal
+from kprof.recording.language_kernels import LanguageKernel
 from kprof.recording.operator_tally import OperatorTally
 from kprof.recording.settings import Settings
 from kprof.recording.steering import add_values
@@ -82,6 +84,7 @@ class Recorder:
         self.after_launch: list[Callable[[Any, tuple[Any, ...]], None]] = []
         self._local = threading.local()
         self._functions: dict[int, Any] = {}
+        self._kernel_files: set[str] = set()
         self._needed: dict[str, int] = {}
         # Choice among an autotuner's configurations, by autotuner and key.
         self._choices: dict[tuple[int, Any], _Choice] = {}
@@ -95,6 +98,7 @@ class Recorder:
         self._sequence = 0
         self._reads = 0
         self._defaults: dict[str, Any] = {}
+        self._left_out: Counter[tuple[str, str]] = Counter()
         self.lock = threading.RLock()
 
     def after_fork(self) -> None:
@@ -183,6 +187,48 @@ class Recorder:
         for action in self.after_launch:
             action(kernel.src.fn, args)
 
+    def launch_compiled(
+        self, kernel: LanguageKernel, grid: list[int], stream: int, args: Mapping[str, Any], words: Mapping[str, int]
+    ) -> None:
+        """Record a launch of a kernel that another language than Triton has compiled.
+
+        Args:
+            kernel: the kernel.
+            grid: workgroups in x, y, z.
+            stream: number of the stream.
+            args: arguments of the function that launches the kernel, by name.
+            words: arguments that the kernel takes by value, see :func:`kprof.inputs.amdgcn.arguments.word_name`.
+        """
+        self.start()
+        folder = Path(self.settings.folder) / layout.KERNELS / kernel.identifier
+        with self.lock:
+            self._kernel_files.add(kernel.path)
+            number = self.journal.number("kernel", kernel.identifier, kernel.record)
+            if not (folder / layout.RESULT).is_file():
+                result = {"status": "ok", "seconds": kernel.seconds}
+                metadata = kernel.metadata(self.settings.device.wavefront_size)
+                compile_results.place_or_fail(self.journal, folder, result, metadata, {"amdgcn": kernel.assembly})
+        if self._context.candidate is not None or 0 in grid:
+            return
+        described = {name: describe.argument(value) for name, value in args.items()} | dict(words)
+        with self.lock:
+            arguments = self.journal.number("args", describe.key_of(described), {"args": described})
+        self._write_launch(number, arguments, grid, stream, None)
+        for action in self.after_launch:
+            action(None, tuple(args.values()))
+
+    def leave_out(self, language: str, reason: str, launches: int) -> None:
+        """Count launches of another language than Triton that cannot be recorded.
+
+        Args:
+            language: name of the language.
+            reason: why they cannot be recorded.
+            launches: number of launches to add; 0 if launches cannot be counted.
+        """
+        self.start()
+        with self.lock:
+            self._left_out[language, reason] += launches
+
     def _choice_of(self, kernel: RecordedKernel) -> _Choice | None:
         """Return the running autotuner's choice for its present key; ``None`` if it did not have to choose."""
         context = self._context
@@ -237,8 +283,11 @@ class Recorder:
         tuning: int | None = None,
     ) -> None:
         """Write an entry for a launch to the journal."""
+        self._write_launch(number, self._arguments(source, args), grid, stream, tuning)
+
+    def _write_launch(self, number: int, arguments: int, grid: list[int], stream: Any, tuning: int | None) -> None:
+        """Write an entry for a launch, given the numbers of its kernel and its arguments."""
         self._context.launches += 1
-        arguments = self._arguments(source, args)
         fields: dict[str, Any] = {"kernel": number, "seq": self._sequence, "grid": grid}
         with self.lock:
             self._sequence += 1
@@ -452,12 +501,15 @@ class Recorder:
             if self.settings.root:
                 own = [place for place in (self.settings.folder, self.settings.cache) if place]
                 kernels = [function.fn.__code__.co_filename for function in self._functions.values()]
+                kernels += sorted(filter(None, self._kernel_files))
                 root = Path(self.settings.root)
                 self.journal.write("sources", program_sources.of_process(root, self.files, own, kernels))
                 if self.files is not None and self.files.full:
                     self.journal.write("note", {"text": "more than 10,000 files were opened: not all are compared"})
             if totals is not None:
                 self.journal.write("operators", totals)
+            for (language, reason), launches in self._left_out.items():
+                self.journal.write("left out", {"language": language, "launches": launches, "reason": reason[:2000]})
             self.journal.write("end", {"how": how, "reads": self._reads})
             self.journal.close()
             self._started = False

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder
     from kprof.recording.torch_install import Installation
 
+FLYDSL_PACKAGE, FLYDSL_COMPILER = "flydsl", "flydsl.compiler"
+"""Modules after whose import the functions of :mod:`kprof.recording.flydsl` have to run."""
+
 _ACTIVE: list["RecordingSession"] = []
 
 
@@ -59,6 +62,8 @@ class RecordingSession:
             {
                 "torch": self._torch,
                 "triton": self._triton,
+                FLYDSL_PACKAGE: self._flydsl_gpu,
+                FLYDSL_COMPILER: self._flydsl,
                 inductor.MODULE: self._inductor,
                 specialized.MODULE: self._specialized,
                 inductor.TRIALS: self._inductor_trials,
@@ -174,14 +179,29 @@ class RecordingSession:
     def _triton(self) -> None:
         from kprof.recording import triton_hooks
 
-        # Triton's driver gets all device facts from torch, so torch decides whether there is a device.
-        if self.settings.execute and "torch" not in sys.modules and Path("/dev/kfd").exists():
-            with contextlib.suppress(ImportError):
-                __import__("torch")
-        if self.recorder.executes:
+        if self._executes():
             triton_hooks.observe(self.recorder, self.patches)
             return
         triton_hooks.replace(self.recorder, self.patches, self._device, self._stream)
+
+    def _flydsl_gpu(self) -> None:
+        from kprof.recording import flydsl
+
+        if not self._executes():
+            self._closing.append(flydsl.name_gpu(self.settings.device))
+
+    def _flydsl(self) -> None:
+        from kprof.recording import flydsl
+
+        record = flydsl.count if self._executes() else flydsl.install
+        record(self.recorder, self.patches)
+
+    def _executes(self) -> bool:
+        """Whether kernels run on a real GPU. Triton and FlyDSL get device facts from torch, so torch decides this."""
+        if self.settings.execute and "torch" not in sys.modules and Path("/dev/kfd").exists():
+            with contextlib.suppress(ImportError):
+                __import__("torch")
+        return self.recorder.executes
 
 
 _HOOKED: list[bool] = []

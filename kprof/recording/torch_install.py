@@ -89,15 +89,27 @@ class Installation:
         self.device.patches.set(threading.Thread, "run", run)
 
     def _launched(self, function: Any, args: tuple[Any, ...]) -> None:
-        """Mark tensors that a kernel would have written as unknown, except tensors that it fills with a number."""
+        """Mark tensors that a kernel would have written as unknown, except tensors that it fills with a number.
+
+        Args:
+            function: the Triton function; ``None`` for a kernel of another language, which may write all its tensors.
+            args: its arguments.
+        """
+        if function is None:
+            for value in args:
+                self._written(value)
+            return
         names, filled = written_arguments(function), fill(function, args)
         for name, value in zip(function.arg_names, args, strict=False):
             self.device.addresses.hand_over(value)
-            if (names is None or name in names) and hasattr(value, "untyped_storage"):
-                if name in filled:
-                    continue
-                found = mark_of(value)
-                if found is None:
-                    mark(value, self.device.current_index(), unknown=True)
-                else:
-                    found.unknown = True
+            if (names is None or name in names) and name not in filled:
+                self._written(value)
+
+    def _written(self, value: Any) -> None:
+        if not hasattr(value, "untyped_storage"):
+            return
+        found = mark_of(value)
+        if found is None:
+            mark(value, self.device.current_index(), unknown=True)
+        else:
+            found.unknown = True

@@ -85,12 +85,8 @@ def _keep(recorder: Recorder, kernel: Any) -> int:
     folder = Path(recorder.settings.folder) / layout.KERNELS / identifier
     if not (folder / layout.RESULT).is_file():
         blobs = {stage: kernel.asm[stage] for stage in layout.STAGES if stage in kernel.asm}
-        try:
-            compile_results.place(
-                folder, {"status": "ok", "triton": str(metadata.get("triton_version", ""))}, metadata, blobs
-            )
-        except OSError as error:
-            recorder.journal.fail(error)
+        result = {"status": "ok", "triton": str(metadata.get("triton_version", ""))}
+        compile_results.place_or_fail(recorder.journal, folder, result, metadata, blobs)
     return recorder.number(identifier, kernel.src, request)
 
 

@@ -39,6 +39,9 @@ def summary(capture: Capture, status: int = 0) -> dict[str, Any]:
                 {"name": o.name, "how": o.how, "calls": o.calls, "site": list(o.site)} for o in capture.unrun
             ],
         },
+        "left_out": [
+            {"language": one.language, "launches": one.launches, "reason": one.reason} for one in capture.left_out
+        ],
         "notes": list(capture.notes),
     }
 
@@ -49,7 +52,8 @@ def _kernel(kernel: CapturedKernel) -> dict[str, Any]:
         "name": kernel.name,
         "module": kernel.module,
         "source": kernel.source,
-        "triton": kernel.triton,
+        "triton": kernel.triton or None,
+        "compiler": kernel.compiler or f"Triton {kernel.triton}",
         "specialization": kernel.specialization,
         "launches": kernel.launches,
         "grids": [{"grid": list(grid), "launches": count} for grid, count in kernel.grids.items()],

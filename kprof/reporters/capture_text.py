@@ -78,6 +78,7 @@ class CaptureTextReporter:
         found = rows(capture)
         parts = [
             self._head(capture),
+            *self._wrapped([str(one) for one in capture.left_out]),
             *self._unrun(capture),
             *self._silent(capture),
             *self._table(found),
@@ -89,10 +90,13 @@ class CaptureTextReporter:
         return "\n".join(whole) + "\n"
 
     def _head(self, capture: Capture) -> str:
-        versions = sorted({kernel.triton for kernel in capture.kernels})
+        versions = sorted({kernel.triton for kernel in capture.kernels if not kernel.compiler})
+        compilers = sorted({kernel.compiler for kernel in capture.kernels if kernel.compiler})
+        if versions or not compilers:
+            compilers.insert(0, f"Triton {', '.join(versions) or '-'}")
         how = "recorded while it ran" if capture.executed else "recorded, not run"
         product = f" · {capture.head.product}" if capture.head.product else ""
-        return f"{capture.arch}{product}   Triton {', '.join(versions) or '-'}   {how}"
+        return f"{capture.arch}{product}   {', '.join(compilers)}   {how}"
 
     def _unrun(self, capture: Capture) -> list[str]:
         """Describe operators that did not run; these come first because launches may be missing."""
@@ -210,6 +214,7 @@ class CaptureTextReporter:
             operators = plural(len(capture.ran), "registered operator")
             text += f"; {plural(sum(capture.ran.values()), 'call')} of {operators} ran"
         text += f"; {plural(len(capture.unrun), 'operator')} answered without running" if capture.unrun else ""
+        text += "; launches are left out" if capture.left_out else ""
         text += f"; {ended}" if ended else ""
         return f"{capture.path}: {text}"
 

@@ -99,30 +99,34 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     assembly = amdgcn.parse(text, str(kernel.folder / "kernel.amdgcn"), arch=kernel.arch)
     if not assembly.kernels:
         raise InputError("no kernel in its assembly", path=str(kernel.folder))
-    ttgir = with_argument_names(_in_place(kernel.text("ttgir"), kernel.moved), kernel.request.run_time_arguments)
     result = kernel.result
     assert result is not None
     notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in result.missing.items())]
     if kernel.product_assumed:
         gpu = f"assuming {kernel.product.name}, which the program was told" if kernel.product else "--arch names it"
         notes.append(f"an older kprof recorded this without the GPU's name: {gpu}")
+    stages = {**_first_stage(kernel), "amdgcn": text}
+    if not kernel.compiler:
+        ttgir = _in_place(kernel.text("ttgir"), kernel.moved)
+        stages["ttgir"] = with_argument_names(ttgir, kernel.request.run_time_arguments)
     return LoadedKernel(
         name=kernel.name,
         arch=load_architecture(kernel.arch),
         product=kernel.product,
-        program=assembly.kernels[0],
-        ttgir=mlir.parse(ttgir, str(kernel.folder / "kernel.ttgir")),
+        program=next((one for one in assembly.kernels if one.name == kernel.name), assembly.kernels[0]),
+        ttgir=mlir.parse(stages["ttgir"], str(kernel.folder / "kernel.ttgir")) if "ttgir" in stages else None,
         metadata=kernel.metadata,
         specialization=kernel.specialization,
         grid=next(iter(kernel.grids), None),
         arguments=numbers(kernel.arguments),
         contents=contents(kernel.arguments),
         tensor_bytes=tensor_bytes(kernel.arguments),
-        triton=kernel.triton,
+        triton=kernel.triton or None,
+        compiler=kernel.compiler or None,
         source=kernel.source,
         compile_seconds=result.seconds,
         cached=result.cached,
-        stages={**_first_stage(kernel), "ttgir": ttgir, "amdgcn": text},
+        stages=stages,
         unrecorded=kernel.unrecorded,
         listed=_listed(kernel.candidates),
         listed_first=_listed(kernel.first_candidates),

@@ -18,7 +18,7 @@ from kprof.importing.functions import find_entry, triton_functions
 from kprof.importing.loading import load_module
 from kprof.importing.permission import own_folder
 from kprof.importing.uses import forget_in_memory
-from kprof.importing.wrappers import jit_function, kernel_function
+from kprof.importing.wrappers import jit_function, kernel_function, other_language
 from kprof.inputs import boundary
 from kprof.kernel_spec import Config, Kernel, Launch, Shape
 
@@ -110,6 +110,7 @@ def load_file(path: Path | str, function: str | None = None, *, interpret: bool 
         return described
     if described is not None and function is not None and function in described.parts:
         return described.part(function)
+    _refuse_other_languages(module, path, function)
     return bare(_only_function(module, path) if function is None else find_entry(module, path, function))
 
 
@@ -166,6 +167,22 @@ def _keys(node: ast.expr | None, values: Mapping[str, ast.expr]) -> tuple[str, .
         elif isinstance(key, ast.Constant):
             keys.append(str(key.value))
     return tuple(dict.fromkeys(keys))
+
+
+def _refuse_other_languages(module: ModuleType, path: Path, function: str | None) -> None:
+    """Raise an error if the requested function, or every kernel of the file, is of another language than Triton."""
+    found = {name: language for name, value in vars(module).items() if (language := other_language(value)) is not None}
+    if function in found:
+        name, language = f"{function!r}", found[function]
+    elif function is None and found and not triton_functions(module):
+        name, language = ", ".join(list(found)[:3]), next(iter(found.values()))
+    else:
+        return
+    raise TargetError(
+        f"{name}: a {language} kernel is launched by its program, so only a capture of the program has its launches",
+        path=str(path),
+        hint=f"kprof capture -o DIR -- python {path}, then: kprof analyze kernel DIR",
+    )
 
 
 def _only_function(module: ModuleType, path: Path) -> Any:

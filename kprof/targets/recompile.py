@@ -111,6 +111,9 @@ def recorded(
 
 
 def _recorded(folder: str, kernel: CapturedKernel) -> RecompilableKernel:
+    if kernel.compiler:
+        reason = f"only the program itself can compile it again, because its compiler is {kernel.compiler}"
+        raise InputError(reason, path=str(kernel.folder))
     try:
         kernel.text("ttir")
     except KprofError as error:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn.arguments import KernelArgument, kernel_arguments
+from kprof.inputs.amdgcn.arguments import KernelArgument, kernel_arguments, word_offset
 from kprof_analyzers.lane_execution.arithmetic import MEMORY, NOTHING, Number, State, write
 from kprof_analyzers.memory.dataflow import arguments as written_arguments
 
@@ -74,6 +74,9 @@ def launch_memory(facts: KernelFacts, grid: Sequence[int] | None, lanes: int) ->
             put(_ARGUMENTS + argument.offset, argument.size, value)
         missing = GRID if argument.is_hidden else name
         names.update({_ARGUMENTS + argument.offset + n: missing for n in range(argument.size)})
+    for name, value in facts.arguments.items():
+        if (offset := word_offset(name)) is not None and isinstance(value, int):
+            put(_ARGUMENTS + offset, 4, value)
     for axis in range(3):
         put(_PACKET + 4 + 2 * axis, 2, sizes[axis])
         if grid is not None:

@@ -3,11 +3,13 @@
 Source: LLVM, User Guide for AMDGPU Backend, "Code Object V3 Metadata": ``.args``.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 _HIDDEN = "hidden_"
+_WORD = re.compile(r"kernarg\[(\d{1,4})\]")
 _POINTERS = frozenset({"global_buffer", "dynamic_shared_pointer"})
 _MOST = 4096
 """Maximum number of arguments and their largest offset in bytes; the hardware's limit for the segment is 4 KiB."""
@@ -54,3 +56,14 @@ def kernel_arguments(metadata: Mapping[str, Any]) -> tuple[KernelArgument, ...]:
             called = name.removesuffix(".coerce") if isinstance(name, str) and name else f"arg{number}"
             found.append(KernelArgument(called, offset, size, kind if isinstance(kind, str) else ""))
     return tuple(found)
+
+
+def word_name(offset: int) -> str:
+    """Return the name of the 32-bit word at an offset of the argument segment; some arguments have no name."""
+    return f"kernarg[{offset}]"
+
+
+def word_offset(name: str) -> int | None:
+    """Return the offset that a name of :func:`word_name` contains; ``None`` for other names."""
+    found = _WORD.fullmatch(name)
+    return None if found is None else int(found[1])
