@@ -7,7 +7,7 @@ from math import isfinite
 
 from msgspec import UNSET
 
-from kprof.document import KernelReport, LoopFacts, Occupancy, Resources
+from kprof.document import KernelReport, LoopFacts, Occupancy, Prediction, Resources
 from kprof.findings import Finding
 from kprof.inputs.amdgcn.memory_names import classify
 
@@ -49,6 +49,21 @@ def innermost(kernel: KernelReport) -> list[LoopFacts]:
 def hot(kernel: KernelReport) -> LoopFacts | None:
     """Return the hot loop, or ``None`` if there is none."""
     return next((loop for loop in kernel.loops if loop.hot), None)
+
+
+def hot_cycles(kernel: KernelReport) -> Number:
+    """Return the predicted number of cycles of an iteration of the hot loop; ``None`` if the model has none."""
+    loop = hot(kernel)
+    if loop is None or not isinstance(kernel.model, Prediction):
+        return None
+    predicted = (each.cycles_per_iteration for each in kernel.model.loops if each.header == loop.header)
+    return finite(next(predicted, None))
+
+
+def hot_work_ratio(old: KernelReport, new: KernelReport) -> float:
+    """Return the work of a new iteration of the hot loop divided by that of an old one; 1 if a work is not known."""
+    before, after = (0 if loop is None else work(loop) for loop in (hot(old), hot(new)))
+    return after / before if before and after else 1.0
 
 
 def has_code(kernel: KernelReport) -> bool:
@@ -125,6 +140,7 @@ def figures(kernel: KernelReport) -> dict[str, Number]:
         "sgpr": resource(kernel, "sgpr"),
         "loop_instructions": sum(loop.instructions.values()) if loop else None,
         "instructions": sum(kernel.instructions.values()) if has_code(kernel) else None,
+        "hot_cycles": hot_cycles(kernel),
         "model_us": finite(getattr(kernel.model, "time_us", None)),
         "model_low_us": finite(getattr(kernel.model, "low_us", None)),
         "model_high_us": finite(getattr(kernel.model, "high_us", None)),

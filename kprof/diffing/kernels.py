@@ -184,17 +184,28 @@ def _code(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[
 def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     """Yield the change of the predicted time, if both sides have a time for the same GPU.
 
+    A launch has no time if the number of iterations of a loop depends on data. Then the predicted cycles of an
+    iteration of the hot loop are compared.
+
     The change is a warning if the model can distinguish the times, and an error if one is twice the other, as for
     wavefronts per SIMD.
     """
+    metric, text, scale = "model_us", "predicted time", 1.0
     before, after = (facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new))
-    gain = predicted_gain(after, before, new.arch)
+    if before is None and after is None:
+        metric, text, scale = "hot_cycles", "predicted cycles an iteration", facts.hot_work_ratio(old, new)
+        before, after = facts.hot_cycles(old), facts.hot_cycles(new)
+    if before is None or after is None or old.product != new.product:
+        return
+    gain = predicted_gain(after, before * scale, new.arch)
     severity = Severity.WARNING if gain is not None and gain.told_apart else Severity.NOTE
-    if severity is Severity.WARNING and before is not None and after is not None:
-        severity = Severity.ERROR if 2 * min(before, after) <= max(before, after) else severity
-    if before is not None and after is not None and old.product == new.product:
-        figure = ComparedFigure("model_us", "predicted time", before, after, severity, negligible=0.1)
-        yield from rate(figure, limits)
+    if severity is Severity.WARNING:
+        twice = 2 * min(before * scale, after) <= max(before * scale, after)
+        severity = Severity.ERROR if twice else severity
+    yield from rate(
+        ComparedFigure(metric, text, before, after, severity, scale=scale, negligible=0.1, hot=metric == "hot_cycles"),
+        limits,
+    )
 
 
 def _findings(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:

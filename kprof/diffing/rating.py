@@ -12,6 +12,7 @@ from kprof.findings import Location, Severity
 
 ORDER = (
     "model_us",
+    "hot_cycles",
     "loop_spills",
     "lds_over_limit",
     "vgpr_spills",

@@ -27,6 +27,7 @@ def test_the_figures_of_a_kernel(made) -> None:
         "sgpr": 30,
         "loop_instructions": 24,
         "instructions": 55,
+        "hot_cycles": None,
         "model_us": None,
         "model_low_us": None,
         "model_high_us": None,

@@ -8,7 +8,7 @@ from kprof.diffing import facts
 from kprof.diffing.comparing import Input, diff
 from kprof.diffing.kernels import compare
 from kprof.diffing.limits import DiffLimits
-from kprof.document import Prediction
+from kprof.document import LoopPrediction, Prediction
 from kprof.findings import Gain, Location, Severity
 from kprof.reporters import _diff_wording as words
 
@@ -43,6 +43,43 @@ def test_times_that_cannot_be_told_apart_are_a_note(made):
     (found,) = compare(timed(made, 100.0), timed(made, 112.0), LIMITS)
     assert (found.metric, found.severity) == ("model_us", Severity.NOTE)
     assert compare(timed(made, 100.0), timed(made, 110.0), LIMITS) == []
+
+
+def endless(made, cycles, *, loop=None, product="MI300X"):
+    """A kernel whose launch has no time, with the predicted cycles of an iteration of its hot loop."""
+    loop = loop or made.loop()
+    predicted = LoopPrediction(
+        header=loop.header, trips=16.0, trips_known=False, trips_from="assumed", cycles_per_iteration=cycles
+    )
+    model = replace(predicted_without_time(), loops=[predicted])
+    return made.kernel(model=model, product=product, loops=[loop])
+
+
+def predicted_without_time():
+    return replace(predicted(1.0), time_us=None, low_us=None, high_us=None)
+
+
+def test_without_a_time_the_cycles_of_the_hot_loop_are_compared(made):
+    """A persistent kernel iterates as often as its data say; one iteration has a length all the same."""
+    found = compare(endless(made, 1000.0), endless(made, 2500.0), LIMITS)[0]
+    assert (found.metric, found.text, found.effect) == ("hot_cycles", "predicted cycles an iteration", "worse")
+    assert (found.old, found.new, found.severity) == (1000.0, 2500.0, Severity.ERROR)
+    assert compare(endless(made, 1000.0), endless(made, 1050.0), LIMITS) == []
+    assert compare(endless(made, 1000.0), endless(made, 2500.0, product="MI325X"), LIMITS) == []
+
+
+def test_cycles_of_an_iteration_are_those_of_the_same_work(made):
+    """An unrolled loop does twice the work in twice the cycles."""
+    single, double = made.loop(flops=1024), made.loop(flops=2048)
+    changes = compare(endless(made, 1000.0, loop=single), endless(made, 2050.0, loop=double), LIMITS)
+    assert "hot_cycles" not in {one.metric for one in changes}
+
+
+def test_with_a_time_cycles_do_not_count(made):
+    """One side has a time and the other has none: neither figure is compared."""
+    assert not {"hot_cycles", "model_us"} & {
+        one.metric for one in compare(timed(made, 100.0), endless(made, 2500.0), LIMITS)
+    }
 
 
 def test_times_on_two_products_are_not_compared(made):
