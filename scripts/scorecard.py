@@ -1,20 +1,24 @@
-"""Compare every bundled kernel under releases of Triton: predicted times, spills and LDS, and why the largest steps.
+"""Compare kernels under releases of Triton: predicted times, spills and LDS, and why the largest steps.
 
     nice python scripts/scorecard.py [--only gemm,softmax] [--gpu MI300X] [--again]
+    nice python scripts/scorecard.py --public [--only liger] [--gpu MI300X] [--again]
     nice python scripts/scorecard.py --explain 6
     python scripts/scorecard.py --page
 
 Each row is a kernel that the first case of a bundled kernel launches, on one GPU, compiled by each release as ``kprof
-diff --triton`` does. Rows are kept in docs/validation/scorecard.json as they come, and a run skips those that are there
-unless ``--again`` is given. ``--explain N`` takes the N largest steps apart as ``kprof bisect`` does. ``--page`` only
-writes docs/validation/scorecard.md.
+diff --triton`` does. With ``--public`` the programs of scripts/public_kernels.toml are recorded under each release
+instead, with their packages and folders as that file names them. Rows are kept in docs/validation/scorecard.json as
+they come, and a run skips those that are there unless ``--again`` is given. ``--explain N`` takes the N largest steps
+apart as ``kprof bisect`` does. ``--page`` only writes docs/validation/scorecard.md.
 """
 
 import argparse
 import json
+import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 RESULTS = ROOT / "docs" / "validation" / "scorecard.json"
 PAGE = ROOT / "docs" / "validation" / "scorecard.md"
+PUBLIC = tomllib.loads((ROOT / "scripts" / "public_kernels.toml").read_text(encoding="utf-8"))["program"]
 RELEASES = ("3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0", "3.9.0")
 GPUS = ("MI300X", "MI355X", "RX9070XT")
 FIGURES = ("model_us", "vgpr_spills", "lds_bytes")
@@ -69,10 +74,37 @@ def compare(kernel: str, gpu: str) -> dict[str, Any]:
         found = kprof.diff(kernel, arch=[gpu], case=case, triton=list(RELEASES), explain=False)
     except KprofError as error:
         return {"case": case, "why": error.message}
-    kernels = {each.name: {name: each.figures.get(name) for name in FIGURES} for each in found.kernels}
+    return {"case": case, **_row(found, started)}
+
+
+def compare_program(program: Mapping[str, Any], gpu: str) -> dict[str, Any]:
+    """Record a public program under each release; return the row of the results."""
+    import kprof
+    from kprof.errors import KprofError
+
+    if "folder" in program and program["folder"] not in os.environ:
+        return {"why": f"{program['folder']} is not set"}
+    started = time.monotonic()
+    try:
+        found = kprof.diff(program=_command(program), arch=[gpu], triton=list(RELEASES), explain=False)
+    except KprofError as error:
+        return {"why": error.message}
+    return _row(found, started)
+
+
+def _command(program: Mapping[str, Any]) -> list[str]:
+    path, *arguments = program["run"]
+    return ["python", str(ROOT / "scripts" / path), *arguments]
+
+
+def _row(found: Any, started: float) -> dict[str, Any]:
+    """Return figures by kernel; a kernel that is launched with several grids has one entry for each."""
+    kernels: dict[str, Any] = {}
+    for each in found.kernels:
+        name = each.name if each.name not in kernels else f"{each.name} {'x'.join(map(str, each.grid or ()))}"
+        kernels[name] = {figure: each.figures.get(figure) for figure in FIGURES}
     problems = [problem for side in found.document.sides for problem in side.problems]
-    seconds = round(time.monotonic() - started, 1)
-    return {"case": case, "kernels": kernels, "problems": problems, "seconds": seconds}
+    return {"kernels": kernels, "problems": problems, "seconds": round(time.monotonic() - started, 1)}
 
 
 def explain(step: Step) -> dict[str, Any]:
@@ -81,8 +113,13 @@ def explain(step: Step) -> dict[str, Any]:
 
     import kprof
 
-    found = kprof.diff(step.kernel, arch=[step.gpu], case=step.case, triton=[step.old, step.new], budget=120)
-    (one,) = (each for each in found.kernels if each.name == step.launched)
+    releases = [step.old, step.new]
+    public = next((each for each in PUBLIC if each["name"] == step.kernel), None)
+    if public is None:
+        found = kprof.diff(step.kernel, arch=[step.gpu], case=step.case, triton=releases, budget=120)
+    else:
+        found = kprof.diff(program=_command(public), arch=[step.gpu], triton=releases, budget=120)
+    one = next(each for each in found.kernels if each.name == step.launched)
     if one.explanation is UNSET:
         return {"why": "not explained: nothing that counts is worse"}
     why = one.explanation
@@ -92,9 +129,9 @@ def explain(step: Step) -> dict[str, Any]:
 
 
 def read() -> dict[str, Any]:
-    """Return the results that there are: ``rows`` and ``explained``."""
-    empty: dict[str, Any] = {"rows": {}, "explained": {}}
-    return dict(json.loads(RESULTS.read_text())) if RESULTS.is_file() else empty
+    """Return the results that there are: ``rows`` of bundled kernels, ``public`` ones, and ``explained``."""
+    empty: dict[str, Any] = {"rows": {}, "public": {}, "explained": {}}
+    return {**empty, **json.loads(RESULTS.read_text())} if RESULTS.is_file() else empty
 
 
 def keep(part: str, key: str, found: Mapping[str, Any]) -> None:
@@ -107,7 +144,7 @@ def keep(part: str, key: str, found: Mapping[str, Any]) -> None:
 def steps(kept: Mapping[str, Any]) -> list[Step]:
     """Return the steps to slower code that the model tells apart, the largest first."""
     found = []
-    for key, row in kept["rows"].items():
+    for key, row in {**kept["rows"], **kept.get("public", {})}.items():
         kernel, gpu = key.split(" | ")
         for launched, figures in row.get("kernels", {}).items():
             times, spills = figures["model_us"] or [], figures["vgpr_spills"] or []
@@ -116,7 +153,8 @@ def steps(kept: Mapping[str, Any]) -> list[Step]:
                 ratio = times[new] / times[old]
                 if ratio >= STEP:
                     both = (spills[old], spills[new])
-                    found.append(Step(kernel, gpu, row["case"], launched, RELEASES[old], RELEASES[new], ratio, both))
+                    between = (RELEASES[old], RELEASES[new])
+                    found.append(Step(kernel, gpu, row.get("case", ""), launched, *between, ratio, both))
     return sorted(found, key=lambda step: (-step.ratio, step.key))
 
 
@@ -131,16 +169,26 @@ it. Bold: over 12 % slower than with the release before, which the model tells a
 """
 
 
+SURPRISES = ""
+
+PUBLIC_TITLE = """\
+Programs of `scripts/public_kernels.toml`, recorded under each release. Their sources are not in this repository.
+
+"""
+
+
 def page(kept: Mapping[str, Any], kernels: Sequence[str]) -> str:
     """Return the page."""
-    rows = list(_rows(kept))
+    rows, public = list(_rows(kept["rows"])), list(_rows(kept.get("public", {})))
     slower = steps(kept)
     missing = [f"{kernel} on {gpu}" for kernel in kernels for gpu in GPUS if f"{kernel} | {gpu}" not in kept["rows"]]
-    failed = {key: row["why"] for key, row in kept["rows"].items() if "why" in row}
+    failed = {key: row["why"] for part in ("rows", "public") for key, row in kept.get(part, {}).items() if "why" in row}
     facts = {
         "releases": ", ".join(RELEASES),
         "bundled kernels": len(kernels),
-        "rows, a launched kernel on a GPU": len(rows),
+        "kernels that they launch": len({name for name, *_ in rows}),
+        "kernels of public programs": len({name for name, *_ in public}),
+        "rows, a launched kernel on a GPU": len(rows) + len(public),
         "steps of over 12 % to slower code": len(slower),
         "steps explained": len(kept["explained"]),
         "not compared": ", ".join(missing) or "none",
@@ -154,18 +202,31 @@ def page(kept: Mapping[str, Any], kernels: Sequence[str]) -> str:
             change = f"{step.old} → {step.new}"
             spilled = f"{step.spills[0]} → {step.spills[1]}"
             text += f"| {step.launched} | {step.gpu} | {change} | {step.ratio:.2f}x | {spilled} | {why['why']} |\n"
-    text += "\n## Every kernel\n\n"
-    text += f"| kernel | GPU | {' | '.join(RELEASES)} |\n|---|---|{'--:|' * len(RELEASES)}\n"
-    text += "".join(f"| {launched} | {gpu} | {' | '.join(cells)} |\n" for launched, gpu, cells in rows)
+    text += SURPRISES
+    text += "\n## Every bundled kernel\n\n" + _table(rows)
+    text += "\n## Public kernels\n\n" + PUBLIC_TITLE + "| program | of | launched |\n|---|---|---|\n"
+    text += "".join(f"| {each['name']} | {each['of']} | {each['sizes']} |\n" for each in PUBLIC)
+    text += "\n" + _table(public)
     if failed:
         text += "\n## Not compared\n\n| kernel on a GPU | why |\n|---|---|\n"
         text += "".join(f"| {key.replace(' | ', ' on ')} | {why} |\n" for key, why in failed.items())
     return text
 
 
-def _rows(kept: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield each launched kernel with its GPU and a cell for each release."""
-    for key, row in kept["rows"].items():
+def _table(rows: Sequence[tuple[str, str, list[str]]]) -> str:
+    text = f"| kernel | GPU | {' | '.join(RELEASES)} | LDS |\n|---|---|{'--:|' * len(RELEASES)}--:|\n"
+    return text + "".join(f"| {launched} | {gpu} | {' | '.join(cells)} |\n" for launched, gpu, cells in rows)
+
+
+def _changing(values: Sequence[int | None]) -> str:
+    """Return the known values in order, each once as long as it stays: ``65,536 → 136,112``."""
+    known = [value for value in values if value is not None]
+    return " → ".join(f"{value:,}" for index, value in enumerate(known) if index == 0 or value != known[index - 1])
+
+
+def _rows(part: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each launched kernel with its GPU, a cell for each release, and its bytes of LDS."""
+    for key, row in part.items():
         gpu = key.split(" | ")[1]
         for launched, figures in row.get("kernels", {}).items():
             cells: list[str] = []
@@ -178,13 +239,31 @@ def _rows(kept: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
                 text = f"{time_us:,.4g}" + (f" ({spilled})" if spilled else "")
                 cells.append(f"**{text}**" if before is not None and time_us >= STEP * before else text)
                 before = time_us
-            yield launched, gpu, cells
+            yield launched, gpu, [*cells, _changing(figures["lds_bytes"] or [])]
+
+
+def _fill(
+    part: str,
+    names: Iterable[str],
+    gpus: Sequence[str],
+    compared: Callable[[str, str], dict[str, Any]],
+    *,
+    again: bool,
+) -> None:
+    """Compare what has no row yet, and keep each row as it comes."""
+    for name in names:
+        for gpu in gpus:
+            key = f"{name} | {gpu}"
+            if again or key not in read()[part]:
+                print(key, file=sys.stderr, flush=True)
+                keep(part, key, compared(name, gpu))
 
 
 def main() -> int:
     """Compile what is missing and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="kernels")
+    parser.add_argument("--only", default="", help="kernels, or public programs")
+    parser.add_argument("--public", action="store_true", help="record the public programs")
     parser.add_argument("--gpu", choices=GPUS)
     parser.add_argument("--again", action="store_true", help="compile also what is there")
     parser.add_argument("--explain", type=int, default=0, metavar="N", help="take the N largest steps apart")
@@ -193,14 +272,13 @@ def main() -> int:
     from kprof.targets.library import bundled
 
     kernels = sorted(bundled())
-    chosen = [name for name in kernels if not options.only or name in options.only.split(",")]
-    if not (options.page or options.explain):
-        for kernel in chosen:
-            for gpu in [options.gpu] if options.gpu else GPUS:
-                key = f"{kernel} | {gpu}"
-                if options.again or key not in read()["rows"]:
-                    print(key, file=sys.stderr, flush=True)
-                    keep("rows", key, compare(kernel, gpu))
+    gpus = [options.gpu] if options.gpu else GPUS
+    only = options.only.split(",") if options.only else []
+    if options.public:
+        programs = {each["name"]: each for each in PUBLIC if not only or each["name"] in only}
+        _fill("public", programs, gpus, lambda name, gpu: compare_program(programs[name], gpu), again=options.again)
+    elif not (options.page or options.explain):
+        _fill("rows", [name for name in kernels if not only or name in only], gpus, compare, again=options.again)
     for step in steps(read())[: options.explain]:
         if options.again or step.key not in read()["explained"]:
             print(step.key, file=sys.stderr, flush=True)

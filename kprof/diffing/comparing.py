@@ -188,11 +188,16 @@ def first_worse_step(kernel: KernelDiff) -> DiffStep | None:
 
 
 def steepest_step(kernel: KernelDiff) -> DiffStep | None:
-    """Return the step to explain: the one in which the most severe change of the worst step is largest."""
+    """Return the step to explain: the one in which the most severe change of the whole comparison is largest.
+
+    If nothing is worse on the last side than on the first, it is the most severe change of the worst step.
+    """
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
         return None
-    gravest = shown.changes[0]
+    whole = kernel.overall
+    lasting = whole is not UNSET and whole.status in {"worse", "mixed"}
+    gravest = whole.changes[0] if lasting else shown.changes[0]
 
     def rise(found: DiffStep) -> float:
         same = (c for c in found.changes if c.effect == "worse" and _same(c, gravest))

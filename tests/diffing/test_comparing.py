@@ -213,6 +213,21 @@ def test_the_step_to_explain_is_the_steepest(made) -> None:
     assert severity(fine).value == "note"
 
 
+def test_the_step_to_explain_made_what_is_worse_in_the_end(made) -> None:
+    """A later step adds spills; waves per SIMD, which the whole upgrade halves, matter more."""
+    sides = [
+        Input("a", [made.kernel(waves=4.0)]),
+        Input("b", [made.kernel(waves=1.0)]),
+        Input("c", [made.kernel(waves=1.0, vgpr_spills=2)]),
+    ]
+    (kernel,) = diff(sides, LIMITS).kernels
+    worst, steep = worst_step(kernel), steepest_step(kernel)
+    assert worst is kernel.steps[1]
+    assert steep is kernel.steps[0]
+    mended = diff([*sides[:2], Input("c", [made.kernel(waves=4.0, vgpr_spills=2)])], LIMITS).kernels[0]
+    assert steepest_step(mended) is mended.steps[1]
+
+
 def test_a_kernel_that_is_better_in_one_thing_and_worse_in_another_is_a_regression(made) -> None:
     """Mixed: what is worse is named and dated like any regression."""
     sides = [Input("a", [made.kernel(vgpr_spills=9)]), Input("b", [made.kernel(waves=3.0)])]

@@ -1,0 +1,66 @@
+"""SGLang's attention over a prefix: ``python sglang_extend.py QUERY_SIZE VALUE_SIZE HEADS NEW PREFIX BLOCK_N``.
+
+Only the file of the kernel and the two that it imports are loaded; ``SGLANG_SOURCE`` is the folder that has ``sglang``.
+"""
+
+import os
+import sys
+import types
+from typing import Any
+
+import torch
+
+ROOT = os.environ["SGLANG_SOURCE"]
+
+
+def module(name: str, **contents: Any) -> None:
+    """Make a package of the folder with this name, without its ``__init__``."""
+    made = types.ModuleType(name)
+    made.__path__ = [f"{ROOT}/{name.replace('.', '/')}"]
+    made.__dict__.update(contents)
+    sys.modules[name] = made
+
+
+class Settings:
+    """Every setting of the environment is off."""
+
+    def __getattr__(self, _name: str) -> Any:
+        return types.SimpleNamespace(get=lambda: False)
+
+
+for package in ("sglang", "sglang.srt", "sglang.kernels", "sglang.kernels.ops", "sglang.kernels.ops.attention"):
+    module(package)
+module("sglang.srt.environ", envs=Settings())
+answers = {"is_cuda": False, "is_hip": True, "is_gfx95_supported": True}
+module("sglang.srt.utils")
+sys.modules["sglang.srt.utils"].__getattr__ = lambda name: lambda *_: answers.get(name, False)  # type: ignore[method-assign]
+
+import sglang.kernels.ops.attention.extend_attention as kernels  # noqa: E402
+
+size, value_size, heads, new, prefix, columns = map(int, sys.argv[1:7])
+plain = kernels._get_block_sizes_for_extend_attention  # noqa: SLF001
+kernels._get_block_sizes_for_extend_attention = lambda *sizes: (*plain(*sizes)[:4], columns, plain(*sizes)[5])  # noqa: SLF001
+
+
+def half(*shape: int) -> torch.Tensor:
+    """A bfloat16 tensor on the device."""
+    return torch.empty(*shape, device="cuda", dtype=torch.bfloat16)
+
+
+kernels.extend_attention_fwd(
+    half(new, heads, size),
+    half(new, 1, size),
+    half(new, 1, value_size),
+    half(new, heads, value_size),
+    half(prefix, 1, size),
+    half(prefix, 1, value_size),
+    torch.tensor([0, new], dtype=torch.int32, device="cuda"),
+    torch.tensor([0, prefix], dtype=torch.int32, device="cuda"),
+    torch.arange(prefix, dtype=torch.int64, device="cuda"),
+    None,
+    True,
+    None,
+    new,
+    1.0,
+    1.0,
+)
