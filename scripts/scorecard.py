@@ -17,7 +17,6 @@ import json
 import os
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -28,12 +27,21 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 RESULTS = ROOT / "docs" / "validation" / "scorecard.json"
 PAGE = ROOT / "docs" / "validation" / "scorecard.md"
-PUBLIC = tomllib.loads((ROOT / "scripts" / "public_kernels.toml").read_text(encoding="utf-8"))["program"]
 RELEASES = ("3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0", "3.9.0")
 GPUS = ("MI300X", "MI355X", "RX9070XT")
 FIGURES = ("model_us", "vgpr_spills", "lds_bytes")
 STEP = 1.12
 """Ratio of two predicted times from which the model tells them apart with a certainty of 75 %."""
+
+
+def public_programs() -> list[dict[str, Any]]:
+    """Return the public programs of scripts/public_kernels.toml."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    text = (ROOT / "scripts" / "public_kernels.toml").read_text(encoding="utf-8")
+    return list(tomllib.loads(text)["program"])
 
 
 class Step(NamedTuple):
@@ -114,7 +122,7 @@ def explain(step: Step) -> dict[str, Any]:
     import kprof
 
     releases = [step.old, step.new]
-    public = next((each for each in PUBLIC if each["name"] == step.kernel), None)
+    public = next((each for each in public_programs() if each["name"] == step.kernel), None)
     if public is None:
         found = kprof.diff(step.kernel, arch=[step.gpu], case=step.case, triton=releases, budget=120)
     else:
@@ -181,7 +189,15 @@ def page(kept: Mapping[str, Any], kernels: Sequence[str]) -> str:
     """Return the page."""
     rows, public = list(_rows(kept["rows"])), list(_rows(kept.get("public", {})))
     slower = steps(kept)
-    missing = [f"{kernel} on {gpu}" for kernel in kernels for gpu in GPUS if f"{kernel} | {gpu}" not in kept["rows"]]
+    programs = public_programs()
+    wanted = {"rows": kernels, "public": [each["name"] for each in programs]}
+    missing = [
+        f"{name} on {gpu}"
+        for part, names in wanted.items()
+        for name in names
+        for gpu in GPUS
+        if f"{name} | {gpu}" not in kept.get(part, {})
+    ]
     failed = {key: row["why"] for part in ("rows", "public") for key, row in kept.get(part, {}).items() if "why" in row}
     facts = {
         "releases": ", ".join(RELEASES),
@@ -205,7 +221,7 @@ def page(kept: Mapping[str, Any], kernels: Sequence[str]) -> str:
     text += SURPRISES
     text += "\n## Every bundled kernel\n\n" + _table(rows)
     text += "\n## Public kernels\n\n" + PUBLIC_TITLE + "| program | of | launched |\n|---|---|---|\n"
-    text += "".join(f"| {each['name']} | {each['of']} | {each['sizes']} |\n" for each in PUBLIC)
+    text += "".join(f"| {each['name']} | {each['of']} | {each['sizes']} |\n" for each in programs)
     text += "\n" + _table(public)
     if failed:
         text += "\n## Not compared\n\n| kernel on a GPU | why |\n|---|---|\n"
@@ -275,7 +291,7 @@ def main() -> int:
     gpus = [options.gpu] if options.gpu else GPUS
     only = options.only.split(",") if options.only else []
     if options.public:
-        programs = {each["name"]: each for each in PUBLIC if not only or each["name"] in only}
+        programs = {each["name"]: each for each in public_programs() if not only or each["name"] in only}
         _fill("public", programs, gpus, lambda name, gpu: compare_program(programs[name], gpu), again=options.again)
     elif not (options.page or options.explain):
         _fill("rows", [name for name in kernels if not only or name in only], gpus, compare, again=options.again)

@@ -39,6 +39,18 @@ def test_every_kernel_is_compared_or_says_why_not(script: Any) -> None:
             assert len(figures["vgpr_spills"]) == len(script.RELEASES), key
 
 
+def test_public_programs_are_compared_or_said_to_be_missing(script: Any) -> None:
+    """Rows of known programs on known GPUs only; what has no row is named on the page."""
+    kept = script.read()
+    programs = {each["name"] for each in script.public_programs()}
+    every = {f"{name} | {gpu}" for name in programs for gpu in script.GPUS}
+
+    assert set(kept["public"]) <= every
+    text = script.page(kept, sorted(bundled()))
+    for key in every - set(kept["public"]):
+        assert key.replace(" | ", " on ") in text
+
+
 def test_what_is_explained_is_a_step(script: Any) -> None:
     """The largest ones."""
     kept = script.read()
