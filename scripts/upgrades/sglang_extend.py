@@ -1,6 +1,6 @@
-"""SGLang's attention over a prefix: ``python sglang_extend.py QUERY_SIZE VALUE_SIZE HEADS NEW PREFIX BLOCK_N``.
+"""SGLang's attention over a prefix: ``python sglang_extend.py QUERY_SIZE VALUE_SIZE HEADS NEW PREFIX BLOCK_N [fp8]``.
 
-Only the file of the kernel and the two that it imports are loaded; ``SGLANG_SOURCE`` is the folder that has ``sglang``.
+With ``fp8`` the cache of the prefix is of 8 bits. Only the file of the kernel and the two that it imports are loaded; ``SGLANG_SOURCE`` is the folder that has ``sglang``.
 """
 
 import os
@@ -38,6 +38,7 @@ sys.modules["sglang.srt.utils"].__getattr__ = lambda name: lambda *_: answers.ge
 import sglang.kernels.ops.attention.extend_attention as kernels  # noqa: E402
 
 size, value_size, heads, new, prefix, columns = map(int, sys.argv[1:7])
+cached = torch.float8_e4m3fn if sys.argv[7:] == ["fp8"] else torch.bfloat16
 plain = kernels._get_block_sizes_for_extend_attention  # noqa: SLF001
 kernels._get_block_sizes_for_extend_attention = lambda *sizes: (*plain(*sizes)[:4], columns, plain(*sizes)[5])  # noqa: SLF001
 
@@ -52,8 +53,8 @@ kernels.extend_attention_fwd(
     half(new, 1, size),
     half(new, 1, value_size),
     half(new, heads, value_size),
-    half(prefix, 1, size),
-    half(prefix, 1, value_size),
+    half(prefix, 1, size).to(cached),
+    half(prefix, 1, value_size).to(cached),
     torch.tensor([0, new], dtype=torch.int32, device="cuda"),
     torch.tensor([0, prefix], dtype=torch.int32, device="cuda"),
     torch.arange(prefix, dtype=torch.int64, device="cuda"),

@@ -208,6 +208,11 @@ class Case:
         found = compare(self.old, kernel, self.limits)
         return [change for change in found if change.effect == "worse" and change.severity.rank >= least]
 
+    def _mended(self, left: Change) -> bool:
+        """Whether a figure was an error, and what is left of it is none: twice the time became 1.3 times the time."""
+        severities = {change.severity for change in self.harm if change.metric == left.metric}
+        return Severity.ERROR in severities and left.severity is not Severity.ERROR
+
     def judge(self, change: Mapping[str, Any], kernel: KernelReport) -> TriedChange:
         """Return the effect of a change.
 
@@ -218,9 +223,9 @@ class Case:
         columns = [facts.figures(report) for report in (self.old, self.new, kernel)]
         figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
         left = self.worse(kernel)
-        price = [found for found in left if found.metric not in self.grave]
+        price = [found for found in left if found.metric not in self.grave or self._mended(found)]
         worst = {*_WORSE_THAN_ANY, *(f"finding:{rule}" for rule in launch_rules())}
-        remains = any(found.metric in self.grave for found in left)
+        remains = any(found.metric in self.grave and not self._mended(found) for found in left)
         time_us, now_us = (None if report.model is UNSET else report.model.time_us for report in (kernel, self.new))
         gain = predicted_gain(time_us, now_us, self.new.arch)
         return TriedChange(

@@ -304,3 +304,17 @@ def test_what_llvm_does_not_read_is_a_note() -> None:
     assert found.by_stage is msgspec.UNSET
     assert "the LLVM IR of 3.9.0 through LLVM of 3.6.0: LLVM cannot compile it" in found.notes
     assert "the change is in the compiler itself" in found.summary
+
+
+@pytest.mark.parametrize(("us", "is_cure"), [(130.0, True), (260.0, False)])
+def test_an_error_that_is_none_any_more_is_a_price(us: float, is_cure: bool) -> None:
+    """Three times the time became 1.3 times the time: the error is gone, and what is left of it is said."""
+
+    def timed(report: KernelReport, time_us: float) -> KernelReport:
+        model = Prediction(time_us=time_us, low_us=1.0, high_us=1e3, cycles=1.0, bound="issue", shares={}, loops=[])
+        return msgspec.structs.replace(report, model=model, product="MI355X")
+
+    old, new = timed(OLD, 100.0), timed(NEW, 300.0)
+    trial = Case(old, new, ("3.6.0", "3.9.0"), (0, 1), CONFIG, DiffLimits()).judge({"num_warps": 4}, timed(OLD, us))
+    assert trial.cured is is_cure
+    assert ("predicted time 100 to 130" in trial.price) is is_cure
