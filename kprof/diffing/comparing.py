@@ -195,9 +195,9 @@ def steepest_step(kernel: KernelDiff) -> DiffStep | None:
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
         return None
-    whole = kernel.overall
-    lasting = whole is not UNSET and whole.status in {"worse", "mixed"}
-    gravest = whole.changes[0] if lasting else shown.changes[0]
+    gravest, whole = shown.changes[0], kernel.overall
+    if whole is not UNSET and whole.status in {"worse", "mixed"}:
+        gravest = whole.changes[0]
 
     def rise(found: DiffStep) -> float:
         same = (c for c in found.changes if c.effect == "worse" and _same(c, gravest))
