@@ -28,6 +28,8 @@ SAME = 1.03
 NEAR = 1.4
 """Factor between a predicted and a published change up to which the prediction counts as near."""
 LIMIT_S = 600
+BUDGET_S = 240
+"""Seconds in which causes and cures are looked for; a busy machine needs more than the default."""
 PARTS = {"llvm": "LLVM", "before llvm": "Triton's passes", "both": "passes and LLVM"}
 
 HEAD = """# Known upgrades of Triton
@@ -36,7 +38,7 @@ Written by `scripts/known_upgrades.py` from the published times in `scripts/know
 is launched by a program of `scripts/upgrades`, from its public sources, and taken apart by one command without a GPU:
 
 ```
-kprof bisect --good 3.6.0 --bad 3.8.0 --arch MI300X -- python experts_mxfp4.py 32 3072 6144 4 1
+kprof bisect --good 3.6.0 --bad 3.8.0 --arch MI300X --budget 240 -- python experts_mxfp4.py 32 3072 6144 4 1
 ```
 
 - *Published*, *predicted*: time with the newer release over time with the older one. Where a launch has no predicted
@@ -70,7 +72,8 @@ def taken_apart(upgrade: Mapping[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "bisect.json"
         releases = ["--good", upgrade["good"], "--bad", upgrade["bad"], "--arch", upgrade["gpu"], "--json", str(result)]
-        command = [sys.executable, "-m", "kprof", "bisect", *releases, "--", "python", program, *arguments]
+        start = [sys.executable, "-m", "kprof", "bisect", "--budget", str(BUDGET_S), *releases]
+        command = [*start, "--", "python", program, *arguments]
         env = {**os.environ, upgrade.get("reads", upgrade["folder"]): os.environ[upgrade["folder"]]}
         began = time.monotonic()
         folder_of_programs = ROOT / "scripts" / "upgrades"

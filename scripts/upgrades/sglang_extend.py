@@ -1,6 +1,7 @@
 """SGLang's attention over a prefix: ``python sglang_extend.py QUERY_SIZE VALUE_SIZE HEADS NEW PREFIX BLOCK_N [fp8]``.
 
-With ``fp8`` the cache of the prefix is of 8 bits. Only the file of the kernel and the two that it imports are loaded; ``SGLANG_SOURCE`` is the folder that has ``sglang``.
+With ``fp8`` the cache of the prefix is of 8 bits. Only the file of the kernel and the two that it imports are loaded;
+``SGLANG_SOURCE`` is the folder that has ``sglang``.
 """
 
 import os
