@@ -60,8 +60,8 @@ Where kprof is wrong, or the case is not the report's:
   16, 544 and 1,056 tokens spill less with 3.7.0 than with 3.6.0.
 - sglang#34741: PyPI's 3.6.0 spills 51 registers outside the loops, and 3.7.0 spills 28 with 17 accesses in an iteration
   of the hot loop. That is reported as the regression (exit code 1), but the predicted time falls: the model takes
-  scratch accesses in a loop for too cheap. So it does for Primus-Turbo#471, of which the report's own microbenchmark
-  says 1.6 to 3.5.
+  scratch accesses in a loop for too cheap. So it does for Primus-Turbo#471 (the report's microbenchmark of both
+  tiles with 3.8.0 says 1.6 to 3.5, its training run 5.4).
 - aiter#5028 takes the asynchronous copies of 3.8.0 for the cause. kprof finds the kernel slower from 3.6.0 on, where
   `waves_per_eu=1` became a maximum (waves per SIMD 3 to 1), and 1 % of difference with the copies turned off. Neither
   was measured. The fix is the same.
