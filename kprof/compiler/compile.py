@@ -1,11 +1,13 @@
 """Compile kernels that kprof's cache does not contain, in workers that may crash."""
 
 import atexit
+import os
 from collections.abc import Generator, Iterable
 from functools import cache as once
+from threading import Lock
 
 from kprof.compiler.compiled_cache import directory
-from kprof.compiler.defaults import TIMEOUT
+from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.compiler.pool import Pool
 from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 from kprof.compiler.versions import installed
@@ -24,9 +26,7 @@ def compile_kernel(request: CompileRequest, *, cache: bool = True, timeout: floa
         KprofError: if no usable Triton is installed, the file or function does not exist, an option is wrong, or the
             compiler rejected the kernel or crashed.
     """
-    pool = _shared()
-    pool.timeout = timeout
-    (outcome,) = compile_many([request], cache=cache, pool=pool)
+    (outcome,) = compile_many([request], 1, cache=cache, timeout=timeout)
     return outcome.result()
 
 
@@ -53,7 +53,8 @@ def compile_many(
         jobs: number of workers, by default one per CPU.
         cache: whether to use kprof's cache.
         timeout: maximum seconds per compile.
-        pool: workers to use, which stay alive; by default new ones that end with the iterator.
+        pool: workers to use, which stay alive; by default those that this process keeps, and new ones while another
+            call uses them.
 
     Raises:
         KprofError: if no usable Triton is installed.
@@ -62,14 +63,38 @@ def compile_many(
     folder = directory() if cache else None
     if pool is not None:
         yield from pool.run(requests, folder)
-        return
-    with Pool(jobs, timeout) as own:
-        yield from own.run(requests, folder)
+    elif _in_use.acquire(blocking=False):
+        try:
+            kept = _shared()
+            kept.jobs, kept.timeout = jobs or default_jobs(), timeout
+            yield from kept.run(requests, folder)
+        finally:
+            kept.keep(_KEPT)
+            _in_use.release()
+    else:
+        with Pool(jobs, timeout) as own:
+            yield from own.run(requests, folder)
+
+
+_KEPT = 2
+"""Number of idle workers that a process keeps for later compiles. Each holds Triton, about 150 MB."""
+_in_use = Lock()
+"""Held while :func:`compile_many` uses the shared workers, since a pool serves one call at a time."""
+
+
+def _forget() -> None:
+    """Forget the parent's workers in a fork, which must not talk to them."""
+    global _in_use  # noqa: PLW0603 - the fork may have been made while another thread held it
+    _shared.cache_clear()
+    _in_use = Lock()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 @once
 def _shared() -> Pool:
-    """Return the worker that single compiles share, so only the first compile waits for Triton's import."""
+    """Return the workers that compiles of this process share, so only the first compile waits for Triton's import."""
     pool = Pool(jobs=1)
     atexit.register(pool.close)
     return pool

@@ -85,6 +85,12 @@ class Pool:
             self._drop(worker)
         self._workers.clear()
 
+    def keep(self, most: int) -> None:
+        """End idle workers beyond a number."""
+        idle = [worker for worker in self._workers if worker.request is None]
+        for worker in idle[most:]:
+            self._discard(worker)
+
     def warm(self) -> None:
         """Start a worker that imports Triton before the first request. An error is reported with the first request."""
         if not self._workers:
@@ -138,6 +144,14 @@ class Pool:
     def _busy(self) -> list[Worker]:
         return [worker for worker in self._workers if worker.request is not None]
 
+    def _idle(self) -> Worker | None:
+        """Return a worker that waits for a request; those that ended meanwhile are dropped."""
+        for worker in [w for w in self._workers if w.request is None]:
+            if worker.process.alive:
+                return worker
+            self._discard(worker)
+        return None
+
     def _start(self) -> Worker:
         worker = Worker(PythonWorker("kprof.compiler.worker", environment=_environment(), log=True))
         self._workers.append(worker)
@@ -160,7 +174,7 @@ class Pool:
         if found is not None:
             yield CompileOutcome(request, index=index, compiled=found, diagnostics=found.diagnostics)
             return
-        worker = next((w for w in self._workers if w.request is None), None) or self._start()
+        worker = self._idle() or self._start()
         worker.request, worker.index, worker.cache, worker.finish = request, index, cache, finish
         worker.stage, worker.started = None, time.monotonic()
         # The environment and the module path may have changed since the worker was started.
