@@ -13,6 +13,7 @@ Inductor is about to time them; their launch is known there, and it works with c
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from itertools import product
 from typing import Any
 
@@ -210,9 +211,10 @@ def _benchmark(prior: InductorPrior, original: Callable[..., Any]) -> Callable[.
     def benchmark_all_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             kept = prior.launchers(self, args)
-            dropped = [one for one in self.launchers if one not in kept]
-            for launcher in dropped:
-                self._close_static_launcher(launcher)
+            # torch 2.11 has no such function, and nothing to close.
+            close = getattr(self, "_close_static_launcher", None)
+            for launcher in [one for one in self.launchers if one not in kept] if close else ():
+                close(launcher)
             self.launchers = kept
         except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
             warn("inductor_prior", error, "every candidate is kept")
@@ -233,7 +235,9 @@ def template_launch(choice: Any) -> CandidateLaunch:
     request = getattr(caller, "bmreq", None)
     if request is None:
         raise KprofError("Inductor's template does not accept this configuration")
-    module = PyCodeCache.load_by_key_path(request.module_cache_key, request.module_path, set_sys_modules=False)
+    load = PyCodeCache.load_by_key_path
+    quiet = {"set_sys_modules": False} if "set_sys_modules" in signature(load).parameters else {}
+    module = load(request.module_cache_key, request.module_path, **quiet)
     tuner = getattr(module, request.kernel_name)
     inputs, output = request.input_tensor_meta, request.output_tensor_meta
     tensors = [*_listed(inputs), *_listed(output)]
