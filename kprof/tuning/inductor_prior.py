@@ -236,7 +236,7 @@ def template_launch(choice: Any) -> CandidateLaunch:
     if request is None:
         raise KprofError("Inductor's template does not accept this configuration")
     load = PyCodeCache.load_by_key_path
-    quiet = {"set_sys_modules": False} if "set_sys_modules" in signature(load).parameters else {}
+    quiet: dict[str, Any] = {"set_sys_modules": False} if "set_sys_modules" in signature(load).parameters else {}
     module = load(request.module_cache_key, request.module_path, **quiet)
     tuner = getattr(module, request.kernel_name)
     inputs, output = request.input_tensor_meta, request.output_tensor_meta
