@@ -211,10 +211,9 @@ def _benchmark(prior: InductorPrior, original: Callable[..., Any]) -> Callable[.
     def benchmark_all_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             kept = prior.launchers(self, args)
-            # torch 2.11 has no such function, and nothing to close.
-            close = getattr(self, "_close_static_launcher", None)
-            for launcher in [one for one in self.launchers if one not in kept] if close else ():
-                close(launcher)
+            if hasattr(self, "_close_static_launcher"):  # not in torch 2.11
+                for launcher in [one for one in self.launchers if one not in kept]:
+                    self._close_static_launcher(launcher)
             self.launchers = kept
         except Exception as error:  # noqa: BLE001 - the user's program must continue after any error
             warn("inductor_prior", error, "every candidate is kept")
