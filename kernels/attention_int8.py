@@ -154,8 +154,9 @@ def launch(shape: Shape, config: Config) -> Launch:
 # The fastest by the model over the cases of each width of heads on MI300X and MI355X, none of which spills:
 # docs/validation/defaults.md says what a longer search finds.
 _FASTEST: Mapping[tuple[str, int], Config] = {
+    ("gfx942", 256): {"BLOCK_M": 128, "num_warps": 4, "waves_per_eu": 1},
     ("gfx950", 128): {"BLOCK_N": 64},
-    ("gfx950", 256): {"BLOCK_N": 64, "matrix_instr_nonkdim": 16, "waves_per_eu": 0},
+    ("gfx950", 256): {"BLOCK_M": 128, "num_warps": 4, "waves_per_eu": 1},
 }
 
 
