@@ -300,7 +300,6 @@ KERNEL = Kernel(
     flops=flops,
     bytes=traffic,
     unsupported=unsupported,
-    notes={"gfx942": "Triton 3.4 spills in the loop of the case 'd256_s4096'; 3.6 and later do not."},
     checks={
         "causal": Check(_case(1, 2, 2, 70, 32, "fp32"), {"BLOCK_M": 32, "BLOCK_N": 16}),
         "full": Check(_case(2, 1, 1, 40, 64, causal=False), {"BLOCK_M": 16, "BLOCK_N": 32}),
