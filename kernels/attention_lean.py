@@ -99,11 +99,11 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Return the tiles for heads of 64, and those for RDNA, where they differ from the defaults.
+    """Return tiles other than the default ones: for a head dimension of 64, and for RDNA.
 
     Measurements on MI250X found 128 x 64 with three wavefronts per SIMD and early loads of the values to be the best
     for heads of 64. The tile that they found for heads of 128, 256 x 128, spills in the loop with Triton 3.9. Half of
-    that tile does not spill; in bfloat16, which these architectures round with several instructions, it has to be a
+    that tile does not spill; in bfloat16, which CDNA2 and RDNA round with several instructions, it has to be a
     quarter.
     """
     rdna = arch.startswith(("gfx11", "gfx12"))

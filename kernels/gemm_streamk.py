@@ -361,7 +361,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Return BLOCK_K by bytes in other than 16 bits: a row of a tile is 128 bytes, 64 on RDNA and gfx90a."""
+    """Return BLOCK_K for types that are not 16 bits wide: a row of a tile is 128 bytes, or 64 on RDNA and gfx90a."""
     size = size_of(shape["dtype"])
     row = 128 if arch.startswith("gfx9") and arch != "gfx90a" else 64
     return {} if size == 2 else {"BLOCK_K": row // size}

@@ -341,7 +341,7 @@ class TraceView(View):
         return headline(self.issues)
 
     def verdict_of(self, display: Any) -> tuple[int, str]:
-        """Return exit code 2 if the kernels' times are incomplete, as in a truncated file; the summary says why."""
+        """Return the exit code and a sentence: 2 if kernels' times are missing, as in a truncated file."""
         from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
 
         return (2, "") if cannot_tell(self.issues, (KERNEL_TIMES,)) else super().verdict_of(display)

@@ -264,7 +264,7 @@ class Recorder:
         return self.journal.number("tuning", choice.key, choice.about) if known is None else known
 
     def _arguments(self, source: Any, args: tuple[Any, ...]) -> int:
-        """Return the number of a launch's arguments in the journal."""
+        """Write a launch's arguments to the journal, unless it has them, and return their number there."""
         names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
         described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
         if not self.executes:

@@ -41,9 +41,9 @@ class Steering:
 
 
 def steering_arguments(function: Any) -> frozenset[str]:
-    """Return the names of the pointer arguments that steering values are loaded from; see the module's docstring.
+    """Return the names of the pointer arguments from which the kernel loads values that steer its control flow.
 
-    Called functions are examined, too.
+    The module's docstring defines them. Called functions are examined, too.
     """
     return steering(function).loaded
 

@@ -65,10 +65,10 @@ class _Kind(Enum):
 
 
 class DeviceOperators:
-    """Finds the operators for which the program registered a GPU kernel, and counts the others.
+    """Finds the operators for which the program registered a GPU kernel, and counts the calls of all others.
 
     Args:
-        counts: returns the object that counts answers, which changes after a fork.
+        counts: returns the tally of operator calls; a fork of the program has a tally of its own.
         note: called with each call that would launch a GPU kernel: the operator, its arguments and its result.
     """
 

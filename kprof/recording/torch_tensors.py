@@ -61,7 +61,10 @@ def _properties(device: "StandInDevice") -> dict[str, Any]:
 
 
 def _moves(device: "StandInDevice") -> dict[str, Any]:
-    """Return replacements for ``to``, ``cuda``, ``cpu``, because torch sees no move between two CPU tensors."""
+    """Return replacements for ``to``, ``cuda`` and ``cpu`` of tensors that stand in for tensors on a GPU.
+
+    Stand-ins are CPU tensors, so torch itself would not move anything.
+    """
     import torch
 
     plain = torch._C.TensorBase.to  # noqa: SLF001

@@ -52,8 +52,8 @@ class GateFinding:
         finding: the finding.
         fingerprint: identifies the finding by rule, kernel, specialisation and architecture, independent of the line.
         suppressed: reason why the finding is silenced, or ``None``.
-        cause: the cause of lost time that the finding names, in words; ``None`` if the finding follows from another
-            cause.
+        cause: the cause of lost time that the finding names, in words; ``None`` if another finding
+            names the cause.
     """
 
     kernel: KernelReport

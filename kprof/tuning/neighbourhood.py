@@ -1,9 +1,8 @@
 """A hill-climbing order of configurations: the neighbours of the fastest configuration so far come first.
 
 A search uses :class:`Neighbourhood` instead of :class:`kprof.tuning.order.Queue`. Every configuration among the best so
-far adds its neighbours to the queue. They come after the neighbours of faster configurations; less promising changes
-come later. An improving step is therefore followed at once, and small changes that only help together are found one
-after the other.
+far adds its neighbours to the queue. The queue is ordered by the time of the configuration that an entry is a neighbour
+of, then by how promising the change is. A change that improves the time is therefore followed at once.
 """
 
 import heapq

@@ -232,7 +232,7 @@ def _wmma(layout: Wmma, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _wmma_tiles(builder: _Builder, layout: Wmma, tile: Sequence[int], skip: int | None = None) -> None:
-    """Place the tiles of a warp and the warps. All warps hold the same elements along the axis ``skip``."""
+    """Add the repeated tiles of a warp to the layout, then the warps, which all hold the same along ``skip``."""
     if not layout.warp_bases and not layout.register_bases:
         order = _row_major(builder.rank)
         if layout.tiles_per_warp:

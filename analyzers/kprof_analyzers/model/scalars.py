@@ -366,7 +366,7 @@ class Evaluator:
         return (_EXTENTS[1] - _EXTENTS[0]) / (first[1] - first[0])
 
     def _supposing(self, names: Sequence[str], extent: int) -> "Evaluator":
-        """Return an evaluator of the first workgroup in which each missing name has the value ``extent``."""
+        """Return an evaluator of the first workgroup that takes ``extent`` as the value of each unknown name."""
         arguments = {name.removeprefix("%"): value for name, value in self._given.items() if isinstance(value, int)}
         arguments |= {name: extent for name in names if not name.startswith(_VALUES)}
         pointers = [name.removeprefix("%") for name in self._pointers]

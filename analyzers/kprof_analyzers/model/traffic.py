@@ -151,7 +151,7 @@ def _fresh(access: Access, share: float, held: tuple[float, float]) -> tuple[flo
 def _span(
     op: Operation, shape: TensorType, size: int, evaluator: Evaluator, arguments: Mapping[str, object]
 ) -> float | None:
-    """Return the bytes from the lowest to the highest address that any workgroup accesses in one entry of the loop."""
+    """Return the bytes from the lowest to the highest address a workgroup accesses in one execution of the loop."""
     long, ends = extent(op, shape, arguments), reach(evaluator, op)
     return None if long is None or ends is None else float((ends[1] - ends[0] + long) * size)
 
@@ -201,12 +201,12 @@ def sharing(
     """Return the shares of loads that miss L2 and the Infinity Cache.
 
     Args:
-        found: accesses of workgroups that are assigned to XCDs round-robin.
+        found: accesses of workgroups, in the order of their numbers.
         xcds: XCDs of the GPU.
         together: number of workgroups that run at the same time: the first ones in ``found``.
         channels: channels of the GPU's L2.
         size: bytes of the Infinity Cache, which keeps data of earlier workgroups up to this size.
-        in_blocks: whether neighbouring workgroups run on the same XCD instead of round-robin.
+        in_blocks: whether neighbouring workgroups run on the same XCD; otherwise they are assigned round-robin.
     """
     loads = [a for a in found if a.operation.name not in STORES]
     stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)

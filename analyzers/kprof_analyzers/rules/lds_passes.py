@@ -9,7 +9,7 @@ from kprof_analyzers.rules.rule import Costed
 
 
 def without_pass(facts: KernelFacts, operation: Operation, finding: Finding) -> Finding | Costed:
-    """Add the gain of removing those LDS accesses in loops that are on the operation's line and column.
+    """Return the finding with the gain of removing the LDS accesses in loops on its operation's line and column.
 
     Barriers and waits remain, because other accesses may need them, so the gain covers only the accesses themselves. If
     no accesses are found, for example because the assembly has no positions, the finding is returned without a gain.

@@ -185,7 +185,7 @@ def wasteful(calls: Sequence[StepCall], product: Product, whole: float) -> Itera
 
 
 def _narrow(call: StepCall) -> tuple[str, float, bool] | None:
-    """Return the saving for a batch of products with fewer rows or columns than a matrix instruction, or ``None``."""
+    """Return what filling matrix instructions would save in a batch of narrower products; ``None`` otherwise."""
     if call.timed.kind != "small products" or call.timed.us is None or call.timed.short:
         return None
     pair = _factors(call)

@@ -111,7 +111,7 @@ def _timed_reason(
 
 
 def _is_right_itself(kernel: Kernel, trial: CheckTrial, wrong: Callable[[Any], str]) -> bool:
-    """Return whether the case's own kernel passes the trial."""
+    """Return whether the reference kernel itself gives the right result for a check's shape and knobs."""
     assert kernel.run is not None
     assert kernel.inputs is not None
     try:

@@ -24,7 +24,7 @@ class Prepared:
     run: Callable[[Values, Shape], Values]
 
     def __call__(self, inputs: Values, shape: Shape) -> Values:
-        """Run both steps."""
+        """Prepare the inputs, then run the implementation."""
         return self.run(self.prepare(inputs, shape), shape)
 
 

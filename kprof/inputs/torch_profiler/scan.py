@@ -75,9 +75,9 @@ def _trimmed(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def last_boundary(data: bytes | bytearray, window: int = 1 << 11) -> int | None:
-    """Return the index after the ``}`` of the last event after which another event begins; ``None`` without one.
+    """Return the index behind the last event that another event follows; ``None`` if there is no such event.
 
-    This is a guess: the index may lie inside a nested list, which only decoding the data before it reveals.
+    This is a guess: the index may lie inside a nested list. Only decoding the data before it shows that.
     """
     for pattern in (EVENT_START, OBJECT_START):
         size = window

@@ -237,7 +237,7 @@ def _chosen(
     own: list[ConsideredImplementation],
     kept: Shipped,
 ) -> ImplementationChoice:
-    """Choose by published times, by their ratios, by the model, or take the kernel's own defaults."""
+    """Choose an implementation: by published times, else their ratios, else predicted times, else the defaults."""
     if absolute := [one for one in usable if not one.ratio_only]:
         return _by_publication(base, known, absolute, own)
     if len(usable) > 1:

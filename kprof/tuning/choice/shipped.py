@@ -130,13 +130,13 @@ def shipped(
     product: Product,
     forms: list[tuple[Kernel, ConsideredImplementation]],
 ) -> Shipped:
-    """Return the times of the row for a problem, or of the nearest row.
+    """Return the times in the shipped table for a problem, or for the nearest problem in the table.
 
     Args:
         kernel: the kernel whose problem is solved.
         shape: problem parameters, dtypes resolved.
         product: the GPU; rows of other products do not count.
-        forms: the bundled kernels that were considered, without times.
+        forms: the bundled kernels to look up, each as a candidate that has no time yet.
     """
     table = _table()
     rows = [row for row in table.kernels.get(kernel.name, ()) if row.product == product.name]

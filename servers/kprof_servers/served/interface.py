@@ -146,7 +146,7 @@ class ModelServer(ABC):
         return answer.asked[0]
 
     def status(self, answer: LookupAnswer) -> Found:
-        """Return the status of a file in the document, given the result of its lookup."""
+        """Return the status that the JSON document gives for a tuned file, from the result of its lookup."""
         if answer.opened is None:
             return "default"
         wanted = PurePosixPath(self.wanted(answer))

@@ -6,9 +6,9 @@ from kprof_servers.served.document import NeededFile, RankedBatch, StepCost
 
 
 def steps(needed: Sequence[NeededFile], batches: Sequence[int]) -> list[StepCost]:
-    """Return the time of a step for each batch size: the kernels' predicted times, times their numbers of layers.
+    """Return the time of a step for each batch size: each kernel's predicted time multiplied by its number of layers.
 
-    Files without a prediction for the batch size, and files whose number of layers is unknown, are not included.
+    Tuned files without a prediction for the batch size, or with an unknown number of layers, are not included.
     """
     found = []
     for rows in batches:

@@ -68,7 +68,9 @@ def parse_fields(text: str) -> tuple[str, ...]:
 def identified(
     data: "Data", runs: "Runs", gpus: "Gpus", chosen: Collection[int] | None = None
 ) -> "tuple[pd.Series[Any], list[Identity]]":
-    """Return the identity number of each row of ``data.dispatches``, and the identities by number.
+    """Number the kernels that differ in a field of :class:`Identity`.
+
+    Returns the number of the kernel of each row of ``data.dispatches``, and the identities by number.
 
     Args:
         data: the files' contents.

@@ -25,7 +25,7 @@ class KernelCounters:
         calls: number of dispatches with counters.
         nanoseconds: mean duration; ``None`` if no reliable time is known.
         passes: for each file and pass, the mean of each counter over the dispatches.
-        identities: identities of the kernel; several only if the user merged kernels.
+        identities: name, workgroup size and GPU of the kernel; several only if the user merged kernels.
         untrusted: counters that are not valid measurements, with the reasons; ``passes`` does not contain them.
     """
 

@@ -94,10 +94,10 @@ def time_tree(
 
 
 class Paths:
-    """Paths of modules and operators around launches, outermost first, with a cache for equal launches.
+    """Paths of modules and operators around launches, outermost first. Launches from the same place share one path.
 
     Args:
-        trace: linked tables.
+        trace: the trace, whose launches are linked with operators and stack frames.
         by: names in the path: modules, operators or both.
     """
 

@@ -37,7 +37,7 @@ _MATCHING = ("Equality", "GridBased", "FreeSize", "Prediction")
 
 
 def recognise(head: bytes) -> bool:
-    """Return whether the file begins with the version and contains a kind of problem."""
+    """Return whether the file begins with ``MinimumRequiredVersion`` and contains the fields of a problem type."""
     return head.lstrip(b"\xef\xbb\xbf- \r\n")[:40].startswith(b"{MinimumRequiredVersion:") and b"DataType:" in head
 
 

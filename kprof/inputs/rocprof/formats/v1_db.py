@@ -2,7 +2,7 @@
 
 Tables: ``KERN`` or ``A`` (dispatches, with counters), ``OPS`` (the same dispatches from HIP's activity records, without
     sizes), ``COPY`` (copies and fills), ``HIP``, ``HSA`` and ``rocTX`` (calls and markers). Their columns are declared
-    in ``bin/tblextr.py`` of github.com/ROCm/rocprofiler; versions differ at the end of the list.
+    in ``bin/tblextr.py`` of github.com/ROCm/rocprofiler; versions of rocprof differ in the last columns.
 """
 
 from typing import Any
