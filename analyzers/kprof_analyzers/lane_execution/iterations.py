@@ -11,6 +11,8 @@ _MOST_STEPS = 60_000
 """Maximum number of executed instructions of all sampled workgroups together: some tenths of a second."""
 _WORKGROUPS = 64
 """Number of sampled workgroups if the iterations may depend on the workgroup."""
+_ALIKE = 8
+"""Number of workgroups with equal counts after which no others are executed."""
 _GOLDEN = 0.6180339887498949
 """The golden ratio minus 1. Its multiples move the sample within equal parts of the launch, without a period."""
 
@@ -39,7 +41,14 @@ def counted_iterations(
     if not same and grid:
         count = max(1, min(_WORKGROUPS, _MOST_STEPS // runs[0].steps, len(programs)))
         chosen = [programs[int((n + n * _GOLDEN % 1) * len(programs) / count)] for n in range(count)]
-        runs = [prepared.run(first_registers(facts, program, memory), _MOST_STEPS) for program in chosen]
+        # A few workgroups from all over the launch come first: if they are alike, so are the others.
+        apart = max(1, count // _ALIKE)
+        chosen = [program for first in range(apart) for program in chosen[first::apart]]
+        runs = []
+        for program in chosen:
+            runs.append(prepared.run(first_registers(facts, program, memory), _MOST_STEPS))
+            if len(runs) == _ALIKE and all(run.visits == runs[0].visits for run in runs):
+                break
     return {loop.index: _iterations(facts, loop.index, runs) for loop in facts.program.loops}
 
 
