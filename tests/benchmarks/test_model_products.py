@@ -49,7 +49,8 @@ def test_a_loop_that_the_compiler_unrolls_loads_as_much(rows, columns, depth, st
     shape = {**SHAPE, "N": 1024, "K": 7168, "dtype": "bf16", "scales": "none"}
     (facts,) = Facts(1, 300).prepare([Point("gemm_split", shape, {**CONFIG, **sizes, "MODIFIER": ""}, "MI355X")])
     model = build(facts)
-    unrolled = {trips.unrolled for trips in model.trips.values()}
+    # Some iterations are before or after the loop, so the factor is near to a whole number.
+    unrolled = {round(trips.unrolled) for trips in model.trips.values()}
     straight = any("to_local" in op.name for op in facts.ttgir.operations)
     assert unrolled == ({2} if straight else {1})
     assert model.sharing.loaded == 2 * (rows + columns) * 7168
