@@ -94,7 +94,8 @@ class Trips:
     @property
     def written(self) -> float:
         """Mean iterations of the TTGIR loop per entry."""
-        return self.mean * self.unrolled
+        # Rounded, because an exact factor is a quotient of counts: a whole number of iterations stays one.
+        return round(self.mean * self.unrolled, 9)
 
 
 def loop_trips(
