@@ -6,6 +6,7 @@ from kprof.analysis import KernelFacts
 from kprof_analyzers.lane_execution.arithmetic import Unknown
 from kprof_analyzers.lane_execution.entry import first_registers, launch_memory
 from kprof_analyzers.lane_execution.run import LaneProgram, LaneRun
+from kprof_analyzers.lane_execution.slicing import slice_of
 
 _MOST_STEPS = 60_000
 """Maximum number of executed instructions of all sampled workgroups together: some tenths of a second."""
@@ -28,12 +29,16 @@ def counted_iterations(
         grid: workgroups of the launch in x, y, z; ``None`` if unknown.
 
     Returns:
-        Iterations for each sampled workgroup, or the names of the unknown inputs that they depend on.
+        Iterations for each sampled workgroup, or the names of the unknown inputs that they depend on; empty for too
+        large a program.
     """
     lanes, warps = facts.resources.wavefront_size, facts.resources.num_warps
     wave = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
     memory = launch_memory(facts, grid, wave * (warps if isinstance(warps, int) else 4))
-    prepared = LaneProgram(facts.program, wave, memory)
+    part = slice_of(facts.program)
+    if part is None:
+        return {}
+    prepared = LaneProgram(facts.program, part, wave, memory)
     own = first_registers(facts, (0, 0, 0) if grid else None, memory)
     other = first_registers(facts, (1, 1, 1) if grid else None, memory)
     same = all(own.get(name) == other.get(name) for name in prepared.inputs)

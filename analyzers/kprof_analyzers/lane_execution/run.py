@@ -5,8 +5,9 @@ if it may leave a loop, the loop's iterations are unknown and the loop is left; 
 taken, and the registers written on either way are unknown where the two ways meet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass
 from kprof.inputs.amdgcn.flow import Block, Loop
@@ -24,7 +25,7 @@ from kprof_analyzers.lane_execution.arithmetic import (
     write,
 )
 from kprof_analyzers.lane_execution.entry import LaunchMemory
-from kprof_analyzers.lane_execution.slicing import CONDITIONS, slice_of
+from kprof_analyzers.lane_execution.slicing import CONDITIONS, LoopSlice, leaves, loops_around
 
 _SIZES = {
     "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16, "dwordx8": 32, "dwordx16": 64,
@@ -47,19 +48,36 @@ class LaneRun:
     steps: int = 0
 
 
+class _Exit(NamedTuple):
+    """Way out of a loop: the loop's number, what it writes, the blocks that begin a loop in it, the next block."""
+
+    loop: int
+    lost: frozenset[str]
+    headers: tuple[int, ...]
+    following: int
+
+
+class _Join(NamedTuple):
+    """Where two ways meet: the block, what either way writes, and the loops that only the jump's way reaches."""
+
+    meet: int
+    lost: frozenset[str]
+    passed_by: tuple[int, ...]
+
+
 class LaneProgram:
     """A kernel prepared for execution: the instructions of each block that a branch may depend on.
 
     Args:
         program: the kernel.
+        part: its instructions and branches that matter.
         wave: lanes of a wavefront, 32 or 64.
         memory: memory that the launch determines.
     """
 
-    def __init__(self, program: AssemblyKernel, wave: int, memory: LaunchMemory) -> None:
-        """Find the instructions that branches depend on."""
-        self.program, self._wave, self._memory = program, wave, memory
-        self._slice = slice_of(program)
+    def __init__(self, program: AssemblyKernel, part: LoopSlice, wave: int, memory: LaunchMemory) -> None:
+        """Prepare the instructions that branches depend on."""
+        self.program, self._wave, self._memory, self._slice = program, wave, memory, part
         self.inputs = self._slice.first
         used = [
             [program.instructions[n] for n in range(block.start, block.end) if n in self._slice.instructions]
@@ -67,10 +85,10 @@ class LaneProgram:
         ]
         self._steps = [[self._step(i) for i in instructions] for instructions in used]
         self._written = [frozenset(name for i in instructions for name in i.effects.writes) for instructions in used]
-        self._loops: dict[int, list[Loop]] = {}
-        for loop in program.loops:
-            for block in loop.blocks:
-                self._loops.setdefault(block, []).insert(0, loop)
+        self._loops = loops_around(program)
+        self._headers = {loop.header_block: loop.index for loop in program.loops}
+        self._exits: dict[int, _Exit | None] = {}
+        self._joins: dict[int, _Join] = {}
 
     def _step(self, instruction: Instruction) -> Step:
         if instruction.opcode.cls is InstructionClass.SMEM and instruction.opcode.is_load:
@@ -151,34 +169,54 @@ class LaneProgram:
     def _undecided(
         self, block: Block, why: Unknown, state: State, found: LaneRun, joins: dict[int, dict[str, Unknown]]
     ) -> int:
+        """Return the block that follows a branch with an unknown condition, and note what becomes unknown."""
+        if block.index not in self._exits:
+            self._exits[block.index] = self._exit_of(block)
+        way_out = self._exits[block.index]
+        if way_out is not None:
+            found.unknown[way_out.loop] = found.unknown.get(way_out.loop, NOTHING) | why
+            state.update(dict.fromkeys(way_out.lost, why))
+            skipped = (header for header in way_out.headers if header not in found.visits)
+            found.unknown |= {self._headers[header]: why for header in skipped}
+            return way_out.following
+        if block.index not in self._joins:
+            self._joins[block.index] = self._join_of(block)
+        join = self._joins[block.index]
+        joins.setdefault(join.meet, {}).update(dict.fromkeys(join.lost, why))
+        found.unknown |= dict.fromkeys(join.passed_by, why)
+        return block.successors[0]
+
+    def _exit_of(self, block: Block) -> "_Exit | None":
+        """Return how a block's branch leaves the innermost loop that it can end; ``None`` if it ends no loop."""
         through, jump = block.successors
-        for loop in self._loops.get(block.index, ()):
-            outside = [one for one in block.successors if one not in loop.blocks]
-            if outside or loop.header_block in block.successors:
-                found.unknown[loop.index] = found.unknown.get(loop.index, NOTHING) | why
-                lost = frozenset[str]().union(*(self._written[one] for one in loop.blocks))
-                state.update(dict.fromkeys(lost, why))
-                found.unknown |= {
-                    inner.index: why
-                    for inner in self.program.loops
-                    if inner.header_block in loop.blocks and inner.header_block not in found.visits
-                }
-                return outside[0] if outside else through if jump == loop.header_block else jump
+        loop = next((loop for loop in self._loops.get(block.index, ()) if leaves(loop, block)), None)
+        if loop is None:
+            return None
+        inside = set(loop.blocks)
+        outside = [one for one in block.successors if one not in inside]
+        following = outside[0] if outside else through if jump == loop.header_block else jump
+        return _Exit(
+            loop.index, self._lost(loop.blocks), tuple(h for h in loop.blocks if h in self._headers), following
+        )
+
+    def _join_of(self, block: Block) -> "_Join":
         between, meet = self._slice.between.get(block.index, frozenset()), self._slice.meetings.get(block.index, -1)
-        lost = frozenset[str]().union(*(self._written[one] for one in between))
-        joins.setdefault(meet, {}).update(dict.fromkeys(lost, why))
-        for loop in self.program.loops:
-            if loop.header_block in between and not self._reaches(through, loop.header_block, meet):
-                found.unknown[loop.index] = why
-        return through
+        headers = [one for one in between if one in self._headers]
+        passed_by = tuple(
+            self._headers[header] for header in headers if not self._reaches(block.successors[0], header, meet)
+        )
+        return _Join(meet, self._lost(between), passed_by)
+
+    def _lost(self, blocks: Iterable[int]) -> frozenset[str]:
+        return frozenset[str]().union(*(self._written[one] for one in blocks))
 
     def _reaches(self, start: int, goal: int, stop: int) -> bool:
-        seen, left = {stop}, [start]
+        seen, left, blocks = {stop}, [start], self.program.blocks
         while left:
             one = left.pop()
             if one == goal:
                 return True
             if one not in seen:
                 seen.add(one)
-                left += self.program.blocks[one].successors
+                left += blocks[one].successors
         return False

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass
-from kprof.inputs.amdgcn.flow import Block
+from kprof.inputs.amdgcn.flow import Block, Loop, dominators
 
 CONDITIONS: Mapping[str, tuple[tuple[str, ...], bool]] = {
     "s_cbranch_scc0": (("scc",), False),
@@ -15,6 +15,8 @@ CONDITIONS: Mapping[str, tuple[tuple[str, ...], bool]] = {
     "s_cbranch_execnz": (("exec_lo", "exec_hi"), True),
 }
 """Registers that a conditional branch tests, and whether it jumps if they are not zero."""
+_MOST_BLOCKS = 250_000
+"""Maximum number of blocks on the ways after all branches, about a quarter of a second; usual kernels have 10,000."""
 _EXEC = frozenset({"exec_lo", "exec_hi"})
 
 
@@ -26,7 +28,7 @@ class LoopSlice:
         instructions: positions of instructions whose results are used.
         branches: blocks whose last branch matters; after any other block, either way gives the same counts.
         first: registers at the first instruction whose values are used.
-        between: by block with a conditional branch, the blocks on either way up to where the ways meet.
+        between: by block with a conditional branch that ends no loop, the blocks on either way up to where they meet.
         meetings: by block with a conditional branch, the block where both ways meet; -1 if they do not.
     """
 
@@ -37,14 +39,23 @@ class LoopSlice:
     meetings: Mapping[int, int]
 
 
-def slice_of(program: AssemblyKernel) -> LoopSlice:
-    """Return the instructions and branches that the iterations of a kernel's loops depend on."""
+def slice_of(program: AssemblyKernel) -> LoopSlice | None:
+    """Return the instructions and branches that loops' iterations depend on; ``None`` for too large a program."""
     blocks = program.blocks
     branching = [b for b in blocks if len(b.successors) == 2 and _last(program, b).opcode.name in CONDITIONS]
     meetings = _meetings(blocks)
-    between = {b.index: _between(blocks, b, meetings[b.index]) for b in branching}
+    around = loops_around(program)
+    ends = {b.index for b in branching if _ends_a_loop(around, b)}
+    between: dict[int, frozenset[int]] = {}
+    left = _MOST_BLOCKS
+    for block in branching:
+        if block.index not in ends:
+            between[block.index] = _between(blocks, block, meetings[block.index])
+            left -= len(between[block.index])
+            if left < 0:
+                return None
     headers = {loop.header_block for loop in program.loops}
-    matter = {b.index for b in branching if between[b.index] & headers or _ends_a_loop(program, b)}
+    matter = ends | {n for n, inside in between.items() if not inside.isdisjoint(headers)}
     while True:
         needed, first = _needed(program, matter)
         more = {
@@ -62,14 +73,26 @@ def _last(program: AssemblyKernel, block: Block) -> Instruction:
     return program.instructions[block.end - 1]
 
 
-def _ends_a_loop(program: AssemblyKernel, block: Block) -> bool:
-    """Whether a branch leaves a loop or jumps back to its start."""
+def loops_around(program: AssemblyKernel) -> dict[int, list[Loop]]:
+    """Return the loops that contain each block, innermost first; blocks outside of loops are missing."""
+    found: dict[int, list[Loop]] = {}
     for loop in program.loops:
-        if block.index in loop.blocks:
-            outside = any(one not in loop.blocks for one in block.successors)
-            if outside or loop.header_block in block.successors:
-                return True
-    return False
+        for block in loop.blocks:
+            found.setdefault(block, []).insert(0, loop)
+    return found
+
+
+def _ends_a_loop(around: Mapping[int, Sequence[Loop]], block: Block) -> bool:
+    """Whether a branch leaves a loop or jumps back to its start."""
+    return any(leaves(loop, block) for loop in around.get(block.index, ()))
+
+
+def leaves(loop: Loop, block: Block) -> bool:
+    """Whether the branch at the end of a loop's block decides if the loop goes on."""
+    first, last = loop.blocks[0], loop.blocks[-1]
+    # Most loops are a range of blocks, which spares the search in a long list.
+    inside = range(first, last + 1) if last - first + 1 == len(loop.blocks) else loop.blocks
+    return loop.header_block in block.successors or any(one not in inside for one in block.successors)
 
 
 def _needed(program: AssemblyKernel, matter: Iterable[int]) -> tuple[frozenset[int], frozenset[str]]:
@@ -116,24 +139,13 @@ def _between(blocks: Sequence[Block], block: Block, meet: int) -> frozenset[int]
 def _meetings(blocks: Sequence[Block]) -> list[int]:
     """Return, for each block, the nearest block that all ways to the end pass; -1 if there is none.
 
-    These are the immediate post-dominators, from sets of post-dominators as bits of integers.
+    These are the immediate post-dominators: the dominators of the reversed graph, with one entry before all ends.
     """
-    everything = (1 << len(blocks)) - 1
-    after = [everything if block.successors else 1 << block.index for block in blocks]
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(blocks):
-            if not block.successors:
-                continue
-            common = everything
-            for one in block.successors:
-                common &= after[one]
-            common |= 1 << block.index
-            if common != after[block.index]:
-                after[block.index], changed = common, True
-    found = []
+    ends = tuple(block.index + 1 for block in blocks if not block.successors)
+    turned = [Block(0, None, 0, 0, ends, ())]
     for block in blocks:
-        others = [one for one in range(len(blocks)) if after[block.index] >> one & 1 and one != block.index]
-        found.append(max(others, key=lambda one: after[one].bit_count(), default=-1))
-    return found
+        after = tuple(one + 1 for one in block.successors) or (0,)
+        before = tuple(one + 1 for one in block.predecessors)
+        turned.append(Block(block.index + 1, None, 0, 0, before, after))
+    found, _ = dominators(turned)
+    return [-1 if one is None else one - 1 for one in found[1:]]

@@ -169,6 +169,15 @@ def test_a_loop_without_end_is_not_executed_for_ever(iterations):
     assert iterations([".L0:", "s_nop 0", "s_branch .L0"]) == {0: frozenset()}
 
 
+def test_too_large_a_program_is_not_counted(iterations):
+    """A thousand early exits, each of which skips the rest: nothing is counted, and the loops stay assumed."""
+    exits = [line for _ in range(1000) for line in ("s_cmp_eq_u32 s8, 0", "s_cbranch_scc1 .L9", "s_nop 0")]
+    loop = ["s_mov_b32 s5, 0", ".L0:", "s_add_i32 s5, s5, 1", "s_cmp_lg_u32 s5, 4", "s_cbranch_scc1 .L0", ".L9:"]
+
+    assert iterations([*exits[:30], *loop]) == {0: (4.0,)}
+    assert iterations([*exits, *loop]) == {}
+
+
 @pytest.mark.triton
 @pytest.mark.parametrize("gpu", ["MI300X", "RX9070XT"])
 @pytest.mark.parametrize("name", ["gemm", "flash_attention", "mlstm_chunkwise"])
