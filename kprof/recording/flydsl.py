@@ -61,7 +61,7 @@ class KernelPlace:
 
 @dataclass
 class _Current(threading.local):
-    """What the current thread compiles, loads or calls.
+    """The current thread's compile, load or call of FlyDSL's functions.
 
     Attributes:
         definitions: places of the kernels that were traced last, by name.

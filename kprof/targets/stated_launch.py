@@ -27,7 +27,7 @@ class FileLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class StatedLaunch:
-    """What is stated of a kernel's launch; ``None`` and an empty mapping mean that nothing is.
+    """A kernel's launch as the user states it; ``None`` and an empty mapping mean not stated.
 
     Attributes:
         grid: workgroups along each axis.

@@ -15,7 +15,7 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class PriorReport:
-    """What a prior did to the candidates of one autotuner.
+    """Effect of a prior on the candidates of one autotuner.
 
     Attributes:
         name: the autotuned kernel or operation.

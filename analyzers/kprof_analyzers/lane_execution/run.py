@@ -35,7 +35,7 @@ _SIZES = {
 
 @dataclass
 class LaneRun:
-    """What one execution found.
+    """Counts of one execution.
 
     Attributes:
         visits: number of times that each block was executed.
