@@ -149,7 +149,7 @@ def changed(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def notes(path: Path) -> dict[str, dict[str, int]]:
-    """What llvm-readelf prints of the kernels in a code object."""
+    """Return what llvm-readelf prints of the kernels in a code object."""
     done = subprocess.run(["llvm-readelf", "--notes", str(path)], capture_output=True, text=True, check=True)
     found = {}
     for part in re.split(r"^  - ", done.stdout, flags=re.MULTILINE)[1:]:

@@ -35,7 +35,7 @@ SMALL = 0.01
 FEW = 5
 """Fewer configurations are no sweep."""
 _WARM_UP_MS, _REPEAT_MS, _ESTIMATE = 25.0, 100.0, 6
-"""How ``triton.testing.do_bench`` times by default: milliseconds of warming up and repeating, calls before both."""
+"""Defaults of ``triton.testing.do_bench``: milliseconds of warming up and of repeating, and calls before both."""
 
 
 def sweeps(data: str, jobs: int, timeout: float, only: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -21,7 +21,7 @@ def test_the_leading_ones_are_timed() -> None:
 
 
 def test_by_lot_is_the_mean_over_all_draws() -> None:
-    """Of three times two are drawn in three ways."""
+    """Two of three times can be drawn in three ways."""
     assert by_lot([3.0, 1.0, 2.0], 2) == pytest.approx((1 + 1 + 2) / 3)
     assert by_lot([3.0, 1.0, 2.0], 1) == pytest.approx(2)
     assert by_lot([3.0, 1.0], 2) == 1

@@ -16,7 +16,7 @@ from tests.recording.conftest import kprof_environment
 
 
 class Config(SimpleNamespace):
-    """One of Helion's configurations."""
+    """A stand-in for a configuration of Helion."""
 
 
 class Bound:
@@ -90,7 +90,7 @@ def test_a_launch_is_read_off_the_generated_code() -> None:
 
 @pytest.mark.skipif(find_spec("helion") is not None, reason="stands for Helion")
 def test_the_fastest_are_left_to_time() -> None:
-    """What the program filters and what cannot be launched is not among them."""
+    """The order contains no candidate that the program filters or that cannot be launched."""
     configs = HelionPrior(2, 5, Ranks()).configs(Bound(), ("tensor",))  # type: ignore[arg-type]
 
     assert [config.config["block_sizes"] for config in configs] == [[16], [8]]
@@ -106,7 +106,7 @@ def test_where_nothing_can_be_ranked_helions_search_runs() -> None:
 
 
 def test_wrong_numbers_are_refused() -> None:
-    """Where they are written."""
+    """A number below 1 is an error when the prior is made, not later in the search."""
     with pytest.raises(KprofError, match="at least 1"):
         helion_prior(top_k=0)
 

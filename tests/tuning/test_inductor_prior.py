@@ -94,7 +94,7 @@ def prior(monkeypatch: pytest.MonkeyPatch) -> InductorPrior:
 
 
 def test_products_are_ordered_and_cut_and_libraries_stay(prior: InductorPrior) -> None:
-    """What comes before the templates stays before them."""
+    """Choices before the templates, such as libraries, stay before them."""
     library, other = SimpleNamespace(name="hipblaslt"), SimpleNamespace(name="ck")
     small, large, middle = tile(16, 16, 32), tile(128, 128, 32), tile(64, 64, 32)
 
@@ -116,7 +116,7 @@ def test_tiles_that_the_list_lacks_are_added(prior: InductorPrior) -> None:
 
 
 def test_a_failure_keeps_every_choice(prior: InductorPrior) -> None:
-    """One warning, and Inductor goes on as without kprof."""
+    """A ranking that fails gives one warning, and Inductor continues as without kprof."""
 
     class Base:
         """Inductor's choices."""

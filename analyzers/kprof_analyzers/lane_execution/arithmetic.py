@@ -27,7 +27,7 @@ NOTHING: Unknown = frozenset()
 MEMORY = "values in memory"
 """Name of the unknown input of everything that a kernel loads from memory other than its argument segment."""
 _EXEC = ("exec_lo", "exec_hi")
-_32, _64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
+_32 = 0xFFFFFFFF
 
 
 def signed(value: int, bits: int) -> int:
@@ -273,10 +273,10 @@ def _operation(name: str, *, scalar: bool) -> tuple[str, Operation, tuple[int, .
         return None
     if sign and short in {"min", "max", "abs"}:
         plain = _on_signed(plain, bits)
-    return short, plain, (bits,) * plain_sources(short), bits
+    return short, plain, (bits,) * _plain_sources(short), bits
 
 
-def plain_sources(name: str) -> int:
+def _plain_sources(name: str) -> int:
     """Return the number of sources of an operation."""
     if name in {"mov", "not", "abs", "ff1", "ctz", "ffbl"}:
         return 1

@@ -160,7 +160,7 @@ class LaneProgram:
         if len(block.successors) == 1 or (last.opcode.name in CONDITIONS and block.index not in self._slice.branches):
             return block.successors[0]
         names, jumps_if_set = CONDITIONS.get(last.opcode.name, ((), True))
-        value = read(state, names[: self._wave // 32])
+        value = read(state, names[: self._wave // 32]) if names else NOTHING
         through, jump = block.successors
         if isinstance(value, int):
             return jump if (value != 0) is jumps_if_set else through

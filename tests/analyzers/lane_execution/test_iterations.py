@@ -152,6 +152,13 @@ def test_a_branch_on_data_leaves_the_counter_known(iterations):
     assert iterations([*data, ".L0:", *stop, *ends, ".L7:"])[0] == {"arg0", "values in memory"}
 
 
+def test_a_branch_on_the_debugger_is_unknown(iterations):
+    """A condition that no register holds leaves the loop's end unknown; it is not taken as false."""
+    body = ["s_mov_b32 s5, 0", ".L0:", "s_cbranch_cdbgsys .L9", "s_add_i32 s5, s5, 1", "s_cmp_lt_i32 s5, 6"]
+
+    assert iterations([*body, "s_cbranch_scc1 .L0", ".L9:"]) == {0: frozenset()}
+
+
 def test_a_skipped_loop_has_no_iteration(iterations):
     """A loop that a known condition skips has none; one that an unknown condition may skip is unknown."""
     body = ["s_mov_b32 s5, 0", LOAD_N, "s_cmp_lt_i32 s4, 1", "s_cbranch_scc1 .L9", *WHILE_BELOW_N, ".L9:"]
