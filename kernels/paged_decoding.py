@@ -206,6 +206,8 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     if arch.startswith(("gfx10", "gfx11", "gfx12")):
         # Half as many lanes a wave: half the tile, and no second one on its way.
         return {"BLOCK_N": block // 2, "num_stages": 1}
+    if _reads_page_by_page(shape, arch):
+        return {"BLOCK_N": shape["PAGE"], "num_stages": 2, "num_warps": 2}
     if _shares_keys(shape):
         return {"BLOCK_N": 64, "num_stages": 1, "num_warps": 2}
     return {"BLOCK_N": block, "num_stages": 1 if wide else 2}
@@ -216,12 +218,23 @@ def _shares_keys(shape: Shape) -> bool:
     return shape["H"] // shape["HK"] >= 32
 
 
+def _reads_page_by_page(shape: Shape, arch: str) -> bool:
+    """Return whether a tile is one page of small heads, 2 KiB of keys: its loads need no lookup for each token.
+
+    A workgroup then has little to do at a time, so that many runs are needed, and sequences that suffice for them.
+    """
+    small = shape["D"] <= 64 and shape["PAGE"] == 16
+    return small and shape["B"] * shape["HK"] >= 64 and arch in {"gfx90a", "gfx942"}
+
+
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Return a number of runs for about three workgroups per CU.
+    """Return a number of runs for about three workgroups per CU, or as many runs as there may be for tiles of one page.
 
     No run has fewer than 256 keys, or 128 if many query heads share a key head.
     """
     wanted = max(1, 3 * gpu.compute_units // (shape["B"] * shape["HK"]))
+    if _reads_page_by_page(shape, gpu.arch):
+        wanted = 128
     longest = max(1, shape["N"] // (128 if _shares_keys(shape) else 256))
     return {"SPLITS": min(128, triton.next_power_of_2(min(wanted, longest)))}
 

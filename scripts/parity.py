@@ -222,11 +222,7 @@ MISSING: Mapping[str, str] = {
 }
 """Some of AITER's operators for which no kernel is bundled."""
 
-REASONS: Mapping[tuple[str, str, str], str] = {
-    ("paged_decoding_unified", "gpt_oss", "MI300X"): "heads of 64 in pages of 16: AITER reads one page a tile with two "
-    "wavefronts. Tiles of 64 and 256 keys, 8 and 16 runs, two wavefronts and loads past the caches (.cg) take 201 to "
-    "218 µs",
-}
+REASONS: Mapping[tuple[str, str, str], str] = {}
 """Pair, case and GPU, "" for any, to the reason why the bundled kernel is predicted to be over 5 % slower."""
 
 
