@@ -82,7 +82,7 @@ def code_row(case: str, kernel: KernelReport) -> str:
         f"`{case}`",
         f"`{short_name(kernel)}`",
         "x".join(f"{axis:,}" for axis in grid),
-        *(str(count) for count in (used.num_warps, used.vgpr, used.agpr, used.sgpr, used.vgpr_spills)),
+        *map(_count, (used.num_warps, used.vgpr, used.agpr, used.sgpr, used.vgpr_spills)),
         kib(used.lds_bytes) if isinstance(used.lds_bytes, int) else "not known",
         f"{waves(held.waves_per_simd)} of {held.max_waves_per_simd}",
         limiter(held.limiter, held.waves_per_simd),
@@ -121,8 +121,9 @@ def profile(name: str) -> Iterator[str]:
                 likely = "not known" if job.low_us is None or job.high_us is None else interval(job.low_us, job.high_us)
                 total = "not known" if job.time_us is None else duration(job.time_us)
                 rows[TIMES].append(_row(f"`{case}`", "all launches", total, likely, "", "", "", ""))
-            clock = result.kernels[0].model.clock_mhz
-        clocks.append(f"{clock:,.0f} MHz on an {product}")
+            model = result.kernels[0].model
+        clock = None if model is UNSET else model.clock_mhz
+        clocks.append(f"{'not known' if clock is None else f'{clock:,.0f} MHz'} on an {product}")
         tables += [f"### {product}", ""]
         for head, found in rows.items():
             tables += [*head.split("\n"), *found, ""]
@@ -175,6 +176,10 @@ def _finding(kernel: KernelReport) -> str:
 
 def _values(values: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
+
+
+def _count(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else "not known"
 
 
 def _row(*cells: str) -> str:
