@@ -44,12 +44,12 @@ JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Overflow
 _SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _KEY = re.compile(rb'"([^"\\]*)"\s*:')
 _CHUNK = 1 << 20
-_DEEPEST = 50
+_MAX_NESTING = 50
 _HINT = "set KPROF_INPUT_LIMIT=4G to read larger files"
 
 
 def limit(default: int = LIMIT) -> int:
-    """Return the maximum size of a file in bytes: ``KPROF_INPUT_LIMIT`` if set, else ``default``.
+    """Return the maximum size of an input file in bytes: ``KPROF_INPUT_LIMIT`` if set, else ``default``.
 
     Raises:
         KprofError: if ``KPROF_INPUT_LIMIT`` is not a size.
@@ -107,8 +107,8 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
             size = os.fstat(file.fileno()).st_size
             data = b""
             if size <= allowed:
-                # Read the current size first, then whatever the file has grown by. Reading up to the limit in one call
-                # would allocate that much memory at once.
+                # Read the file's current size first, then the bytes that were appended meanwhile. Reading up to the
+                # limit in one call would allocate that much memory at once.
                 data = file.read(size)
                 while len(data) <= allowed and (more := file.read(_CHUNK)):
                     data += more
@@ -127,7 +127,7 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
         raise InputError("cannot be read: there is a null byte in its name", path=name) from None
     if size > allowed:
         raise InputError(
-            f"too large: {size:,} bytes, and {allowed:,} are read at most",
+            f"too large: {size:,} bytes; the limit is {allowed:,}",
             path=name,
             hint=_HINT if most is None else None,
         )
@@ -235,7 +235,7 @@ def _unique(data: bytes, path: str | None, what: str, hint: str | None, items: l
         twice = next(key for number, (key, _) in enumerate(items) if key in dict(items[:number]))
         lines = [data.count(b"\n", 0, match.start()) + 1 for match in _key_places(data, twice)]
         place = f"lines {lines[0]} and {lines[1]}" if len(lines) == 2 else None
-        text = f"{what}: the key {twice[:80]!r} is there twice in one object"
+        text = f"{what}: the key {twice[:80]!r} occurs twice in one object"
         raise InputError(text, path=path, place=place, hint=hint)
     return found
 
@@ -283,7 +283,7 @@ def yaml_of(text: str, path: str | None) -> Any:
     """
     import yaml
 
-    if brackets(text) > _DEEPEST:
+    if brackets(text) > _MAX_NESTING:
         raise InputError("is not valid YAML: nested too deep", path=path)
     try:
         if any(isinstance(token, yaml.tokens.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
@@ -348,9 +348,9 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
 def _too_much(path: str, allowed: int, times: int, *, packed: int, own: bool) -> InputError:
     if own and allowed < limit():
         return InputError(
-            f"unpacks to more than {allowed >> 20} MiB, {times} times its own {packed:,} bytes",
+            f"unpacks to more than {allowed >> 20} MiB, {times} times its packed size of {packed:,} bytes",
             path=path,
-            hint=f"KPROF_INPUT_RATIO={10 * times} reads it if it is meant to be that large; or unpack it yourself",
+            hint=f"set KPROF_INPUT_RATIO={10 * times} if this size is intended, or unpack the file yourself",
         )
     return InputError(
         f"unpacks to more than {allowed >> 20} MiB",

@@ -32,9 +32,9 @@ OVERLONG = 20
 Such a duration must also overlap later activities of its stream.
 """
 _ENOUGH_OF_A_KIND = 4
-_CUT = frozenset({"cut-off", "gzip-bomb", "no-events"})
+_DATA_LOSS_KINDS = frozenset({"cut-off", "gzip-bomb", "no-events"})
 _WARM_UP = "warm-up"
-_WORST = 3
+_MAX_SHOWN_ISSUES = 3
 _NO_GPU_CURE = "profile with ProfilerActivity.CUDA, which also covers ROCm"
 _GRAPH_CURE = (
     "record with ROCm 7.2.2 or later (also the libraries that PyTorch's wheel brings) "
@@ -77,7 +77,7 @@ Repairs = tuple[str, ...]
 
 def unknown_of(issue: Doubt) -> tuple[str, ...]:
     """Return the results that an issue makes unknown; if events or records are lost, all results are unknown."""
-    lost = getattr(issue, "lost", 0) or issue.kind in _CUT or getattr(issue, "severity", "") == "error"
+    lost = getattr(issue, "lost", 0) or issue.kind in _DATA_LOSS_KINDS or getattr(issue, "severity", "") == "error"
     return EVERYTHING if lost else issue.unknown
 
 
@@ -93,11 +93,11 @@ def headline(issues: Iterable[Doubt]) -> str:
     unknown = list(dict.fromkeys(name for issue in faults.values() for name in unknown_of(issue)))
     cures = list(dict.fromkeys(issue.cure for issue in faults.values() if issue.cure))
     messages = [_told(issue) for issue in faults.values()]
-    more = f"; {len(messages) - _WORST} more" if len(messages) > _WORST else ""
+    more = f"; {len(messages) - _MAX_SHOWN_ISSUES} more" if len(messages) > _MAX_SHOWN_ISSUES else ""
     listed = unknown[0] if len(unknown) == 1 else f"{', '.join(unknown[:-1])} and {unknown[-1]}"
     verb = "is" if unknown == [BUSY] else "are"
     cure = f". Fix: {'; '.join(cures)}" if cures else ""
-    return f"incomplete: {'; '.join(messages[:_WORST])}{more}; {listed} {verb} unknown{cure}"
+    return f"incomplete: {'; '.join(messages[:_MAX_SHOWN_ISSUES])}{more}; {listed} {verb} unknown{cure}"
 
 
 def with_headline(conclusion: str, issues: Iterable[Doubt]) -> str:
@@ -164,7 +164,7 @@ def judge(trace: "LinkedTrace", log: "IssueLog", *, overlapping: int, no_gpu_cur
 
 
 def judge_sums(kernels: int, launches: Mapping[str, int], log: "IssueLog", *, other_activities: bool) -> None:
-    """Judge a trace of which only sums are known, by comparing the number of kernels with launches and graph replays.
+    """Judge a trace from its sums alone: compare the number of kernels with the numbers of launches and graph replays.
 
     Args:
         kernels: number of recorded kernels.
@@ -217,7 +217,7 @@ def _unrecorded(trace: "LinkedTrace", log: "IssueLog") -> None:
                 without[kind] += 1
     if without[1]:
         _missing_replays(without[1], total[1], log)
-    # A kernel without a correlation id may belong to any launch, so such kernels reduce the number of missing ones.
+    # A kernel without a correlation id may belong to any launch, so such kernels reduce the number of missing kernels.
     missing = without[2] - _kernels_without_id(trace) if without[2] else 0
     if missing > 0:
         _missing_kernels(missing, total[2], log)
@@ -315,7 +315,9 @@ def _unlaunched(trace: "LinkedTrace", log: "IssueLog") -> None:
         grave = spent > TOLERATED * total
         if kind == _WARM_UP:
             words = f"{much}, have no launch in the trace: they were launched before the recording began"
-            cure = "--exclude-warm-up leaves them out; a warm-up step and a synchronization before recording avoid them"
+            cure = (
+                "--exclude-warm-up removes them; a warm-up step and a synchronization before the recording avoid them"
+            )
             log.add(kind, words, unknown=(KERNEL_TIMES, BUSY) if grave else (), cure=cure if grave else "")
         else:
             words = f"{much}, have no launch in the trace, although the recording had begun"
@@ -446,9 +448,9 @@ def _overlaps(trace: "LinkedTrace", log: "IssueLog", overlapping: int) -> None:
         "overlong",
         f"{len(capped):,} of {len(durations):,} GPU activities last up to {longest / 1e6:,.1f} ms, "
         f"over {OVERLONG} times their kernel's median, and overlap the next ones of their stream ({name[:60]}): "
-        f"GPU time is {total / 1e6:,.3f} ms as written and {cut / 1e6:,.3f} ms with each cut at the next start",
+        f"GPU time is {total / 1e6:,.3f} ms as written and {cut / 1e6:,.3f} ms if each ends at the next start",
         unknown=(KERNEL_TIMES, BUSY, STEPS, GAPS),
-        cure="--cap-durations cuts them at the next start on their stream",
+        cure="--cap-durations ends each of them at the next start on its stream",
     )
 
 

@@ -9,7 +9,7 @@ from kprof.inputs import boundary
 
 _MOST_BYTES = 16 << 20
 _MOST_GPUS = 1024
-_LONGEST = 120
+_MAX_VALUE_LENGTH = 120
 _ESCAPES = re.compile(r"\x1b?\[\d+(?:;\d+)*m")
 _AGENT = re.compile(r"Agent (\d{1,6})\s*")
 _GPU = re.compile(r"GPU: (\d{1,6})\s*")
@@ -126,4 +126,4 @@ def _fields(lines: list[str]) -> Iterator[tuple[str, str]]:
         name, colon, value = line.partition(":")
         if colon and value.strip():
             # A number may be followed by its hexadecimal form, as in 304(0x130).
-            yield name.strip(), value.strip().partition("(0x")[0][:_LONGEST]
+            yield name.strip(), value.strip().partition("(0x")[0][:_MAX_VALUE_LENGTH]

@@ -10,7 +10,7 @@ from kprof.inputs.source_path import from_mlir, joined
 _NODE = re.compile(r"^!(\d{1,9}) = (?:distinct )?!(DI\w+)\((.*)\)\s*$")
 _FIELD = re.compile(r'\b(line|column|scope|inlinedAt|file|filename|directory): (?:"((?:[^"\\]|\\.)*)"|!?(\d{1,9}))')
 _POSITION = re.compile(r", !dbg !(\d{1,9})")
-_DEPTH = 64
+_MAX_DEPTH = 64
 
 
 def positions(lines: Sequence[str]) -> list[Frames]:
@@ -50,7 +50,7 @@ def _nodes(lines: Sequence[str]) -> dict[str, Mapping[str, str]]:
 def _chain(node: str, nodes: Mapping[str, Mapping[str, str]]) -> list[MlirFrame]:
     found: list[MlirFrame] = []
     at: str | None = node
-    while at is not None and len(found) < _DEPTH:
+    while at is not None and len(found) < _MAX_DEPTH:
         fields = nodes.get(at, {})
         path = _file(fields.get("scope"), nodes)
         if path is None or "line" not in fields:
@@ -62,7 +62,7 @@ def _chain(node: str, nodes: Mapping[str, Mapping[str, str]]) -> list[MlirFrame]
 
 def _file(scope: str | None, nodes: Mapping[str, Mapping[str, str]]) -> str | None:
     """Return the path of the file named by a scope or by the nearest enclosing scope."""
-    for _ in range(_DEPTH):
+    for _ in range(_MAX_DEPTH):
         fields = nodes.get(scope or "", {})
         file = nodes.get(fields.get("file", ""), {})
         if "filename" in file:

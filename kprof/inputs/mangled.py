@@ -334,7 +334,7 @@ class _Reading:
 
 
 def _around(of: str, mark: str) -> str:
-    """Return a pointer or reference type; for a function or array type the mark goes inside, as in ``int (*)()``."""
+    """Add a pointer or reference mark to a type; in a function or array type it goes inside, as in ``int (*)()``."""
     if of.endswith("&") and mark.startswith("&"):
         return of if mark == "&&" or not of.endswith("&&") else of[:-1]
     match = re.match(r"(.* )(\(.*\)|\[[0-9]+\])$", of)

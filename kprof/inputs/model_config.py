@@ -139,9 +139,9 @@ class _Reader:
         names = self.whole.get("architectures") or self.text.get("architectures") or []
         name = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else "?"
         if name == "?":
-            self.problems.append("architectures is missing: the kind of layers is unknown")
+            self.problems.append("architectures is missing, so the kind of the layers is unknown")
         elif name not in KNOWN:
-            self.problems.append(f"the architecture {name!r} is not known: its products may differ from these")
+            self.problems.append(f"the architecture {name!r} is not known: its GEMMs may differ from the listed ones")
         hidden, layers, heads = self.size("hidden_size"), self.size("num_hidden_layers"), self.size(_HEADS)
         latent = self.latent() if name in _LATENT or "kv_lora_rank" in self.text else None
         head = self.size("head_dim", needed=False)
@@ -175,7 +175,7 @@ class _Reader:
             if value is None:
                 continue
             if not is_size(value):
-                self.problems.append(f"{name} is no size: {repr(value)[:40]}")
+                self.problems.append(f"{name} is not a valid size: {repr(value)[:40]}")
                 return None
             return value
         if needed:

@@ -114,7 +114,7 @@ def load_perfetto(path: Path) -> LinkedTrace:
         _add(trace, each, reader.tracks.get(each.track, ""), rank)
     trace.info.events = len(trace.activities) + len(trace.launches) + len(trace.operators)
     if not trace.info.events:
-        raise InputError("the Perfetto trace holds no slices", path=str(path))
+        raise InputError("the Perfetto trace contains no slices", path=str(path))
     trace.info.ranks, trace.info.bytes_read = [rank], reader.bytes_read
     complete(trace, log, _CURE)
     return trace

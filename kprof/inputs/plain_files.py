@@ -10,12 +10,12 @@ from kprof.errors import InputError
 from kprof.inputs.opening import opened
 
 STAGE_LIMIT = 1 << 28
-"""Maximum bytes of one compiler output; that of a kernel with 100,000 instructions has about a hundredth of this."""
+"""Maximum bytes of one compiler output: about a hundred times the output for a kernel with 100,000 instructions."""
 
 HEAD_LIMIT = 1 << 20
 LINE_LIMIT = 1 << 22
 JOURNAL_LIMIT = 1 << 31
-"""Maximum bytes of one journal, enough for some twenty million launches."""
+"""Maximum bytes of one journal: about twenty million launches."""
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
@@ -28,7 +28,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
     with _open(path, limit) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise InputError(f"{len(data):,} bytes are more than such a file has", path=str(path))
+        raise InputError(f"too large for such a file: {len(data):,} bytes", path=str(path))
     return data
 
 
@@ -70,5 +70,5 @@ def _open(path: Path, limit: int) -> BinaryIO:
     size = os.fstat(file.fileno()).st_size
     if size > limit:
         file.close()
-        raise InputError(f"{size:,} bytes are more than such a file has", path=str(path))
+        raise InputError(f"too large for such a file: {size:,} bytes", path=str(path))
     return file

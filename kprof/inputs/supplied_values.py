@@ -61,5 +61,5 @@ def _flat(found: Any, path: str) -> Sequence[int]:
         elif isinstance(item, int) and not isinstance(item, bool):
             numbers.append(item)
         else:
-            raise InputError(f"holds {type(item).__name__}, and only integers and lists of them are values", path=path)
+            raise InputError(f"contains a {type(item).__name__}; values are integers or lists of integers", path=path)
     return numbers

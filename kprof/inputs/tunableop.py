@@ -2,8 +2,8 @@
 
 A file has no heading. It begins with lines ``Validator,NAME,VALUE``, the configuration for which the file is valid.
 Lines ``OPERATOR,PROBLEM,SOLUTION,MILLISECONDS`` follow. The solution ``Default`` means that no solution was faster than
-the library's own choice. If another solution was faster, the file does not contain the default's time. The gain of
-tuning can then only be computed with a second file or an untuned measurement.
+the library's own choice. If another solution was faster, the file does not contain the time of ``Default``. The gain of
+tuning can then be computed only with a second file or an untuned measurement.
 """
 
 import math
@@ -18,7 +18,7 @@ from kprof.inputs.opening import head_of
 
 _PROBLEM = re.compile(r"^([nt]{2})_([0-9]{1,12})_([0-9]{1,12})_([0-9]{1,12})(?:_B_([0-9]{1,12}))?(?:_ld_\d+_\d+_\d+)?$")
 _OPERATOR = re.compile(r"^(.*?)TunableOp_(.+)_([NT]{2})$")
-_LARGEST = 256 << 20
+_MAX_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class TunableOpResults:
         return found
 
     def defaults(self) -> dict[tuple[str, str, str], Solution]:
-        """Return the entries measured with the library's own choice, by (operator, dtype, problem)."""
+        """Return the entries that were measured with the library's own choice, by (operator, dtype, problem)."""
         return {(one.operator, one.dtype, one.problem): one for one in self.solutions if one.is_default}
 
 
@@ -210,7 +210,7 @@ def read(path: str | Path) -> TunableOpResults:
     try:
         if place.is_dir():
             place = _only_one(place)
-        text = boundary.read_bytes(place, most=_LARGEST, shown=str(path)).decode("utf-8-sig", "replace")
+        text = boundary.read_bytes(place, most=_MAX_BYTES, shown=str(path)).decode("utf-8-sig", "replace")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
     validators: dict[str, str] = {}

@@ -9,7 +9,7 @@ LARGEST = 1 << 24
 """Maximum valid size. A larger value means that the file is damaged; products of smaller sizes are exact."""
 
 _FOUR, _EIGHT = 4, 8
-_KEPT = ("ignore", "modules_to_not_convert", "exclude", "exclude_layers", "ignored_layers")
+_EXCLUSION_KEYS = ("ignore", "modules_to_not_convert", "exclude", "exclude_layers", "ignored_layers")
 """Keys that list modules without quantisation."""
 _PRODUCT = re.compile(
     r"attn|attention|mlp|feed_forward|expert|[qkvo]_proj|kv_|qkv|down_proj|up_proj|gate_proj", re.IGNORECASE
@@ -29,7 +29,7 @@ class WeightFormat:
             from the file.
         block: rows and columns that share a scale, for ``fp8-block``.
         group: number of elements that share a scale, for ``w4a16``.
-        everywhere: for ``mxfp4``, whether both operands of all GEMMs are quantised; otherwise only the experts' weights
+        everywhere: for ``mxfp4``, True if both operands of all GEMMs are quantised, False if only the experts' weights
             are.
     """
 
@@ -67,18 +67,20 @@ class _Reader:
         if method in {"gptq", "awq"} and found.get("bits") == _FOUR:
             return self.four_bits(found.get("group_size"))
         if method != "mxfp4":
-            self.problems.append(f"the quantisation {method!r} is not known, nor which files are looked up for it")
+            self.problems.append(
+                f"the quantisation {method!r} is not known, so the configuration files for it are not known either"
+            )
         return WeightFormat(method)
 
     def kept(self, found: Mapping[str, Any]) -> None:
         """Report that some modules are not quantised. Which GEMMs this affects depends on the modules' names."""
-        names = [name for key in _KEPT if isinstance(found.get(key), list) for name in found[key]]
+        names = [name for key in _EXCLUSION_KEYS if isinstance(found.get(key), list) for name in found[key]]
         products = [str(n) for n in names if _PRODUCT.search(str(n)) and not _NO_PRODUCT.search(str(n))]
         if products:
-            count = "1 entry names" if len(products) == 1 else f"{len(products):,} entries name"
+            count = "1 exception" if len(products) == 1 else f"{len(products):,} exceptions"
             self.problems.append(
-                f"not all products are quantised: {count} some that are not, as {products[0][:60]!r}; they are listed "
-                "as if they were"
+                f"not all GEMMs are quantised: {count}, for example {products[0][:60]!r}; "
+                "kprof lists them as if they were quantised"
             )
 
     def compressed(self, found: Mapping[str, Any]) -> WeightFormat:
@@ -113,7 +115,7 @@ class _Reader:
                 return WeightFormat("mxfp4")
         if layers:
             self.problems.append(
-                "layer_quant_config has layers with a quantisation of their own: they are not distinguished"
+                "layer_quant_config has layers with a quantisation of their own, which kprof does not distinguish"
             )
         if kind in _FP4:
             return WeightFormat("mxfp4", everywhere=True)
@@ -123,7 +125,7 @@ class _Reader:
 
     def unknown(self, method: str, said: str) -> WeightFormat:
         """Report an unknown quantisation and return a format with the method's name."""
-        self.problems.append(f"{method}, {said} is not known, nor which files are looked up for it")
+        self.problems.append(f"{method}, {said} is not known, so the configuration files for it are not known either")
         return WeightFormat(method)
 
     def fp8(self, block: Any) -> WeightFormat:
@@ -138,7 +140,7 @@ class _Reader:
     def four_bits(self, group: Any) -> WeightFormat:
         """Return ``w4a16`` (4-bit integers); a group size of -1 means a whole row."""
         if group is not None and group != -1 and not is_size(group):
-            self.problems.append(f"group_size is no size: {repr(group)[:40]}")
+            self.problems.append(f"group_size is not a valid size: {repr(group)[:40]}")
         return WeightFormat("w4a16", group=group if is_size(group) else None)
 
 

@@ -35,7 +35,7 @@ ENDINGS = (".xplane.pb", ".xplane.pb.gz")
 MAX_PLANE = 1 << 30
 _CURE = "record with jax.profiler.ProfileOptions whose device_tracer_level is 1, or its default"
 _PLANE_TAG = 0x0A
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 _LINES = 3
 _EVENT: list[tuple[int, str, Any]] = [
     (1, "metadata", INT64), (2, "offset_ps", INT64), (3, "duration_ps", INT64), (4, "stats", ["Stat"]),
@@ -89,7 +89,7 @@ def load_xplane(path: Path) -> LinkedTrace:
     for plane in reader.planes():
         plane.add_to(trace, rank)
     if not reader.found:
-        raise InputError("not a profile of XLA: it holds no planes", path=str(path), place="byte 0")
+        raise InputError("not a profile of XLA: it contains no planes", path=str(path), place="byte 0")
     trace.info.events = len(trace.activities) + len(trace.launches) + len(trace.operators)
     trace.info.ranks, trace.info.bytes_read = [rank], reader.bytes_read
     complete(trace, log, _CURE)
@@ -129,7 +129,7 @@ class _Reader:
         """Yield the contents of the planes, keeping only one in memory."""
         held = bytearray()
         needed = 0
-        for block in blocks(self.path, self._log, _BLOCK):
+        for block in blocks(self.path, self._log, _BLOCK_BYTES):
             self.bytes_read += len(block)
             held += block
             while len(held) >= max(needed, 1):
@@ -152,7 +152,7 @@ class _Reader:
         if held[0] not in {_PLANE_TAG, 0x12, 0x1A, 0x22}:
             if not self.found:
                 raise InputError("not a profile of XLA", path=str(self.path), place="byte 0")
-            self._log.add("malformed", "what follows is damaged and was left out", lost=1)
+            self._log.add("malformed", "the rest of the file is damaged and was left out", lost=1)
             held.clear()
             return None
         try:

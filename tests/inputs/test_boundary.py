@@ -36,7 +36,7 @@ def test_size_is_bounded_and_the_bound_can_be_raised(tmp_path, monkeypatch):
     path = tmp_path / "f"
     path.write_bytes(b"x" * 2000)
     assert len(boundary.read_bytes(path, most=2000)) == 2000
-    with pytest.raises(InputError, match="too large: 2,000 bytes, and 1,999 are read at most"):
+    with pytest.raises(InputError, match="too large: 2,000 bytes; the limit is 1,999"):
         boundary.read_bytes(path, most=1999)
     monkeypatch.setenv("KPROF_INPUT_LIMIT", "1K")
     with pytest.raises(InputError) as caught:
@@ -106,7 +106,7 @@ def test_bombs_are_met_before_they_are_unpacked():
     """By their ratio, and by their size."""
     bomb = gzip.compress(b"\0" * (80 << 20))
     pieces = []
-    with pytest.raises(InputError, match="more than 64 MiB, 100 times its own"):
+    with pytest.raises(InputError, match="more than 64 MiB, 100 times its packed size"):
         pieces.extend(map(len, boundary.gunzipped(bomb, "f")))
     assert sum(pieces) <= 64 << 20
     with pytest.raises(InputError, match="more than 1 MiB"):
@@ -184,13 +184,13 @@ def test_the_hint_is_for_the_limit_that_the_user_can_raise(tmp_path, monkeypatch
     with pytest.raises(InputError) as caught:
         boundary.read_bytes(path, shown="theirs")
     assert caught.value == InputError(
-        "too large: 11 bytes, and 10 are read at most",
+        "too large: 11 bytes; the limit is 10",
         path="theirs",
         hint="set KPROF_INPUT_LIMIT=4G to read larger files",
     )
     with pytest.raises(InputError) as caught:
         boundary.read_bytes(path, most=10)
-    assert caught.value == InputError("too large: 11 bytes, and 10 are read at most", path=str(path))
+    assert caught.value == InputError("too large: 11 bytes; the limit is 10", path=str(path))
     monkeypatch.setenv("KPROF_INPUT_LIMIT", "11")
     assert boundary.read_bytes(path) == b"x" * 11
 
@@ -209,7 +209,7 @@ def test_a_file_that_grows_is_read_as_it_is_then(tmp_path, monkeypatch, most):
     path.write_bytes(b"x" * 5)
     assert boundary.read_bytes(path, most=20) == b"x" * 20
     path.write_bytes(b"x" * 5)
-    with pytest.raises(InputError, match=f"too large: 20 bytes, and {most} are read at most"):
+    with pytest.raises(InputError, match=f"too large: 20 bytes; the limit is {most}"):
         boundary.read_bytes(path, most=most)
 
 
@@ -307,9 +307,9 @@ def test_a_file_may_unpack_to_what_is_always_free_or_to_its_ratio(monkeypatch):
     with pytest.raises(InputError) as caught:
         list(boundary.gunzipped(packed, "f"))
     assert caught.value == InputError(
-        f"unpacks to more than 0 MiB, 60 times its own {len(packed)} bytes",
+        f"unpacks to more than 0 MiB, 60 times its packed size of {len(packed)} bytes",
         path="f",
-        hint="KPROF_INPUT_RATIO=600 reads it if it is meant to be that large; or unpack it yourself",
+        hint="set KPROF_INPUT_RATIO=600 if this size is intended, or unpack the file yourself",
     )
     monkeypatch.setattr(boundary, "FREE", 5000)
     assert b"".join(boundary.gunzipped(packed, "f")) == b"\0" * 5000

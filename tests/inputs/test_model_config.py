@@ -169,14 +169,14 @@ def test_layers_with_experts_one_by_one(layers, first, step, named):
     ("changes", "problem"),
     [
         ({"num_attention_heads": 4096, "head_dim": None}, "num_attention_heads is 4,096, more than hidden_size, 2,048"),
-        ({"hidden_size": "a\nb"}, "hidden_size is no size: 'a\\nb'"),
+        ({"hidden_size": "a\nb"}, "hidden_size is not a valid size: 'a\\nb'"),
         (
             {"quantization_config": {"quant_method": "fp8", "weight_block_size": [True, 128]}},
             "the block of weights that share a scale is not two sizes: fp8 without blocks is assumed",
         ),
         (
             {"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 1 << 70}},
-            "group_size is no size: 1180591620717411303424",
+            "group_size is not a valid size: 1180591620717411303424",
         ),
     ],
 )
@@ -203,7 +203,7 @@ GROUP = {"weights": {"num_bits": 8, "type": "float"}, "input_activations": {}}
         ({**COMPRESSED, "config_groups": {"a": GROUP, "b": {"weights": FOUR}}}, "fp8",
          "quantised in 2 ways"),
         ({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn.o_proj", "lm_head"]}, "fp8",
-         "1 entry names some that are not, as 'model.layers.0.self_attn.o_proj'"),
+         "1 exception, for example 'model.layers.0.self_attn.o_proj'"),
         ({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.mlp.gate", "lm_head",
           "model.layers.1.mlp.shared_expert_gate", "model.layers.0.input_layernorm"]}, "fp8", ""),
         ({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]}, "mxfp4", ""),
@@ -211,7 +211,7 @@ GROUP = {"weights": {"num_bits": 8, "type": "float"}, "input_activations": {}}
         ({"quant_method": "quark", "global_quant_config": {}, "layer_quant_config": {
             "*.experts": {"weight": {"dtype": "fp4"}}}}, "mxfp4", ""),
         ({**QUARK_FP4, "exclude": ["*self_attn*"]}, "mxfp4",
-         "1 entry names some that are not, as '*self_attn*'"),
+         "1 exception, for example '*self_attn*'"),
         ({"quant_method": "quark", "global_quant_config": TWO_STEPS}, "quark",
          "quark, None is not known"),
         ({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp8_e4m3"}}, "layer_quant_config": {

@@ -17,7 +17,7 @@ def test_the_whole_content_up_to_the_limit(tmp_path):
     assert plain_files.read_bytes(path, 2000) == b"x" * 2000
     with pytest.raises(InputError) as caught:
         plain_files.read_bytes(path, 1999)
-    assert str(caught.value) == f"{path}: 2,000 bytes are more than such a file has"
+    assert str(caught.value) == f"{path}: too large for such a file: 2,000 bytes"
 
 
 def test_a_file_that_grows_while_it_is_read_is_met(tmp_path, monkeypatch):
@@ -34,7 +34,7 @@ def test_a_file_that_grows_while_it_is_read_is_met(tmp_path, monkeypatch):
     monkeypatch.setattr(plain_files, "_open", opened)
     with pytest.raises(InputError) as caught:
         plain_files.read_bytes(path, 10)
-    assert str(caught.value) == f"{path}: 11 bytes are more than such a file has"
+    assert str(caught.value) == f"{path}: too large for such a file: 11 bytes"
 
 
 def test_lines_have_their_numbers(tmp_path):
@@ -64,7 +64,7 @@ def test_a_journal_that_is_too_large_is_not_begun(tmp_path, monkeypatch):
     (tmp_path / "f").write_bytes(b"abc")
     assert list(plain_files.lines(tmp_path / "f")) == [(1, b"abc")]
     (tmp_path / "f").write_bytes(b"abcd")
-    with pytest.raises(InputError, match="4 bytes are more than such a file has"):
+    with pytest.raises(InputError, match="too large for such a file: 4 bytes"):
         list(plain_files.lines(tmp_path / "f"))
 
 

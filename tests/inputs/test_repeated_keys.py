@@ -65,7 +65,7 @@ def test_a_file_that_has_a_key_twice_is_refused(tmp_path: Path, reader_name: str
     message = str(caught.value)
     assert str(path) in message
     if path.suffix == ".json":
-        assert "is there twice in one object" in message
+        assert "occurs twice in one object" in message
         assert any(f"{key!r}" in message for key in NAMES)
     else:
         assert "line" in message
@@ -73,7 +73,7 @@ def test_a_file_that_has_a_key_twice_is_refused(tmp_path: Path, reader_name: str
 
 def test_a_head_of_a_capture_that_has_a_key_twice_is_refused(make: Any) -> None:
     """Nothing of the capture is read."""
-    with pytest.raises(KprofError, match=r"capture\.json.*'arch' is there twice in one object"):
+    with pytest.raises(KprofError, match=r"capture\.json.*'arch' occurs twice in one object"):
         reader.read(make([KERNEL, LAUNCH, END], HEAD_TWICE))
 
 
@@ -82,7 +82,7 @@ def test_a_line_of_a_journal_that_has_a_key_twice_ends_it(make: Any) -> None:
     found = reader.read(make(KERNEL_TWICE + json.dumps(END) + "\n"))
     assert not found.complete
     assert found.kernels == []
-    assert any("line 1" in note and "'name' is there twice in one object" in note for note in found.notes)
+    assert any("line 1" in note and "'name' occurs twice in one object" in note for note in found.notes)
 
 
 def test_a_result_and_metadata_that_have_a_key_twice_do_not_count(make: Any) -> None:
@@ -90,13 +90,13 @@ def test_a_result_and_metadata_that_have_a_key_twice_do_not_count(make: Any) -> 
     result = '{"status": "ok", "status": "failed", "metadata": {}}'
     found = reader.read(make([KERNEL, LAUNCH, END], result=result))
     assert [kernel.result for kernel in found.kernels] == [None]
-    assert any("'status' is there twice" in note for note in found.notes)
+    assert any("'status' occurs twice" in note for note in found.notes)
 
     from kprof.inputs.triton_metadata import decoded
 
     metadata, notes = decoded(b'{"shared": 1, "num_warps": 4, "shared": 65536}', "k.json")
     assert metadata == {}
-    assert "'shared' is there twice" in notes[0]
+    assert "'shared' occurs twice" in notes[0]
 
 
 @pytest.mark.parametrize(
@@ -109,5 +109,5 @@ def test_the_same_key_in_two_objects_is_no_repetition(text: bytes) -> None:
 
 def test_another_spelling_of_a_key_is_the_same_key() -> None:
     """JSON spells letters by their numbers, too."""
-    with pytest.raises(KprofError, match="the key 'ab' is there twice"):
+    with pytest.raises(KprofError, match="the key 'ab' occurs twice"):
         refuse_repeated_keys(b'{"ab": 1, "a\\u0062": 2}', None, "x")

@@ -39,9 +39,9 @@ def test_what_assigns_nothing():
         (None, "no such file"),
         ("[1,", "is not JSON: Input data was truncated"),
         ("[[], []]", "has 0 numbers; a tensor has 1 to 4,194,304"),
-        ("[1, true]", "holds bool, and only integers and lists of them are values"),
-        ("[1, 2.5]", "holds float, and only integers and lists of them are values"),
-        ('{"a": 1}', "holds dict, and only integers and lists of them are values"),
+        ("[1, true]", "contains a bool; values are integers or lists of integers"),
+        ("[1, 2.5]", "contains a float; values are integers or lists of integers"),
+        ('{"a": 1}', "contains a dict; values are integers or lists of integers"),
     ],
 )
 def test_a_file_that_has_no_integers(tmp_path, content, message):

@@ -113,7 +113,7 @@ def test_values_are_supplied(recorded, kprof, tmp_path):
         ("stride=FILE", "is a single number, not a tensor"),
         ("lengths=2.5", "--value takes NAME=N or NAME=FILE.json"),
         ("lengths=missing.json", "missing.json: no such file"),
-        ("lengths=BAD", "only integers and lists of them are values"),
+        ("lengths=BAD", "values are integers or lists of integers"),
     ],
 )
 def test_wrong_values_are_errors(recorded, kprof, tmp_path, value, words):

@@ -11,8 +11,8 @@ from typing import Any
 _HIDDEN = "hidden_"
 _WORD = re.compile(r"kernarg\[(\d{1,4})\]")
 _POINTERS = frozenset({"global_buffer", "dynamic_shared_pointer"})
-_MOST = 4096
-"""Maximum number of arguments and their largest offset in bytes; the hardware's limit for the segment is 4 KiB."""
+_MAX_ARGUMENTS = 4096
+"""Maximum number of arguments, and maximum offset of an argument in bytes. The hardware limits the segment to 4 KiB."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,18 @@ def kernel_arguments(metadata: Mapping[str, Any]) -> tuple[KernelArgument, ...]:
     """Return the arguments of a kernel's metadata entry in order; malformed entries are left out."""
     entries = metadata.get(".args")
     found = []
-    for number, entry in enumerate(entries[:_MOST] if isinstance(entries, list) else ()):
+    for number, entry in enumerate(entries[:_MAX_ARGUMENTS] if isinstance(entries, list) else ()):
         if not isinstance(entry, Mapping):
             continue
         name, kind = entry.get(".name"), entry.get(".value_kind")
         offset, size = entry.get(".offset"), entry.get(".size")
-        if isinstance(offset, int) and isinstance(size, int) and 0 <= offset < _MOST and 0 < size <= _MOST:
-            # clang calls a pointer in a HIP kernel's parameter x that it passes as a global one x.coerce.
+        if (
+            isinstance(offset, int)
+            and isinstance(size, int)
+            and 0 <= offset < _MAX_ARGUMENTS
+            and 0 < size <= _MAX_ARGUMENTS
+        ):
+            # If a parameter x of a HIP kernel contains a pointer to global memory, clang names the argument x.coerce.
             called = name.removesuffix(".coerce") if isinstance(name, str) and name else f"arg{number}"
             found.append(KernelArgument(called, offset, size, kind if isinstance(kind, str) else ""))
     return tuple(found)
@@ -64,6 +69,6 @@ def word_name(offset: int) -> str:
 
 
 def word_offset(name: str) -> int | None:
-    """Return the offset that a name of :func:`word_name` contains; ``None`` for other names."""
+    """Return the offset in a name that :func:`word_name` returned; ``None`` for other names."""
     found = _WORD.fullmatch(name)
     return None if found is None else int(found[1])

@@ -1,7 +1,8 @@
 """Evaluate integer expressions of the assembler, such as ``max(totalnumvgprs(.Lk.num_agpr, .Lk.num_vgpr), 1)``.
 
 If a kernel calls functions, newer LLVM writes its resources as symbols and expressions. This module supports the
-operations in them: arithmetic, comparison, logic, ``max``, ``or``, ``alignto``, ``totalnumvgprs``, ``extrasgprs``.
+operations that LLVM uses: arithmetic, comparison, logic, ``max``, ``or``, ``alignto``, ``totalnumvgprs``,
+``extrasgprs``.
 """
 
 import re

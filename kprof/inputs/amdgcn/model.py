@@ -31,10 +31,10 @@ class Registers:
             its kernels.
         wavefront_size: 32 or 64.
         max_workgroup_size: maximum flat workgroup size, in lanes.
-        total_vgpr: VGPRs and AGPRs together, as in ``; TotalNumVgprs`` or, on gfx90a and later, ``.vgpr_count``.
+        total_vgpr: sum of VGPRs and AGPRs, as in ``; TotalNumVgprs`` or, on gfx90a and later, ``.vgpr_count``.
         wgp_mode: whether the kernel runs in workgroup processor mode (gfx10 to gfx12), else ``None``.
-        occupancy: occupancy that LLVM writes as ``; Occupancy:``. It ignores LDS that is allocated at launch.
-        code_bytes: size of the code in bytes, which LLVM writes as ``; codeLenInByte``.
+        occupancy: occupancy from LLVM's comment ``; Occupancy:``. LLVM ignores LDS that is allocated at launch.
+        code_bytes: size of the code in bytes, from LLVM's comment ``; codeLenInByte``.
         dynamic_stack: whether the stack size is unknown at compile time.
     """
 

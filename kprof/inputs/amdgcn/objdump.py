@@ -30,7 +30,7 @@ class Normalized:
     disassembly: bool = False
 
 
-_STATED = frozenset({".loc", ".file"})
+_DEBUG_DIRECTIVES = frozenset({".loc", ".file"})
 """Directives that kprof adds from the debug information; llvm-objdump writes none."""
 _PADDING = frozenset({"s_nop", "s_code_end"})
 """Instructions that an assembler uses as padding."""
@@ -93,7 +93,7 @@ def _disassembly(text: str) -> Normalized:
         if function is not None:
             out.append(f'"{function[2]}":')
         else:
-            stated = line.partition(" ")[0] in _STATED
+            stated = line.partition(" ")[0] in _DEBUG_DIRECTIVES
             out.append(line if stated else _labelled(line, labels, addresses, bases) if "//" in line else "")
     _drop_padding(out, labels)
     for number, label in labels.items():
@@ -112,7 +112,7 @@ def _drop_padding(lines: list[str], labels: Mapping[int, str]) -> None:
     unreachable = False
     for number, line in enumerate(lines):
         name = line.split(maxsplit=1)[0] if line.strip() else ""
-        if name in _STATED:
+        if name in _DEBUG_DIRECTIVES:
             continue
         if number in labels or name.endswith(":"):
             unreachable = False

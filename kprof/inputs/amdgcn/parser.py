@@ -15,7 +15,7 @@ from kprof.inputs.amdgcn.model import Assembly, AssemblyKernel
 from kprof.inputs.amdgcn.private_memory import mark_scratch
 from kprof.inputs.amdgcn.scan import AssemblyScanner, Body
 
-_HEAD = 65536
+_HEAD_CHARACTERS = 65536
 _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (
         re.compile(r"^\s*\.(?:target\s+sm_|visible\s+\.(?:entry|func)|address_size\s+\d)", re.MULTILINE),
@@ -65,7 +65,7 @@ def refuse_foreign(text: str, path: str | None) -> None:
         raise InputError("the file is empty", path=path)
     if text.startswith(("\x7fELF", "__CLANG_OFFLOAD_BUNDLE__", "CCOB")):
         raise InputError("this is a code object, not assembly text", path=path, hint="Read it as a .hsaco.")
-    head = text[:_HEAD]
+    head = text[:_HEAD_CHARACTERS]
     # Clang may write a zero byte into a comment, so a zero byte alone does not prove binary data.
     if _MNEMONIC.search(head):
         return

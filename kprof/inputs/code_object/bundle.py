@@ -40,7 +40,7 @@ def entries(data: bytes, path: str | None = None) -> Iterator[BundledObject]:
     (count,) = struct.unpack_from("<Q", data, at)
     if count > _MAX_ENTRIES:
         raise InputError(
-            f"the offload bundle claims {count} entries, more than the {_MAX_ENTRIES} that are read",
+            f"the offload bundle claims {count} entries; the limit is {_MAX_ENTRIES}",
             path=path,
             place=f"byte {at}",
         )
@@ -51,7 +51,7 @@ def entries(data: bytes, path: str | None = None) -> Iterator[BundledObject]:
         offset, size, name_size = struct.unpack_from("<QQQ", data, at)
         at += 24
         if name_size > _MAX_NAME or at + name_size > len(data):
-            raise InputError("an entry of the offload bundle has an impossible name", path=path, place=f"byte {at}")
+            raise InputError("an entry of the offload bundle has an invalid name", path=path, place=f"byte {at}")
         name = data[at : at + name_size].decode("utf-8", "replace")
         at += name_size
         if offset + size > len(data):
@@ -111,7 +111,7 @@ def unzstd(data: bytes, limit: int, path: str | None) -> bytes:
             import zstandard  # type: ignore[import-not-found, unused-ignore]
         except ImportError:
             raise InputError(
-                "the bundle is compressed with zstd, which cannot be read here", path=path, hint=hint
+                "the bundle is compressed with zstd, and no zstd decompressor is installed", path=path, hint=hint
             ) from None
         try:
             with zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data) as reader:
@@ -134,7 +134,7 @@ def expand(data: bytes, path: str | None = None) -> bytes:
     version, method = struct.unpack_from("<HH", data, 4)
     layouts = {1: ("<IQ", 0), 2: ("<IIQ", 1), 3: ("<QQQ", 1)}
     if version not in layouts:
-        raise InputError(f"compressed bundle version {version} is not known", path=path, place="byte 4")
+        raise InputError(f"version {version} of the compressed bundle is not supported", path=path, place="byte 4")
     layout, position = layouts[version]
     start = 8 + struct.calcsize(layout)
     if len(data) < start:
@@ -143,7 +143,7 @@ def expand(data: bytes, path: str | None = None) -> bytes:
     if size > MAX_EXPANDED:
         raise InputError(f"the compressed bundle claims {size:,} bytes", path=path, hint="The limit is 1 GiB.")
     if method not in {0, 1}:
-        raise InputError(f"compression method {method} is not known", path=path, place="byte 6")
+        raise InputError(f"compression method {method} is not supported", path=path, place="byte 6")
     out = (_inflate if method == 0 else unzstd)(data[start:], size, path)
     if len(out) < size:
         raise InputError(f"the compressed bundle is cut off: {len(out):,} of {size:,} bytes", path=path)

@@ -89,7 +89,10 @@ def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | N
         raise failures[0]
     said = "no disassembler is installed"
     if tools:
-        said = f"llvm-objdump {_version(tools[0]) or '(of unknown version)'} misreads {code.arch}, {oldest} does not"
+        said = (
+            f"llvm-objdump {_version(tools[0]) or '(of unknown version)'} misreads "
+            f"{code.arch}: version {oldest} is needed"
+        )
     raise InputError(f"{said}, so this code object cannot be disassembled", path=path, hint=_HINT)
 
 

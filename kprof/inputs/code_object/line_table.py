@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any, NamedTuple
 
-_MOST = 1_000_000
+_MAX_ENTRIES = 1_000_000
 """Maximum number of lines and entries of debug information that are read; about 4 MB of code has that many."""
-_DEEPEST = 256
+_MAX_NESTING = 256
 """Maximum nesting depth of inlined calls."""
 
 
@@ -140,7 +140,7 @@ class _Reader:
                     line, column = (_value(die, f"DW_AT_call_{name}", 0) for name in ("line", "column"))
                     spans = self._spans(unit, die, base)
                     self._calls += [_Call(begin, end, depth, SourcePlace(file, line, column)) for begin, end in spans]
-            if depth < _DEEPEST:
+            if depth < _MAX_NESTING:
                 # Entries are counted because in damaged data an entry may be its own sibling, which would loop forever.
                 for child in die.iter_children():
                     open_dies.append((child, depth))
@@ -163,8 +163,8 @@ class _Reader:
 
     def _count(self) -> None:
         self._read += 1
-        if self._read > _MOST:
-            raise ValueError(f"it has over {_MOST:,} lines and entries")
+        if self._read > _MAX_ENTRIES:
+            raise ValueError(f"it has over {_MAX_ENTRIES:,} lines and entries")
 
 
 def _with_calls(

@@ -58,7 +58,7 @@ class Descriptor:
 
     @property
     def directives(self) -> dict[str, int | str]:
-        """The registers that are set at a launch, by the names of the ``.amdhsa_`` directives without that prefix.
+        """Settings of the registers that a launch initialises, by ``.amdhsa_`` directive name without that prefix.
 
         Source of the bits: LLVM, User Guide for AMDGPU Backend, "Code Object V3 Kernel Descriptor".
         """

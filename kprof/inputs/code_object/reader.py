@@ -310,12 +310,12 @@ def read(data: bytes, path: str | None = None) -> CodeObjectFile:
         if len(data) <= 4096 and _PATH_LIKE.match(data) and (b"/" in data or data.strip().endswith(b".hsaco")):
             inner = data.decode("utf-8", "replace").strip()
             raise InputError(
-                "this file holds a path, not a code object", path=path, hint=f"Give the file it names: {inner}"
+                "this file contains a path, not a code object", path=path, hint=f"Pass the file that it names: {inner}"
             )
         raise InputError("this is neither an ELF file nor an offload bundle", path=path, place="byte 0")
     container, objects, notes = _unpack(data, path)
     if not objects:
-        notes.append("there is no code for an AMD GPU in it")
+        notes.append("the file contains no code for AMD GPUs")
     return CodeObjectFile(path, container, tuple(objects), tuple(notes))
 
 

@@ -10,7 +10,7 @@ from kprof.inputs.mlir.text import closing, fields, integers, value
 
 _ATTRIBUTE = re.compile(r"#(?:(?:ttg|triton_gpu|ttng|triton_nvidia_gpu|amdg|amdgpu|tt)\.)?([\w.]+)\s*(<)?")
 _PADDING = re.compile(r"(\d{1,18})\s*:\s*\+(\d{1,18})")
-_DEPTH = 32
+_MAX_DEPTH = 32
 
 Reader = Callable[[Mapping[str, Any], str, "Scope"], kinds.Layout]
 
@@ -29,7 +29,7 @@ class Scope:
         known = self._known.get(text)
         if known is not None:
             return known
-        if text in self._busy or len(self._busy) > _DEPTH:
+        if text in self._busy or len(self._busy) > _MAX_DEPTH:
             return kinds.RawLayout("cycle", text)
         self._busy.add(text)
         try:

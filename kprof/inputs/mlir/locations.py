@@ -13,7 +13,7 @@ _NAMED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(\()?')
 _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages)/triton/|(?:^|/)triton/(?:language|experimental|tools|runtime|compiler|backends)/"
 )
-_DEPTH = 128
+_MAX_DEPTH = 128
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Locations:
         known = self._known.get(text)
         if known is not None:
             return known
-        if depth > _DEPTH or text in self._busy:
+        if depth > _MAX_DEPTH or text in self._busy:
             return ()
         self._busy.add(text)
         try:

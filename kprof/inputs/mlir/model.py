@@ -73,12 +73,12 @@ class Operation:
 
     @property
     def operand_types(self) -> tuple[Type, ...]:
-        """Types of the operands, as far as the text contains them."""
+        """Types of the operands; empty if the text does not contain them."""
         return self._details.types[0]
 
     @property
     def result_types(self) -> tuple[Type, ...]:
-        """Types of the results, as far as the text contains them."""
+        """Types of the results; empty if the text does not contain them."""
         return self._details.types[1]
 
     @property

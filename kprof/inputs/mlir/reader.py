@@ -23,7 +23,7 @@ _DIALECTS = frozenset(
 _SPELLINGS = (("triton_gpu.", "ttg."), ("amdgpu.", "amdg."), ("triton_nvidia_gpu.", "ttng."))
 _BEFORE_BREAK = ("->", " =", " to", " :", ",")
 _AFTER_BREAK = re.compile(r"\s*(?:->|: |= |to |loc\()")
-_JOIN = 64
+_MAX_JOINED_LINES = 64
 """Maximum number of lines of one operation; the compiler prints each operation on one line."""
 
 
@@ -64,7 +64,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         start = at
         if _continues(line, lines, at):
             parts = [line]
-            while at < len(lines) and at - start < _JOIN and _continues(line, lines, at):
+            while at < len(lines) and at - start < _MAX_JOINED_LINES and _continues(line, lines, at):
                 parts.append(lines[at].strip())
                 line = " ".join(parts)
                 at += 1

@@ -11,7 +11,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _OPEN, _CLOSE = frozenset("([{<"), frozenset(")]}>")
 _NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|\d+\.\d*(?:[eE][+-]?\d+)?|\d+)")
 _TYPED = re.compile(r"\s*:\s*[\w!.<>]+$")
-_DEPTH = 64
+_MAX_DEPTH = 64
 """Maximum nesting of parsed values. Deeper text, which no compiler writes, stays as it is to protect the stack."""
 
 
@@ -69,7 +69,7 @@ def without_location(line: str) -> str:
 def value(text: str, depth: int = 0) -> Any:
     """Parse an attribute value: number, bool, string, list, ``array<i32: 1, 0>``, dictionary; other text stays text."""
     text = text.strip()
-    if not text or depth > _DEPTH:
+    if not text or depth > _MAX_DEPTH:
         return text
     first = text[0]
     if first == '"' and text[-1] == '"' and len(text) > 1:

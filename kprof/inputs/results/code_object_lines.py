@@ -19,7 +19,7 @@ _WAVEFRONT = "wavefront"
 
 
 def with_source_lines(results: ToolResults, path: Path) -> ToolResults:
-    """Return the results, adding the source line to each wavefront for which the report contains none.
+    """Return the results with a source line for each wavefront that has none in the report.
 
     Args:
         results: content of a report of the ROCr Debug Agent.

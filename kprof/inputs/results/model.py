@@ -18,7 +18,7 @@ HEAD = 1 << 17
 LARGEST = 256 << 20
 """Maximum bytes of a text file; the largest published find-db has 40 MB."""
 _NUMBER = re.compile(r"[+-]?(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:[eE][+-]?\d{1,3})?", re.ASCII)
-_LONGEST = 1 << 20
+_MAX_LINE_LENGTH = 1 << 20
 
 Row = Mapping[str, Any]
 """One row of a result file by column name: strings, integers, floats, and ``None`` for unknown values."""
@@ -34,11 +34,11 @@ class ToolResults:
     Attributes:
         path: path of the file.
         tool: name of the tool that wrote the file, for display.
-        what: meaning of a row: ``GEMM``, ``timed solver``, ``collective``, ``call``, ``region``.
+        what: what a row describes: ``GEMM``, ``timed solver``, ``collective``, ``call``, ``region``.
         facts: facts stated in the file, such as versions, GPU and metric.
         rows: rows in file order. Column names end in their unit: ``_us``, ``_ms``, ``_bytes``, ``_gbs``.
         issues: sentences about skipped lines and doubtful values, with their place.
-        cost: column by which rows are sorted for display, in descending order; ``None`` keeps the file order.
+        cost: column by which rows are sorted for display, largest first; ``None`` keeps the file order.
     """
 
     path: str
@@ -85,7 +85,7 @@ def lines_of(path: Path, shown: str, found: RowCollector) -> list[str]:
         )
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
-        if len(line) > _LONGEST:
+        if len(line) > _MAX_LINE_LENGTH:
             found.complain(number, f"{len(line):,} characters, longer than any record")
             lines[number - 1] = ""
     return lines

@@ -1,8 +1,8 @@
 """Map the column headings of all profiler versions to common column names.
 
 A key is a heading in lower case without ``_``, ``-`` and blanks, so that ``Dispatch_ID``, ``Dispatch_Id`` and
-rocpd2csv's headings in capitals have the same key. An unknown heading, which is in no table of this module, is a
-counter in a wide file (one row per dispatch). In any other file, its column is skipped with a note.
+rocpd2csv's headings in capitals have the same key. A heading that is in no table of this module is unknown. In a wide
+file (one row per dispatch), an unknown heading is a counter. In any other file, its column is skipped with a note.
 """
 
 import re
@@ -17,7 +17,7 @@ Column = tuple[str, Kind]
 
 _SQUEEZE = re.compile(r"[\s_\-]+")
 _REPEATED = re.compile(r"_\d{1,2}$")
-# No GPU has so many channels that an instance number needs more than four digits.
+# An instance number has at most four digits, because no GPU has 10,000 channels.
 _INSTANCE = re.compile(r"^(.*)\[([0-9]{1,4})\]$")
 
 

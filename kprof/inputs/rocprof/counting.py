@@ -98,7 +98,7 @@ def _groups(keys: list[Any]) -> Any:
 
 
 def _times_follow(start: Any, changed: Any) -> bool:
-    """Return whether start times never change within a dispatch."""
+    """Return whether all rows of each dispatch have the same start time."""
     import numpy as np
 
     return isinstance(start, np.ndarray) and bool(((start[1:] == start[:-1]) | changed[1:]).all())

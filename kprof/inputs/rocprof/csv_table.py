@@ -131,7 +131,8 @@ class _Reader:
         if any(row.text.count('"') % 2 for row in bad):
             broken: list[Any] = []
             retried = self._parse(rest, types, bad=broken, newlines=True)
-            # A quoted line break splits a record into two bad ones. A missing quote turns the rest into one field.
+            # A quoted line break splits a record into two invalid records. A missing quote turns the rest of the file
+            # into one field.
             if retried.num_rows >= table.num_rows:
                 return retried, broken
         return table, bad
@@ -200,7 +201,7 @@ def _complain_about(bad: list[Any], width: int, part: FileTables) -> list[int]:
 
 
 def _convert(column: Any, kind: Kind, table: RawTable, part: FileTables, *, name: str, position: int) -> Any:
-    """Convert, one by one, the values of a column that Arrow could not convert; bad ones become missing."""
+    """Convert one by one the values of a column that Arrow could not convert; invalid values become missing."""
     import pyarrow as pa
 
     if kind in {"text", "name", "agent"}:

@@ -105,7 +105,7 @@ class Data:
 
 
 def join(parts: list[FileTables]) -> list[ProfileIssue]:
-    """Make the counters of files about the same dispatches refer to the dispatches of the first of these files.
+    """Join files about the same dispatches: make their counters refer to the dispatches of the first of these files.
 
     The files of a workload folder are repeated passes of one program, so they are joined by dispatch id and kernel.
     Other files are about the same dispatches only if all their start and end times are equal. ``parts``, the tables of
@@ -161,8 +161,12 @@ def _attach(other: FileTables, first: FileTables, place: int, issues: list[Profi
     matched = mine.merge(theirs, on=["dispatch_id", "kernel_name", "again"], how="left")["row"]
     same_order = len(mine) == len(theirs) and (mine["kernel_name"] == theirs["kernel_name"]).all()
     if matched.isna().any() and same_order:
-        other.complain("ids-differ", "note", f"dispatch ids are not those of {first.source.path.rsplit('/', 1)[-1]}; "
-                       "the kernels have the same order and are joined by position")  # fmt: skip
+        other.complain(
+            "ids-differ",
+            "note",
+            f"dispatch ids differ from those of {first.source.path.rsplit('/', 1)[-1]}; "
+            "the kernels have the same order and are joined by position",
+        )
         matched = theirs["row"]
     if matched.isna().any():
         missing = int(matched.isna().sum())
@@ -188,10 +192,14 @@ def _move(other: FileTables, rows: Any, place: int) -> None:
 
 
 def _fill_times(first: FileTables, other: FileTables) -> None:
-    """Report that the first file has no times. Times of another file are not used, because they are of another run."""
+    """Report that the first file has no times. The other file's times belong to another run and are not used."""
     if "duration_ns" not in first.tables["dispatches"]:
-        first.complain("no-times", "note", f"no times in this file; those of {other.source.path.rsplit('/', 1)[-1]} "
-                       "belong to another pass and are not used")  # fmt: skip
+        first.complain(
+            "no-times",
+            "note",
+            f"no times in this file; the times in {other.source.path.rsplit('/', 1)[-1]} "
+            "belong to another pass and are not used",
+        )
 
 
 def _fingerprint(columns: Columns) -> tuple[int, int, int] | None:

@@ -43,7 +43,7 @@ def tables_in(path: Path) -> dict[str, list[str]]:
 
 
 def plain_tables(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Return the same as :func:`tables_in` for an open connection."""
+    """Return the plain tables and their columns of an open database; see :func:`tables_in`."""
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
     found = {}
     for name, sql in rows:
@@ -82,7 +82,7 @@ def opened(path: Path, *, max_seconds: float = MAX_SECONDS) -> Iterator[sqlite3.
         raise _in_words(error, path) from error
     except UnicodeDecodeError as error:
         # Values are decoded leniently by ``text_factory``, but sqlite3 decodes column names strictly.
-        raise InputError("the database is damaged: a name in it is not UTF-8", path=str(path)) from error
+        raise InputError("the database is damaged: it contains a name that is not UTF-8", path=str(path)) from error
     finally:
         connection.close()
 
@@ -129,7 +129,7 @@ def _in_words(error: sqlite3.Error, path: Path) -> KprofError:
     elif "interrupted" in text:
         text = "reading takes too long and was stopped"
     elif "not authorized" in text or "prohibited" in text or "unsafe use" in text:
-        text = f"the database wants to run code of its own and was not read further: {text}"
+        text = f"reading the database would run code in it, so reading was stopped: {text}"
     elif "malformed" in text or "not a database" in text:
         text = f"the database is damaged or cut off: {text}"
     else:

@@ -59,7 +59,7 @@ def _product(axes: list[Any]) -> Any:
     for axis in axes[1:]:
         if not (isinstance(axis, np.ndarray) and len(axis) and axis[0] == axis.min() == axis.max() == 1):
             result = result * axis
-    # Return a copy, because writing to the result must not change the axis.
+    # Return a copy, so that a caller can write to the result without changing the axis.
     return result.copy() if result is axes[0] else result
 
 
@@ -152,7 +152,7 @@ def _compare_stated(columns: Columns, stated: Any, part: FileTables) -> None:
     ours = pd.array(columns["duration_ns"], dtype="Int64")
     differs = np.asarray((pd.array(stated, dtype="Int64") != ours).fillna(False))
     if differs.any():
-        part.complain("duration-disagrees", "warning", f"the file's own duration is not end - start for "
+        part.complain("duration-disagrees", "warning", f"the file's duration column is not end - start for "
                       f"{int(differs.sum()):,} dispatches; end - start is used",
                       record=int(differs.argmax()) + 1, count=int(differs.sum()))  # fmt: skip
 

@@ -156,7 +156,7 @@ class ProfileFile:
         format: name of the file's format.
         rows: number of records that could be read.
         role: purpose of the file's rows: ``trace``, ``counters``, ``summary``, ``system`` or ``other``.
-        folder: workload folder that contains the file; ``None`` for files outside of workload folders.
+        folder: workload folder that contains the file; ``None`` for a file outside of workload folders.
         same_as: index of another source with the same dispatches, which are counted only once; ``None`` without one.
         given: path named by the user: the file itself, or the folder in which it was found.
     """
@@ -213,7 +213,7 @@ class FileTables:
         issues: problems found while reading.
         lazy: function that reads further tables on first use.
         promised: names of the tables that ``lazy`` may read.
-        distinct: whether no counter value can be a duplicate, because each counter has its own column in the file.
+        distinct: True if each counter has its own column in the file, so that no counter value can be a duplicate.
         kernels: kernels table, if it was computed without reading every dispatch; else ``None``.
     """
 

@@ -15,7 +15,7 @@ COUNTER_LIMIT = float(1 << 63)
 """Smallest impossible counter value: no counter has 63 bits, and a register that cannot be read has all bits set."""
 _GRID_AXIS = (1 << 32) - 1
 """Maximum grid size per dimension, because a dispatch packet has 32 bits for each."""
-_SHOWN = 60
+_MAX_NAMES_LENGTH = 60
 
 
 @cache
@@ -64,7 +64,7 @@ def without_impossible(columns: Columns, part: FileTables) -> Columns:
         column = result.get(name)
         if column is None or not len(column) or _within(column, *usual):
             continue
-        # Load the files of the other architectures only for values beyond the default architecture's limits.
+        # Load the files of the other architectures only if a value exceeds the default architecture's limits.
         low, high = ranges()[name]
         if _within(column, low, high):
             continue
@@ -76,7 +76,7 @@ def without_impossible(columns: Columns, part: FileTables) -> Columns:
         part.complain(
             "impossible-value",
             "error",
-            f"column {name}: {_values(int(outside.sum()))} outside {low:,} to {high:,}, which is all that any GPU has, "
+            f"column {name}: {_values(int(outside.sum()))} outside {low:,} to {high:,}, the range of all known GPUs, "
             f"for example {integers[first]:,}: treated as missing",
             record=first + 1,
             count=int(outside.sum()),
@@ -105,7 +105,8 @@ def drop_counters(part: FileTables) -> None:
     part.complain(
         "impossible-counter",
         "error",
-        f"{_values(len(bad), 'counter ')} negative, not finite or all ones ({', '.join(names[:5])[:_SHOWN]}) and in no "
+        f"{_values(len(bad), 'counter ')} negative, not finite or all ones "
+        f"({', '.join(names[:5])[:_MAX_NAMES_LENGTH]}) and in no "
         f"sum; the first is {counters['counter'][first]} = {value[first]:.6g} of dispatch {_dispatch(counters, first)}",
         count=len(bad),
     )

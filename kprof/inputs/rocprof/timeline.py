@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     from kprof.inputs.rocprof.data import Data
 
-_HEAD = 1 << 16
+_HEAD_BYTES = 1 << 16
 _V1_MARKS = (b'"BeginNs"', b'"EndNs"')
 _CURE = "also record with rocprofv3 --kernel-trace --memory-copy-trace"
 _AXES = ("x", "y", "z")
 
 
 def is_timeline(path: Path) -> bool:
-    """Return whether a file begins like a database, a JSON document or a CSV trace of a ROCm profiler."""
-    start = head_of(path, _HEAD)
+    """Return whether a file's first bytes are those of a ROCm profiler's database, JSON document or CSV trace."""
+    start = head_of(path, _HEAD_BYTES)
     if start.startswith(b"\x1f\x8b"):
         try:
-            start = zlib.decompressobj(31).decompress(start, _HEAD)
+            start = zlib.decompressobj(31).decompress(start, _HEAD_BYTES)
         except zlib.error:
             return False
     start = start.lstrip(b"\xef\xbb\xbf \t\r\n")

@@ -32,10 +32,10 @@ _WHOLE_AND_PART = (
     ("MfmaUtil", "SQ_INSTS_VALU_MFMA_MOPS_BF16"),
     ("MfmaUtil", "SQ_INSTS_MFMA"),
 )
-"""Pairs of counters of which the first must be nonzero if the second is.
+"""Pairs of counters of which the first must be nonzero if the second is nonzero.
 
-The first counts a superset of the second's events or is implied by them. If the first reads 0 and the second does not,
-the GPU or the profiler does not support the first.
+The first counts a superset of the second's events, or those events imply its own. If the first reads 0 nevertheless,
+the GPU or the profiler does not support it.
 """
 
 _PERCENT = {
@@ -120,7 +120,7 @@ def _unsupported(counters: Columns, part: FileTables) -> None:
         if whole not in reported:
             reported.add(whole)
             part.complain("unsupported-counter", "warning", f"{whole} reads 0 in {len(busy):,} dispatches where "
-                          f"{fraction} does not: the counter is not supported there, 0 is not a measurement",
+                          f"{fraction} does not: the counter is not supported there, so its 0 is not a measurement",
                           count=len(busy))  # fmt: skip
 
 

@@ -27,7 +27,7 @@ __all__ = [
     "read",
 ]
 
-_LARGEST = 512 << 20
+_MAX_BYTES = 512 << 20
 
 
 def is_thread_trace(path: Path) -> bool:
@@ -62,7 +62,7 @@ def read(path: str | Path) -> DecodedThreadTrace:
     left_out: tuple[str, ...] = ()
     raw = raw_files(place)
     if raw and not (find(place) if place.is_dir() else is_thread_trace(place)):
-        return read_raw(str(path), raw, _LARGEST)
+        return read_raw(str(path), raw, _MAX_BYTES)
     if place.is_dir():
         place, dispatches, left_out = _first(place)
     trace = _listing(place, str(path))
@@ -95,7 +95,7 @@ def _first(folder: Path) -> tuple[Path, tuple[Dispatch, ...], tuple[str, ...]]:
 
 
 def _listing(place: Path, path: str) -> DecodedThreadTrace:
-    data = content(place, _LARGEST)
+    data = content(place, _MAX_BYTES)
     if data.lstrip()[:1] == b"{":
         from kprof.inputs.thread_trace import code_json
 
@@ -111,7 +111,9 @@ def _disagreements(trace: DecodedThreadTrace, timeline: Timeline) -> list[str]:
     lived, cycles = sum(trace.lifetimes), sum(one.cycles for one in timeline.states)
     # The states that the decoder writes may end a few cycles after the wavefront.
     if timeline.states and lived and len(trace.lifetimes) == trace.wavefronts and abs(cycles - lived) > lived / 100:
-        found.append(f"the states add up to {cycles:,} cycles, the wavefronts lived {lived:,}: a state may be missing")
+        found.append(
+            f"the states add up to {cycles:,} cycles, but the wavefronts ran for {lived:,}: a state may be missing"
+        )
     listed = {one.line: one.hits for one in trace.instructions if one.line is not None}
     if not listed:
         return found
@@ -119,9 +121,12 @@ def _disagreements(trace: DecodedThreadTrace, timeline: Timeline) -> list[str]:
     unknown = sum(one.issues for one in totals if one.line not in listed)
     more = sum(one.issues > listed.get(one.line, one.issues) for one in totals)
     if unknown:
-        found.append(f"{unknown:,} issues in wavefront files are of lines that code.json does not have")
+        found.append(f"{unknown:,} issues in wavefront files refer to lines that code.json does not contain")
     if more:
-        found.append(f"{more:,} instructions have more issues in wavefront files than code.json counts in all")
+        found.append(
+            f"{more:,} instructions have more issues in the wavefront files than in "
+            "code.json, which counts all wavefronts"
+        )
     return found
 
 

@@ -35,7 +35,7 @@ _MEANING = {
     "cppreference": "source",
 }
 _NEEDED = {"text", "hits"}
-_LONGEST = 1 << 20
+_MAX_FIELD_LENGTH = 1 << 20
 
 
 def columns_of(first_line: str) -> dict[str, int] | None:
@@ -107,7 +107,7 @@ def _instruction(fields: list[str], places: dict[str, int], index: int) -> Trace
         source = fields[places["source"]].strip() if "source" in places else ""
         return TracedInstruction(
             index,
-            fields[places["text"]].strip()[:_LONGEST],
+            fields[places["text"]].strip()[:_MAX_FIELD_LENGTH],
             number("code_object"),
             number("address"),
             hits,

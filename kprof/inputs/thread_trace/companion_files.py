@@ -86,7 +86,9 @@ def _files(folder: Path, pattern: str, issues: list[str]) -> list[Path]:
             break
         used.append(place)
     if len(used) < len(found):
-        issues.append(f"only the first {len(used):,} files {pattern} are read: there are more, or they are too large")
+        issues.append(
+            f"only the first {len(used):,} files {pattern} are read, because of the limits on number and total size"
+        )
     return used
 
 

@@ -23,11 +23,12 @@ class TracedInstruction:
         text: disassembled text.
         code_object: number of the code object, if recorded.
         address: virtual address in bytes.
-        hits: how often the traced wavefronts issued the instruction.
+        hits: number of times that the traced wavefronts issued the instruction.
         latency: cycles from when the instruction could have been issued until it completed, summed over the hits.
         stall: cycles of the latency in which the instruction could not be issued; ``None`` if the format does not
             contain them.
-        idle: cycles before the instruction in which none was ready; ``None`` if the format does not contain them.
+        idle: cycles before the instruction in which no instruction was ready; ``None`` if the format does not contain
+            them.
         source: ``file:line``, or ``None`` if unknown.
         line: number by which files of single wavefronts refer to the instruction; ``None`` if the format has no such
             number.
@@ -58,7 +59,7 @@ class LineCost:
     Attributes:
         name: ``file:line`` or mnemonic.
         instructions: number of different instructions.
-        hits: how often the instructions were issued.
+        hits: number of times that the instructions were issued.
         latency: total latency in cycles.
         stall: total stall cycles; ``None`` if the format does not contain them.
         share: fraction of the trace's total latency, 0 to 1.

@@ -101,9 +101,9 @@ class Followed:
 def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followed:
     """Match the kinds of instructions that each wavefront issued with the code, until the first mismatch.
 
-    Wavefronts may begin after the loads of preloaded arguments. An instruction gets the cycles since the previous
-    instruction was issued. If an ``s_waitcnt`` lies between the two, it gets the cycles beyond those of one issue. An
-    ``s_nop`` gets as many of them as it requests. An ``s_barrier`` gets all cycles until the next instruction.
+    Wavefronts may begin after the loads of preloaded arguments. The cycles between two issued instructions count for
+    the second one, with three exceptions. An ``s_waitcnt`` between the two gets the cycles beyond those of one issue.
+    An ``s_nop`` gets the cycles that it requests. An ``s_barrier`` gets all cycles until the next instruction.
     """
     places = {one.address: place for place, one in enumerate(code)}
     tried = (_from(entry, code, places, wavefronts) for entry in _entries(code, places))
@@ -150,7 +150,7 @@ def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefron
 
 
 def _divided(gap: int, code: Sequence[Coded], waits: Sequence[int], cycles: Counter[int]) -> int:
-    """Assign the cycles between two issued instructions to waits in between; return the cycles left for the second."""
+    """Assign the cycles between two issued instructions to the waits between them; return the second one's cycles."""
     more = max(0, gap - _ISSUE_CYCLES)
     waiting = None
     for place in waits:
@@ -175,7 +175,7 @@ def _is_passed(one: Coded, kind: int) -> bool:
 FORMAT = "raw packets (CDNA)"
 _HINT = (
     "only raw packets of CDNA GPUs can be read: let rocprofv3 --att decode them (--att-library-path names the folder "
-    "of rocprof-trace-decoder), and give the folder ui_output_agent_*_dispatch_* that it writes"
+    "of rocprof-trace-decoder), and pass the folder ui_output_agent_*_dispatch_* that it writes"
 )
 _CYCLES = (
     "read from raw packets: an instruction's cycles count from the previous issue, including idle ones; an s_waitcnt "
@@ -248,7 +248,7 @@ def _code(files: list[Path]) -> tuple[dict[str, list[Coded]], list[str]]:
         except KprofError as error:
             issues.append(f"{path.name} next to it cannot be read: {error.message}")
     if not kernels:
-        issues.append("there is no code object next to it: instructions are identified only by their kind")
+        issues.append("there is no code object next to the trace: instructions are identified only by their kind")
     return {name: code for name, code in kernels.items() if code}, issues
 
 
@@ -267,9 +267,14 @@ def _decoded(path: str, traces: list[RawTrace], kernels: dict[str, list[Coded]])
             issues.append(f"{count:,} {what}")
     name, found = _fitting(issuing, kernels)
     if found is not None and found.lost:
-        issues.append(f"{found.lost:,} of {found.wavefronts:,} wavefronts diverge from the code: the rest is left out")
+        issues.append(
+            f"{found.lost:,} of {found.wavefronts:,} wavefronts diverge from the code: "
+            "their further instructions are left out"
+        )
     elif found is None and issuing and kernels:
-        issues.append("the issued instructions match no kernel next to it, or several: only their kind is known")
+        issues.append(
+            "the issued instructions match none or several of the kernels next to the trace: only their kind is known"
+        )
     listed = _by_kind(issuing) if found is None else _listed(kernels[name], found)
     return DecodedThreadTrace(
         path,

@@ -9,7 +9,7 @@ class Issues:
 
     Attributes:
         line: number by which wavefront files refer to the instruction: ``TracedInstruction.line``.
-        issues: how often the instruction was issued.
+        issues: number of times that the instruction was issued.
         latency: total cycles from when the instruction could have been issued until it completed, including ``stall``.
         stall: total cycles in which the instruction could not be issued.
         idle: total cycles before the instruction in which no instruction of the wavefront was in progress.

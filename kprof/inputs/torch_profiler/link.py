@@ -96,7 +96,7 @@ def _nest_thread(
 
 
 def _climb(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbers") -> None:
-    """Replace each candidate in ``found`` by its parent until the record found is still open at the given start.
+    """Replace each candidate in ``found`` by its parent until the candidate is still open at the given start.
 
     If ``found`` is the partly known ``parents`` itself, each step doubles the distance. This is valid because every
     skipped record ended before the candidate began.

@@ -126,7 +126,7 @@ class _Loading:
             adding: list(compress(rest, map(is_, goes, repeat(adding)))) for adding in dict.fromkeys(kept.values())
         }
         if self._shortest_frame_us and add_frames in found:
-            # This repeats _is_wanted inline, because a call per frame takes longer.
+            # This repeats _is_wanted inline, because calling a function for each frame takes longer.
             least = self._shortest_frame_us
             found[add_frames] = [
                 frame
@@ -231,7 +231,7 @@ class _Loading:
             self._add(adding)
         if reader.events_read == 0:
             reader.refuse_other_lists()
-            self._log.add("no-events", "the trace holds no events")
+            self._log.add("no-events", "the trace contains no events")
         trace.info = info_from(reader.metadata, str(reader.path))
         rank = self._rank if self._rank is not None else rank_of_file(reader.metadata, reader.path.name)
         for table in (trace.activities, trace.launches, trace.operators, trace.frames, trace.memory):
@@ -252,7 +252,7 @@ class _Loading:
 
     def _check_is_a_trace(self) -> None:
         if self.reader.events_read and not self._profiled:
-            raise InputError("the list holds no profiler events", path=str(self.reader.path))
+            raise InputError("the list contains no profiler events", path=str(self.reader.path))
 
 
 @cache

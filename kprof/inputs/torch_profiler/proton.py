@@ -13,7 +13,7 @@ from kprof.inputs import boundary
 from kprof.inputs.opening import head_of
 from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 
-_LARGEST = 1 << 63
+_INT64_END = 1 << 63
 _TIME = "time (ns)"
 _CYCLES = "cycles"
 # MessagePack marks of an array and a map, followed by the first key.
@@ -94,9 +94,9 @@ def load_proton(path: Path | str) -> ProtonProfile:
         packed = _PACKED_TREE.match(data[:16]) is not None
         tree = _unpacked(data, path) if packed else json.loads(data.decode(errors="replace"), strict=False)
     except json.JSONDecodeError as error:
-        raise InputError(f"not sound JSON: {error.msg}", path=str(path), place=f"line {error.lineno}") from error
+        raise InputError(f"not valid JSON: {error.msg}", path=str(path), place=f"line {error.lineno}") from error
     except (ValueError, RecursionError) as error:
-        raise InputError("not sound JSON: nested too deep or a number too long", path=str(path)) from error
+        raise InputError("not valid JSON: nested too deep, or a number is too long", path=str(path)) from error
     if not isinstance(tree, list) or not any(isinstance(node, dict) and "frame" in node for node in tree):
         raise InputError("not a Proton profile: no tree of frames", path=str(path))
     log = IssueLog(str(path))
@@ -108,7 +108,7 @@ def load_proton(path: Path | str) -> ProtonProfile:
         elif isinstance(node, dict):
             devices.update({str(k): v for k, v in node.items() if isinstance(v, dict)})
     if not rows:
-        log.add("no-events", "the profile holds no measurement")
+        log.add("no-events", "the profile contains no measurement")
     return ProtonProfile(str(path), rows, devices, log.all())
 
 
@@ -116,7 +116,7 @@ def _unpacked(data: bytes, path: Path) -> Any:
     try:
         return msgspec.msgpack.decode(data)
     except boundary.JSON_ERRORS as error:
-        raise InputError(f"not sound MessagePack: {error}", path=str(path)) from error
+        raise InputError(f"not valid MessagePack: {error}", path=str(path)) from error
 
 
 def _walk(root: dict[str, Any], rows: list[ProtonRow], log: IssueLog) -> None:
@@ -141,7 +141,7 @@ def _walk(root: dict[str, Any], rows: list[ProtonRow], log: IssueLog) -> None:
 
 def _row(name: str, scope: tuple[str, ...], metrics: dict[str, Any], log: IssueLog) -> ProtonRow | None:
     numbers = {k: v for k, v in metrics.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
-    beyond = [k for k, v in numbers.items() if not abs(v) < _LARGEST]
+    beyond = [k for k, v in numbers.items() if not abs(v) < _INT64_END]
     if beyond:
         log.add(
             "not-finite", "a metric is not a finite number of 64 bits", place=f"{name[:80]}: {beyond[0][:40]}", lost=1

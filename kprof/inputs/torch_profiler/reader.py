@@ -128,7 +128,7 @@ class TraceReader(Generic[E]):
     def refuse_other_lists(self) -> None:
         """Raise an error for a file without events whose list contains other values, because it is not a trace."""
         if any(i.kind == "malformed" for i in self.issues):
-            raise InputError("the list holds no profiler events", path=str(self.path))
+            raise InputError("the list contains no profiler events", path=str(self.path))
 
     def _counted(self, source: Iterator[bytes]) -> Iterator[bytes]:
         for block in source:
@@ -265,7 +265,7 @@ class TraceReader(Generic[E]):
         footer = _object(b'{"":0' + text)
         if footer is None:
             lost = len(EVENT_START.findall(text))
-            self.log.add("bad-footer", "what follows the events is not sound JSON and was left out", lost=lost)
+            self.log.add("bad-footer", "the text after the events is not valid JSON and was left out", lost=lost)
             return
         footer.pop("", None)
         self.metadata.update(footer)

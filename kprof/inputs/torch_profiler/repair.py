@@ -75,7 +75,12 @@ class Repair:
                     if following is None and not final:
                         return events, None, rest
                     if following is not None:
-                        self._issues.add("malformed", "a bracket closes nothing", place=f"byte {offset + rest}", lost=1)
+                        self._issues.add(
+                            "malformed",
+                            "a closing bracket has no opening bracket",
+                            place=f"byte {offset + rest}",
+                            lost=1,
+                        )
                         position = following.end()
                         continue
                 following = (

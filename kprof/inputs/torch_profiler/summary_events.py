@@ -1,8 +1,8 @@
 """Event classes for summaries: one class per category, with only the fields that its sums need.
 
 The decoder (msgspec) then creates no objects for other fields. A block is decoded with these classes if all its events
-have a known category and are complete or instantaneous. Blocks with begin or end events, metadata or damage are decoded
-with the general types of :mod:`kprof.inputs.torch_profiler.events`.
+have a known category and are complete or instant events. Blocks with begin or end events, metadata or damage are
+decoded with the general types of :mod:`kprof.inputs.torch_profiler.events`.
 """
 
 from collections.abc import Callable

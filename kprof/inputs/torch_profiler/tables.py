@@ -48,7 +48,7 @@ def columns(trace: LinkedTrace) -> dict[str, Columns]:
 
 
 def _choices(trace: LinkedTrace) -> dict[str, tuple[Records[Any], Sequence[int] | None]]:
-    """Return, for each table, the records and the rows of them that belong to the table; ``None`` for all rows."""
+    """Return, for each table, its records and the rows that belong to the table; ``None`` for all rows."""
     kinds, collectives = trace.activities.words("kind"), trace.activities.words("collective")
     every = range(len(trace.activities))
     kernels = array("q", (row for row in every if kinds[row] == "kernel"))
@@ -74,7 +74,7 @@ def _columns(records: Records[Any], rows: Sequence[int] | None) -> Columns:
 
 
 def _part(records: Records[Any], rows: Sequence[int]) -> Columns:
-    """Return the cells of some rows without creating a list of all rows."""
+    """Return the cells of the given rows, without creating a list of all rows."""
     result: Columns = {}
     for name in records.kind.__struct_fields__:
         column = records.column(name)

@@ -122,7 +122,7 @@ def test_the_edges_of_every_column(name):
     (issue,) = found.issues
     assert (issue.kind, issue.severity, issue.record, issue.count) == ("impossible-value", "error", 2, 2)
     assert issue.message == (
-        f"column {name}: 2 values are outside 0 to {high:,}, which is all that any GPU has, for example -1: treated as "
+        f"column {name}: 2 values are outside 0 to {high:,}, the range of all known GPUs, for example -1: treated as "
         "missing"
     )
 

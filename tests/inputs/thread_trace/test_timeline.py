@@ -88,7 +88,7 @@ def test_shares_need_every_state(folder):
     assert [(one.name, one.cycles, one.share) for one in trace.timeline.states] == [("stall", 70, None)]
     (folder / "wstates2.json").unlink()
     (issue,) = thread_trace.read(folder).issues
-    assert issue == "the states add up to 70 cycles, the wavefronts lived 100: a state may be missing"
+    assert issue == "the states add up to 70 cycles, but the wavefronts ran for 100: a state may be missing"
 
 
 def test_occupancy_of_both_layouts_is_the_same(folder, tmp_path):

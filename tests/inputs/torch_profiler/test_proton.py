@@ -118,5 +118,5 @@ def test_a_packed_tree_is_the_tree(tmp_path):
     profile = load_proton(path)
     assert [(row.name, row.time_ns, row.count) for row in profile.rows] == [("gemm", 800000, 10)]
     path.write_bytes(msgspec.msgpack.encode(tree)[:-9])
-    with pytest.raises(KprofError, match="not sound MessagePack"):
+    with pytest.raises(KprofError, match="not valid MessagePack"):
         load_proton(path)

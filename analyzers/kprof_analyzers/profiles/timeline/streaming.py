@@ -255,9 +255,9 @@ class _Summing:
     def _note_oddities(self, info: TraceInfo, epoch: Epoch) -> None:
         if self.reader.events_read == 0:
             self.reader.refuse_other_lists()
-            self._log.add("no-events", "the trace holds no events")
+            self._log.add("no-events", "the trace contains no events")
         elif not self._profiled:
-            raise InputError("the list holds no profiler events", path=str(self.reader.path))
+            raise InputError("the list contains no profiler events", path=str(self.reader.path))
         if self.reader.events_read:
             self._judge(epoch)
         if epoch.zero:

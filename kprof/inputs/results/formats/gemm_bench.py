@@ -22,7 +22,7 @@ from kprof.inputs.results.model import (
     value_of,
 )
 
-_NAMES = re.compile(r"^\s*(?:\[\d+\]\s*:?\s*)?((?:\w[\w/ -]*)(?:,\s*\w[\w/() -]*){3,})\s*$", re.ASCII)
+_HEADING = re.compile(r"^\s*(?:\[\d+\]\s*:?\s*)?((?:\w[\w/ -]*)(?:,\s*\w[\w/() -]*){3,})\s*$", re.ASCII)
 _DEVICE = re.compile(r"Device ID \d+\s*:\s*(.{1,120})")
 _VERSION = re.compile(r"(hipBLASLt|rocBLAS)(?: git)? version:\s*(\S{1,80})")
 _INDEX = re.compile(r"--Solution index:\s*(\d{1,12})")
@@ -64,7 +64,7 @@ def read(path: Path, shown: str) -> ToolResults:
 
 
 def _heading(line: str) -> list[str] | None:
-    match = _NAMES.match(line)
+    match = _HEADING.match(line)
     if match is None:
         return None
     names = [name.strip() for name in match[1].split(",")]

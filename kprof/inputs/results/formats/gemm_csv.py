@@ -22,7 +22,7 @@ from kprof.inputs.results.model import (
     value_of,
 )
 
-_SAME = 0.05
+_MAX_RATE_DIFFERENCE = 0.05
 """Maximum relative difference between a rate written with few digits and the rate computed from the time."""
 _KNOWN = {"m", "n", "k", "b", "us", "soltimes", "tflops", "bw", "errratio", "err_ratio", "kernelname"}
 
@@ -75,7 +75,7 @@ def _row(given: dict[str, str], at: int, found: RowCollector, units: set[str]) -
     row["time_us"] = _microseconds(given, row, written, units, found=found, at=at)
     row["tflops"] = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], row["time_us"])
     row["error_ratio"] = number(given.get("err_ratio", given.get("errRatio", "")))
-    if written and row["tflops"] and written > 1 and abs(written / row["tflops"] - 1) > _SAME:
+    if written and row["tflops"] and written > 1 and abs(written / row["tflops"] - 1) > _MAX_RATE_DIFFERENCE:
         found.complain(at, f"the written rate of {written:.4g} TFLOP/s does not match its time, {row['tflops']:.4g}")
     return row
 

@@ -136,7 +136,7 @@ def _read_sqlite(path: Path, shown: str) -> ToolResults:
             raise InputError("a perf-db without its tables: it is damaged or of another version", path=shown)
         count = connection.execute("SELECT count(*) FROM perf_db").fetchone()[0]
         if count > _MOST_ROWS:
-            raise InputError(f"too large: {count:,} rows, and {_MOST_ROWS:,} are read at most", path=shown)
+            raise InputError(f"too large: {count:,} rows; the limit is {_MOST_ROWS:,}", path=shown)
         chosen = ", ".join(f"c.{name}" for name in have)
         query = f"SELECT p.solver, p.params, c.id, {chosen} FROM perf_db p LEFT JOIN config c ON c.id = p.config"  # noqa: S608 - column names from _SIZE_COLUMNS
         for at, (solver, parameters, config, *values) in enumerate(connection.execute(query), 1):
@@ -160,7 +160,7 @@ def _row(chosen: tuple[object, object, object], sizes: dict[str, Any], at: int, 
 
 
 def _problem(key: str) -> dict[str, Any] | None:
-    """Parse the convolution of a key; return ``None`` for other keys.
+    """Parse a key of a convolution; return ``None`` for other keys.
 
     Keys of backward convolutions name the output's channels and image first, because those are their inputs. ``flops``
     counts two operations per output element, filter element and channel of a group, for every direction.

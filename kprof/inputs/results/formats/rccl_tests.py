@@ -19,7 +19,7 @@ _VERSION = re.compile(r"(RCCL version|HIP version|ROCm version)\s*:\s*(\S{1,80})
 _STARTING = re.compile(r"#\s*Collective test starting:\s*(\w{1,60})")
 _SCHEDULER = re.compile(r"^\s*(?:\[\d+,\d+\]<\w+>:|\d+:\s)?\s*")
 _PLACES = ("out-of-place", "in-place")
-_BLOCK = 4
+_BLOCK_COLUMNS = 4
 """Number of columns per block: time, algorithm bandwidth, bus bandwidth, wrong results."""
 
 
@@ -65,13 +65,13 @@ def _summary(name: str, text: str, run: int, found: RowCollector) -> None:
     key = "average bus bandwidth, GB/s" if name.startswith("avg") else "results out of bounds"
     found.facts[key if run < 2 else f"{key} (run {run})"] = text
     if key.startswith("results") and text != "0":
-        found.complain(None, f"{text} results of run {run} are wrong: its bandwidths mean nothing")
+        found.complain(None, f"{text} results of run {run} are wrong, so its bandwidths are not valid")
 
 
 def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowCollector) -> None:
     """Parse a line: sizes and operation, blocks of four numbers (out-of-place, in-place), and additional columns."""
     places = [at for at, name in enumerate(names) if name == "time"]
-    if len(fields) != len(names) or not 0 < len(places) <= len(_PLACES) or places[-1] + _BLOCK > len(names):
+    if len(fields) != len(names) or not 0 < len(places) <= len(_PLACES) or places[-1] + _BLOCK_COLUMNS > len(names):
         found.complain(at, f"{len(fields)} values under {len(names)} names")
         return
     size = whole(fields[0])
@@ -80,10 +80,10 @@ def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowColl
         found.complain(at, f"{' '.join(fields[:2])[:40]!r} are not a size and a count")
         return
     shared: dict[str, Any] = {"run": run, "size_bytes": size, "count": count}
-    numbers = {first + offset for first in places for offset in range(_BLOCK)}
+    numbers = {first + offset for first in places for offset in range(_BLOCK_COLUMNS)}
     shared |= {name: fields[i] for i, name in enumerate(names) if i > 1 and i not in numbers}
     for place, first in zip(_PLACES, places, strict=False):
-        time, algorithm, bus, wrong = fields[first : first + _BLOCK]
+        time, algorithm, bus, wrong = fields[first : first + _BLOCK_COLUMNS]
         row = {
             **shared,
             "place": place,

@@ -21,7 +21,7 @@ def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, 
     requested only one of them.
 
     Returns:
-        Each event id, mapped to the row of its dispatch after the removal and to the number of the execution.
+        For each event id, the row of its dispatch after the removal and the number of the execution.
     """
     first: dict[tuple[Any, ...], int] = {}
     times: dict[int, int] = {}

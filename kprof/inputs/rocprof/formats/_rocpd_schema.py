@@ -36,7 +36,7 @@ def field_of(run: Run, present: set[str], name: str) -> str:
 
 
 def referred(run: Run, present: set[str]) -> set[str]:
-    """Return the columns that a table of schema 4 does not contain itself but that other tables contain for its rows.
+    """Return the columns of a schema 4 table that are stored in other tables.
 
     Args:
         run: real table name of each plain table name of the run.

@@ -155,8 +155,12 @@ def _dispatches(
     order = {number: place for place, number in enumerate(symbols)}
     unknown = sum(number not in order for number in columns["kernel_id"])
     if unknown:
-        part.complain("unknown-kernel", "warning", f"{unknown:,} dispatches are of kernels that the database does not "
-                      "name", count=unknown)  # fmt: skip
+        part.complain(
+            "unknown-kernel",
+            "warning",
+            f"the database does not name the kernels of {unknown:,} dispatches",
+            count=unknown,
+        )
     codes = [order.get(number, -1) for number in columns["kernel_id"]]
     words = [symbol[1] for symbol in symbols.values()]
     distinct = list(dict.fromkeys(words))

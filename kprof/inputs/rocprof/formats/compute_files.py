@@ -122,7 +122,7 @@ def _read_system(opened: Opened, part: FileTables) -> None:
     records = list(csv_records(lines[1:2], str(opened.path), first=2))
     names = heading(opened)
     if not records:
-        raise InputError("the heading is there but not the record", path=str(opened.path), place="line 2")
+        raise InputError("the file has a heading but no record", path=str(opened.path), place="line 2")
     record = records[0]
     if len(record) != len(names):
         part.complain("cut-record", "error", f"{len(record)} fields where the heading has {len(names)}", record=1)

@@ -55,7 +55,7 @@ def _read(opened: Opened, part: FileTables) -> None:
         rows = sum(_count(connection, run["rocpd_kernel_dispatch"]) for run in runs)
         part.describe(version=f"schema {version}" if version else None, rows=rows)
         if len(runs) > 1:
-            part.complain("several-runs", "note", f"{len(runs)} runs in one database; their dispatches are together")
+            part.complain("several-runs", "note", f"{len(runs)} runs in one database; their dispatches are combined")
         part.tables["agents"] = reader.agents(connection, runs)
         systems = reader.systems(connection, runs)
         if systems:

@@ -191,7 +191,7 @@ def _dispatches(
 ) -> Columns:
     unknown = sum(record.info.kernel_id not in symbols for record in records)
     if unknown:
-        part.complain("unknown-kernel", "warning", f"{unknown:,} dispatches are of kernels that the file does not name",
+        part.complain("unknown-kernel", "warning", f"the file does not name the kernels of {unknown:,} dispatches",
                       count=unknown)  # fmt: skip
     records = _first_executions(records, _dispatch_rows(records), part, "replayed-dispatches")
     columns = _info(records, process, symbols, nodes)
@@ -252,8 +252,12 @@ def _point_at(table: Columns, own: Columns, counters: Columns, part: FileTables)
     counters["dispatch"] = rows[counters["dispatch"]]
     lost = int((counters["dispatch"] < 0).sum())
     if lost:
-        part.complain("unknown-dispatch", "warning", f"{lost:,} counter values are of dispatches that the file does "
-                      "not list", count=lost)  # fmt: skip
+        part.complain(
+            "unknown-dispatch",
+            "warning",
+            f"{lost:,} counter values belong to dispatches that the file does not list",
+            count=lost,
+        )
 
 
 def _operation(process: ProfiledProcess, record: Record) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Read Perfetto traces of rocprofv3, in which dispatch slices contain registers, LDS, sizes and counters.
 
-One file contains both the trace and the counters. It adds nothing to the run's other files, so it is not read as part
-of a folder but only if the user names it.
+The file contains both the trace and the counters, and repeats the content of the run's other files. In a folder it is
+therefore skipped; it is read only if the user names the file itself.
 """
 
 from typing import TYPE_CHECKING, Any
