@@ -155,7 +155,7 @@ def read_text(path: str | Path, *, most: int = TEXT_LIMIT) -> str:
     return text_of(read_bytes(path, most=most), str(path))
 
 
-def whole(text: str | None, most: int = (1 << 63) - 1) -> int | None:
+def whole_number(text: str | None, most: int = (1 << 63) - 1) -> int | None:
     """Parse a non-negative integer of at most ``most`` from decimal digits; return ``None`` for any other text.
 
     The text is checked before it is converted, because Python's ``int`` raises an error for thousands of digits and
@@ -335,7 +335,7 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
         piece = unpacker.decompress(rest, _CHUNK)
         size += len(piece)
         if size > allowed:
-            raise _too_much(path, allowed, times, packed=len(body), own=most is None)
+            raise _unpacked_size_error(path, allowed, times, packed=len(body), own=most is None)
         yield piece
         ended = unpacker.eof
         rest = unpacker.unused_data if ended else unpacker.unconsumed_tail
@@ -345,7 +345,7 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
         raise EOFError
 
 
-def _too_much(path: str, allowed: int, times: int, *, packed: int, own: bool) -> InputError:
+def _unpacked_size_error(path: str, allowed: int, times: int, *, packed: int, own: bool) -> InputError:
     if own and allowed < limit():
         return InputError(
             f"unpacks to more than {allowed >> 20} MiB, {times} times its packed size of {packed:,} bytes",

@@ -92,7 +92,7 @@ def headline(issues: Iterable[Doubt]) -> str:
         return ""
     unknown = list(dict.fromkeys(name for issue in faults.values() for name in unknown_of(issue)))
     cures = list(dict.fromkeys(issue.cure for issue in faults.values() if issue.cure))
-    messages = [_told(issue) for issue in faults.values()]
+    messages = [_issue_words(issue) for issue in faults.values()]
     more = f"; {len(messages) - _MAX_SHOWN_ISSUES} more" if len(messages) > _MAX_SHOWN_ISSUES else ""
     listed = unknown[0] if len(unknown) == 1 else f"{', '.join(unknown[:-1])} and {unknown[-1]}"
     verb = "is" if unknown == [BUSY] else "are"
@@ -106,7 +106,7 @@ def with_headline(conclusion: str, issues: Iterable[Doubt]) -> str:
     return f"{incomplete}. What is recorded: {conclusion}" if incomplete else conclusion
 
 
-def _told(issue: Doubt) -> str:
+def _issue_words(issue: Doubt) -> str:
     lost = getattr(issue, "lost", 0)
     return f"{issue.message} ({lost:,} event{'s' if lost > 1 else ''} lost)" if lost else issue.message
 
@@ -125,7 +125,7 @@ def too_many(count: int, total: int) -> tuple[str, ...]:
 
 def cannot_tell(issues: Iterable[Doubt], needed: Sequence[str] = EVERYTHING) -> str:
     """Return why the ``needed`` results are unknown, or "" if they are known."""
-    return "; ".join(dict.fromkeys(_told(issue) for issue in issues if set(unknown_of(issue)) & set(needed)))
+    return "; ".join(dict.fromkeys(_issue_words(issue) for issue in issues if set(unknown_of(issue)) & set(needed)))
 
 
 def is_kernel_launch(name: str) -> bool:

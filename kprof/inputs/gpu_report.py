@@ -94,7 +94,7 @@ def _agent(lines: list[str], refuse: Refusal) -> ReportedGpu | None:
         raise refuse("Name")
     if _ARCH.fullmatch(fields["Name"]) is None:
         return None
-    units = boundary.whole(fields.get("Compute Unit"), 1 << 20)
+    units = boundary.whole_number(fields.get("Compute Unit"), 1 << 20)
     if units is None:
         raise refuse("number of Compute Units")
     return ReportedGpu(fields["Name"], fields.get("Marketing Name", ""), units)
@@ -110,7 +110,7 @@ def _gpu(lines: list[str], refuse: Refusal) -> ReportedGpu:
     return ReportedGpu(
         arch[0] if arch else "",
         product,
-        boundary.whole(fields.get("NUM_COMPUTE_UNITS"), 1 << 20),
+        boundary.whole_number(fields.get("NUM_COMPUTE_UNITS"), 1 << 20),
         _mode(fields.get("COMPUTE_PARTITION", fields.get("ACCELERATOR_PARTITION", ""))),
         _mode(fields.get("MEMORY_PARTITION", "")),
     )

@@ -82,7 +82,7 @@ class _Reading:
         if not self._next(one):
             raise _UnknownError(self.at)
 
-    def _until_e(self, of: Callable[[], str]) -> list[str]:
+    def _list_until_e(self, of: Callable[[], str]) -> list[str]:
         found = []
         while not self._next("E"):
             found.append(of())
@@ -177,7 +177,7 @@ class _Reading:
         if char.isdigit():
             return self._source_name()
         if self._next("Ul"):
-            parameters = [one for one in self._until_e(self._type) if one != "void"]
+            parameters = [one for one in self._list_until_e(self._type) if one != "void"]
             return f"{{lambda({', '.join(parameters)})#{self._sequence() + 2}}}"
         if self._next("Ut"):
             return f"{{unnamed type#{self._sequence() + 2}}}"
@@ -242,14 +242,14 @@ class _Reading:
 
     def _template_arguments(self) -> str:
         self._expect("I")
-        found = self._until_e(self._argument)
+        found = self._list_until_e(self._argument)
         self._arguments = found
         listed = ", ".join(one for one in found if one)
         return f"<{listed}>"
 
     def _argument(self) -> str:
         if self._next("J"):
-            return ", ".join(one for one in self._until_e(self._argument) if one)
+            return ", ".join(one for one in self._list_until_e(self._argument) if one)
         if self._next("L"):
             return self._literal()
         if self._next("X"):
@@ -295,9 +295,9 @@ class _Reading:
             return self._qualified()
         if char in _REFERENCES:
             self.at += 1
-            return self._remember(_around(self._type(), _REFERENCES[char]))
+            return self._remember(_add_mark(self._type(), _REFERENCES[char]))
         if self._next("F"):
-            result, *parameters = self._until_e(self._type)
+            result, *parameters = self._list_until_e(self._type)
             return self._remember(f"{result} ({', '.join(one for one in parameters if one != 'void')})")
         if self._next("Dp"):
             return self._type()
@@ -333,7 +333,7 @@ class _Reading:
         return self._remember(self._type() + words)
 
 
-def _around(of: str, mark: str) -> str:
+def _add_mark(of: str, mark: str) -> str:
     """Add a pointer or reference mark to a type; in a function or array type it goes inside, as in ``int (*)()``."""
     if of.endswith("&") and mark.startswith("&"):
         return of if mark == "&&" or not of.endswith("&&") else of[:-1]

@@ -160,14 +160,14 @@ class _Reader:
         try:
             packets: Iterable[Any] = self._parse(data).packet
         except self._error:
-            packets = self._one_by_one(data)
+            packets = self._parse_one_by_one(data)
         for packet in packets:
             if packet.compressed:
                 yield from self._packets(self._unpacked(packet.compressed))
             else:
                 yield from self._packet(packet)
 
-    def _one_by_one(self, data: bytes) -> Iterator[Any]:
+    def _parse_one_by_one(self, data: bytes) -> Iterator[Any]:
         at = 0
         while at < len(data):
             end = at + _whole_packets(data[at:], most=1)
@@ -284,7 +284,7 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
             if found.workgroup_size is not None and found.work_items is not None:
                 # rocprofv3 writes a single number for each size, so the shape of the grid is unknown.
                 known = isinstance(notes["grid_size"], str)
-                found.workgroups = _divided(found.work_items, found.workgroup_size) if known else None
+                found.workgroups = _workgroups(found.work_items, found.workgroup_size) if known else None
                 found.work_items = found.work_items if known else None
         trace.activities.append(found)
     elif kind == "launch":
@@ -356,6 +356,6 @@ def _extents(value: str | int | None) -> Size | None:
     return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len("xyz") and min(numbers) > 0 else None
 
 
-def _divided(work_items: Size, size: Size) -> Size:
+def _workgroups(work_items: Size, size: Size) -> Size:
     x, y, z = (-(-items // each) for items, each in zip(work_items, size, strict=True))
     return x, y, z

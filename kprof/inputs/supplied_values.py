@@ -44,13 +44,13 @@ def _read(value: str) -> tuple[int, ...]:
         raise InputError("no such file", path=value) from None
     except JSON_ERRORS as error:
         raise InputError(f"is not JSON: {error}", path=value) from None
-    numbers = tuple(_flat(found, value))
+    numbers = tuple(_flatten(found, value))
     if not numbers or len(numbers) > MOST:
         raise InputError(f"has {len(numbers):,} numbers; a tensor has 1 to {MOST:,}", path=value)
     return numbers
 
 
-def _flat(found: Any, path: str) -> Sequence[int]:
+def _flatten(found: Any, path: str) -> Sequence[int]:
     """Return the integers of nested lists in row-major order."""
     numbers: list[int] = []
     pending = [found]

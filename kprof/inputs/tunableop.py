@@ -188,7 +188,7 @@ def is_results(path: Path) -> bool:
     return first.startswith(b"Validator,") or re.match(rb"\w+TunableOp_\w+,", first) is not None
 
 
-def _only_one(folder: Path) -> Path:
+def _only_result_file(folder: Path) -> Path:
     found = [path for path in sorted(folder.iterdir()) if path.is_file() and is_results(path)]
     if len(found) != 1:
         names = ", ".join(path.name for path in found[:4])
@@ -209,7 +209,7 @@ def read(path: str | Path) -> TunableOpResults:
     place = Path(path)
     try:
         if place.is_dir():
-            place = _only_one(place)
+            place = _only_result_file(place)
         text = boundary.read_bytes(place, most=_MAX_BYTES, shown=str(path)).decode("utf-8-sig", "replace")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error

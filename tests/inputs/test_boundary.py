@@ -115,17 +115,22 @@ def test_bombs_are_met_before_they_are_unpacked():
 
 def test_whole_numbers():
     """Decimal digits of ASCII, within the bound; nothing else is one."""
-    assert [boundary.whole(text) for text in ("0", "7", "0042", "9223372036854775807")] == [0, 7, 42, (1 << 63) - 1]
+    assert [boundary.whole_number(text) for text in ("0", "7", "0042", "9223372036854775807")] == [
+        0,
+        7,
+        42,
+        (1 << 63) - 1,
+    ]
     for text in (None, "", "-1", "+1", "1.0", "1e3", " 1", "٣", "9223372036854775808", "0" * 20, "9" * 5000):
-        assert boundary.whole(text) is None
-    assert boundary.whole("0" * 19) == 0
-    assert [boundary.whole(text, 10) for text in ("9", "10", "11")] == [9, 10, None]
+        assert boundary.whole_number(text) is None
+    assert boundary.whole_number("0" * 19) == 0
+    assert [boundary.whole_number(text, 10) for text in ("9", "10", "11")] == [9, 10, None]
 
 
 @given(st.integers(0, (1 << 63) - 1))
 def test_every_whole_number_is_read(number):
     """As it was written."""
-    assert boundary.whole(str(number)) == number
+    assert boundary.whole_number(str(number)) == number
 
 
 @pytest.mark.parametrize(

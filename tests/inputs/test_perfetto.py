@@ -242,7 +242,7 @@ def test_what_is_no_trace_is_a_message(tmp_path, protobuf):
     path = tmp_path / "x.pftrace"
     for content in (b"{}", b"\x0a\x02\x10\x07"):
         path.write_bytes(content)
-        with pytest.raises(KprofError, match=r"not a Perfetto trace|holds no slices"):
+        with pytest.raises(KprofError, match=r"not a Perfetto trace|contains no slices"):
             load_perfetto(path)
 
 

@@ -285,7 +285,7 @@ class _Named(NamedTuple):
 
 
 @cache
-def _named(name: str) -> _Named:
+def _facts_of_mnemonic(name: str) -> _Named:
     if name in _NO_RESULT or "_ld_scale" in name:
         return _Named(_NOTHING)
     if _SWAPS.match(name):
@@ -326,7 +326,7 @@ def _vector_roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[st
     """Return the operand roles of one VALU or matrix instruction."""
     if opcode.kind is _COMPARE:
         return _compare(opcode.name, operands)
-    named = _named(opcode.name)
+    named = _facts_of_mnemonic(opcode.name)
     if named.fixed is not None:
         return named.fixed
     reads: tuple[str, ...] = ()

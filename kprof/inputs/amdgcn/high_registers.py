@@ -42,7 +42,7 @@ def name_high(kernel: AssemblyKernel) -> str | None:
             if set_to is not None:
                 state = set_to
             elif state and instruction.opcode.cls in {*_VECTOR, *_MEMORY}:
-                instruction.rewrite(_named(instruction, state))
+                instruction.rewrite(_with_full_numbers(instruction, state))
     lost = sum(state is None for state in states.values())
     return f"the registers of {lost} blocks are unknown: their predecessors differ in {_SET}" if lost else None
 
@@ -78,28 +78,30 @@ def _states(kernel: AssemblyKernel) -> dict[int, int | None]:
     return found
 
 
-def _named(instruction: Instruction, state: int) -> str:
+def _with_full_numbers(instruction: Instruction, state: int) -> str:
     """Return an instruction's text with the full number as a comment behind each register above 255."""
     written = []
     for half, (name, operands) in zip(instruction.text.split(" :: "), instruction.halves, strict=False):
         mnemonic, _, words = half.partition(" ")
-        written.append(f"{mnemonic} {_raised(words, operands, _places(instruction, name, operands), state)}")
+        written.append(
+            f"{mnemonic} {_raise_registers(words, operands, _mode_positions(instruction, name, operands), state)}"
+        )
     return " :: ".join(written)
 
 
-def _raised(text: str, operands: Sequence[str], places: Sequence[int | None], state: int) -> str:
+def _raise_registers(text: str, operands: Sequence[str], places: Sequence[int | None], state: int) -> str:
     at = 0
     for operand, place in zip(operands, places, strict=False):
         found = text.find(operand, at)
         if found < 0:
             break
-        full = operand if place is None else _in_full(operand, 256 * ((state >> place) & 3))
+        full = operand if place is None else _full_register(operand, 256 * ((state >> place) & 3))
         text = text[:found] + full + text[found + len(operand) :]
         at = found + len(full)
     return text
 
 
-def _in_full(operand: str, more: int) -> str:
+def _full_register(operand: str, more: int) -> str:
     def with_comment(match: "re.Match[str]") -> str:
         number, first, last, half = match.groups()
         full = f"v{int(number) + more}" if number else f"v[{int(first) + more}:{int(last) + more}]"
@@ -108,11 +110,11 @@ def _in_full(operand: str, more: int) -> str:
     return _REGISTER.sub(with_comment, operand) if more else operand
 
 
-def _places(instruction: Instruction, name: str, operands: Sequence[str]) -> list[int | None]:
+def _mode_positions(instruction: Instruction, name: str, operands: Sequence[str]) -> list[int | None]:
     """Return the position of each operand's two mode bits, or ``None`` for operands without such bits."""
     opcode = instruction.opcode
     if opcode.cls in _VECTOR:
-        return list(_of_arithmetic(name, opcode, operands))
+        return list(_arithmetic_positions(name, opcode, operands))
     if opcode.space is MemorySpace.BUFFER:
         return [_RESULT, _FIRST, *[None] * len(operands)]
     # The LDS address of a load to LDS is encoded as a destination.
@@ -120,7 +122,7 @@ def _places(instruction: Instruction, name: str, operands: Sequence[str]) -> lis
     return [*([_RESULT] if result else []), _FIRST, _SECOND, _THIRD, *[None] * len(operands)]
 
 
-def _of_arithmetic(name: str, opcode: Opcode, operands: Sequence[str]) -> Iterator[int | None]:
+def _arithmetic_positions(name: str, opcode: Opcode, operands: Sequence[str]) -> Iterator[int | None]:
     constant_inside = "fmamk" in name or "madmk" in name
     sources: list[int | None] = [_FIRST, None, _SECOND] if constant_inside else [_FIRST, _SECOND, _THIRD]
     if "_ld_scale" not in name:

@@ -73,13 +73,13 @@ def _split_any(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
             fresh = False
             # "ds_append v1 offset:4" has operands; "buffer_wbl2 sc0 sc1" and "ds_nop offset:1" have only modifiers. As
             # the first word, "a16" is AGPR 16; after image addresses it is a modifier.
-            if not operands and ((word in _FLAGS and word != "a16") or _is_valued(word)):
+            if not operands and ((word in _FLAGS and word != "a16") or _has_value(word)):
                 _add_modifier(modifiers, word)
             else:
                 operands.append(word)
         elif word in {"|", "&"}:
             fresh = True
-        elif _is_valued(word) or word in _FLAGS:
+        elif _has_value(word) or word in _FLAGS:
             _add_modifier(modifiers, word)
         elif operands and (_looks_like_register(word) or word == "off"):
             operands.append(word)  # exp mrt0 v0, v1, off, off
@@ -90,7 +90,7 @@ def _split_any(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
     return tuple(operands), modifiers
 
 
-def _is_valued(token: str) -> bool:
+def _has_value(token: str) -> bool:
     name, colon, _ = token.partition(":")
     return bool(colon) and name.replace("_", "a").isalnum() and name[0].isalpha() and "[" not in name
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
-from kprof.inputs.boundary import whole
+from kprof.inputs.boundary import whole_number
 from kprof.inputs.mlir.layout_text import Scope
 from kprof.inputs.mlir.locations import Locations, MlirFrame
 from kprof.inputs.mlir.text import closing, fields, split, top_level
@@ -52,7 +52,7 @@ class TypeReader:
             return self._tensor(text[7:-1], nesting) or RawType(text)
         if text.startswith("!tt.ptr<") and text.endswith(">"):
             pointee, *space = split(text[8:-1]) or [""]
-            number = whole(space[0]) if space else None
+            number = whole_number(space[0]) if space else None
             return Pointer(self.read(pointee, nesting + 1), 1 if number is None else number)
         memdesc = _MEMDESC.match(text)
         if memdesc and text.endswith(">"):
@@ -93,7 +93,7 @@ class TypeReader:
         element = text[end:]
         if not element:
             return None
-        sizes = [0 if part == "?" else whole(part) for part in text[:end].split("x") if part]
+        sizes = [0 if part == "?" else whole_number(part) for part in text[:end].split("x") if part]
         shape = tuple(size for size in sizes if size is not None)
         return (shape, self.read(element, nesting + 1)) if len(shape) == len(sizes) else None
 
@@ -176,7 +176,7 @@ class OperationDetails:
         return body, signature, tail, place
 
     @cached_property
-    def _plain(self) -> str:
+    def _text_without_braces(self) -> str:
         return _without_braces(self._parts[0])
 
     @cached_property
@@ -184,7 +184,7 @@ class OperationDetails:
         """SSA names of the operands."""
         text = self._op.text
         # Without attributes in braces, regions and strings, all SSA names before the types are operands.
-        return tuple(_OPERAND.findall(text)) if _is_plain(text) else _operands(self._op, self._plain)
+        return tuple(_OPERAND.findall(text)) if _is_plain(text) else _operands(self._op, self._text_without_braces)
 
     @cached_property
     def attributes(self) -> dict[str, Any]:
@@ -194,12 +194,14 @@ class OperationDetails:
     @cached_property
     def modifiers(self) -> dict[str, str]:
         """``name = value`` pairs outside braces, except those whose value is an SSA name."""
-        return {name: found for name, found in _MODIFIER.findall(self._plain) if not found.startswith("%")}
+        return {
+            name: found for name, found in _MODIFIER.findall(self._text_without_braces) if not found.startswith("%")
+        }
 
     @cached_property
     def types(self) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
         """Types of the operands, and types of the results."""
-        return _types(self._op, self._plain, self._parts[1], self._readers.types)
+        return _types(self._op, self._text_without_braces, self._parts[1], self._readers.types)
 
     @cached_property
     def location(self) -> tuple[MlirFrame, ...]:
@@ -320,7 +322,7 @@ def _single(op: WrittenOperation, signature: str, found: tuple[Type, ...]) -> tu
     if op.name in {"tt.dot", "tt.dot_scaled", "arith.select"} or op.name.startswith("scf."):
         return found, found[-1:]
     if op.name in {"arith.cmpi", "arith.cmpf"} and found:
-        return found, (_truth(found[0]),)
+        return found, (_condition_type(found[0]),)
     if op.name == "tt.addptr":
         return found, found[:1]
     if op.name.startswith("amdg.buffer_load"):
@@ -351,7 +353,7 @@ def _loaded(kind: Type) -> Type:
     return kind
 
 
-def _truth(kind: Type) -> Type:
+def _condition_type(kind: Type) -> Type:
     if isinstance(kind, TensorType):
         return TensorType(kind.shape, Scalar("i1", 1), kind.layout)
     return Scalar("i1", 1)

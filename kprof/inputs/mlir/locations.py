@@ -77,7 +77,7 @@ class Locations:
             path = normalised(from_mlir(file[1]))
             return (MlirFrame(path, int(file[2]), int(file[3]), None, is_library(path)),)
         if text.startswith("callsite(") and text.endswith(")"):
-            callee, at, caller = _at(text[9:-1])
+            callee, at, caller = _split_at(text[9:-1])
             return self.frames(callee, depth) + (self.frames(caller, depth) if at else ())
         if text.startswith("fused"):
             start = text.rfind("[") if not text.endswith("]") else _bracket(text)
@@ -100,7 +100,7 @@ def _bracket(text: str) -> int:
     return text.find("[", start)
 
 
-def _at(text: str) -> tuple[str, str, str]:
+def _split_at(text: str) -> tuple[str, str, str]:
     """Split ``A at B`` outside brackets and strings into A, the separator and B."""
     start = 0
     while True:

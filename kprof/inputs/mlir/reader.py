@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kprof.errors import InputError
-from kprof.inputs.boundary import whole
+from kprof.inputs.boundary import whole_number
 from kprof.inputs.mlir.model import LOOPS, Module, Operation
 from kprof.inputs.mlir.text import closing, fields
 
@@ -229,6 +229,6 @@ def _results(text: str | None) -> tuple[str, ...]:
     for part in text.split(","):
         name, colon, count = part.strip().partition(":")
         # A file with more than 4096 results of an operation is damaged; the limit keeps it from filling the memory.
-        number = min(whole(count) or 0, 4096) if colon else 1
+        number = min(whole_number(count) or 0, 4096) if colon else 1
         names.extend(f"{name}#{n}" for n in range(number)) if colon else names.append(name)
     return tuple(names)

@@ -46,7 +46,7 @@ def with_source_lines(results: ToolResults, path: Path) -> ToolResults:
             continue
         if name not in tables:
             tables[name] = _table_of(name, row["code_object"], objects, str(path))
-        source, inlined = _place(*tables[name], row["offset"])
+        source, inlined = _source_lines(*tables[name], row["offset"])
         rows.append({**row, "source": source, "inlined": inlined})
         if source is None:
             missing.append(f"{row['label']}: {path} has no source line of {name} +{row['offset']}")
@@ -77,7 +77,7 @@ def _table_of(
         raise InputError(f"the debug information cannot be read: {str(error)[:200]}", path=shown) from error
 
 
-def _place(kernel: KernelObject, table: LineTable, offset: int) -> tuple[str | None, str | None]:
+def _source_lines(kernel: KernelObject, table: LineTable, offset: int) -> tuple[str | None, str | None]:
     """Return the user's source line of an instruction, and the line of inlined library code if there is one."""
     if kernel.address is None or (kernel.code_bytes is not None and offset >= kernel.code_bytes):
         return None, None

@@ -106,15 +106,15 @@ def positive(text: str) -> float | None:
     return value if value is not None and value > 0 else None
 
 
-def whole(text: str) -> int | None:
+def whole_number(text: str) -> int | None:
     """Parse a non-negative integer; return ``None`` for any other text."""
-    return boundary.whole(text.strip())
+    return boundary.whole_number(text.strip())
 
 
 def value_of(text: str) -> int | float | str:
     """Return the number that a text contains, else the stripped text."""
     stripped = text.strip()
-    size = boundary.whole(stripped)
+    size = boundary.whole_number(stripped)
     if size is not None:
         return size
     found = number(stripped)

@@ -116,16 +116,16 @@ class _Reader:
             # Arrow passes bad records as text, so the data must be valid UTF-8.
             rest = memoryview(bytes(rest).decode("utf-8", "replace").encode())
         try:
-            return self._tolerant(rest, types)
+            return self._read_tolerantly(rest, types)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            return self._tolerant(rest, {name: pa.string() for name in self.wanted})
+            return self._read_tolerantly(rest, {name: pa.string() for name in self.wanted})
 
     @staticmethod
     def _records(body: memoryview) -> memoryview:
         end = bytes(body[: 1 << 20]).find(b"\n")
         return body[end + 1 :] if end >= 0 else body[:0]
 
-    def _tolerant(self, rest: memoryview, types: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    def _read_tolerantly(self, rest: memoryview, types: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         bad: list[Any] = []
         table = self._parse(rest, types, bad=bad)
         if any(row.text.count('"') % 2 for row in bad):

@@ -124,7 +124,7 @@ def join(parts: list[FileTables]) -> list[ProfileIssue]:
     return issues
 
 
-def _own(part: FileTables) -> Columns | None:
+def _dispatch_columns(part: FileTables) -> Columns | None:
     columns = part.tables.get("dispatches")
     return columns if columns and length(columns) else None
 
@@ -138,7 +138,7 @@ def _order(part: FileTables) -> tuple[int, str]:
 def _workloads(parts: list[FileTables], issues: list[ProfileIssue]) -> None:
     folders: dict[str, list[FileTables]] = defaultdict(list)
     for part in parts:
-        if part.source.folder and _own(part) is not None:
+        if part.source.folder and _dispatch_columns(part) is not None:
             folders[part.source.folder].append(part)
     for folder, members in folders.items():
         if len(members) < 2:
@@ -219,7 +219,7 @@ def _same_times(parts: list[FileTables]) -> None:
     import numpy as np
     import pandas as pd
 
-    candidates = [(i, p) for i, p in enumerate(parts) if _own(p) is not None]
+    candidates = [(i, p) for i, p in enumerate(parts) if _dispatch_columns(p) is not None]
     if len(candidates) < 2:
         return
     # A trace contains more about a dispatch than a counter file, so other files are joined to it.
@@ -264,7 +264,7 @@ def _offset(parts: list[FileTables]) -> None:
     starts: dict[int, int] = {}
     total = 0
     for place, part in enumerate(parts):
-        if _own(part) is not None:
+        if _dispatch_columns(part) is not None:
             starts[place] = total
             total += length(part.tables["dispatches"])
     for place, part in enumerate(parts):
@@ -284,7 +284,11 @@ def _compare_stats(parts: list[FileTables]) -> None:
             continue
         folder = part.source.path.rsplit("/", 1)[0]
         for trace in parts:
-            if _own(trace) is None or trace.source.role != "trace" or trace.source.path.rsplit("/", 1)[0] != folder:
+            if (
+                _dispatch_columns(trace) is None
+                or trace.source.role != "trace"
+                or trace.source.path.rsplit("/", 1)[0] != folder
+            ):
                 continue
             ours = kernels_frame([trace]).groupby("kernel_name", observed=True)[["calls", "total_ns"]].sum()
             theirs = pd.DataFrame({"name": stats["kernel_name"].astype(object), "calls": stats["calls"],

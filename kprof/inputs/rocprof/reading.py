@@ -62,7 +62,7 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
     if not parts:
         if failed:
             raise failed[0]
-        raise _nothing(given[0], issues)
+        raise _nothing_read_error(given[0], issues)
     _mark_workloads(parts)
     if len(parts) > 1 and any(part.lazy is None for part in parts):
         for part in parts:
@@ -154,7 +154,7 @@ def _described(command: str) -> str:
     return f"{_WHAT[command]}: kprof ingest {command} reads it"
 
 
-def _nothing(folder: Path, issues: list[ProfileIssue]) -> KprofError:
+def _nothing_read_error(folder: Path, issues: list[ProfileIssue]) -> KprofError:
     """Return the error for a folder without measurements, with the command that reads the folder's files."""
     others = [Path(issue.path) for issue in issues if issue.kind == _OTHER]
     found = [_described(command) for command in map(_other_command, map(open_file, others)) if command]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TOLERANCE = 0.02
 """Maximum relative difference between a counter's values in several passes of a dispatch; larger ones are reported."""
 
-_WHOLE_AND_PART = (
+_SUPERSET_AND_SUBSET = (
     ("TCC_EA_RDREQ_sum", "TCC_EA_RDREQ_32B_sum"),
     ("TCC_EA0_RDREQ_sum", "TCC_EA0_RDREQ_32B_sum"),
     ("TCC_EA_WRREQ_sum", "TCC_EA_WRREQ_64B_sum"),
@@ -52,7 +52,7 @@ def check(part: FileTables) -> None:
         return
     if not part.distinct:
         _repeated(counters, part)
-    _over_hundred(counters, part)
+    _check_percentages(counters, part)
     _unsupported(counters, part)
     _never_zero(counters, part)
 
@@ -87,16 +87,16 @@ def _in_order(counters: Columns) -> bool:
     return bool((further | (dispatch[1:] == dispatch[:-1])).all())
 
 
-def _over_hundred(counters: Columns, part: FileTables) -> None:
+def _check_percentages(counters: Columns, part: FileTables) -> None:
     import numpy as np
 
     words, codes, values = counters["counter"].categories, counters["counter"].codes, np.asarray(counters["value"])
-    for name, rows in _above(words, codes, values):
+    for name, rows in _percentages_above_100(words, codes, values):
         part.complain("over-100-percent", "warning", f"{name} is a percentage and reads up to "
                       f"{values[rows].max():.4g}", count=len(rows))  # fmt: skip
 
 
-def _above(words: Any, codes: Any, values: Any) -> Iterator[tuple[str, Any]]:
+def _percentages_above_100(words: Any, codes: Any, values: Any) -> Iterator[tuple[str, Any]]:
     """Yield the name of each percentage counter with values above 100, and the affected rows."""
     import numpy as np
 
@@ -158,7 +158,7 @@ def _empty(words: list[str], codes: Any, value: Any, dispatch: Any) -> Iterator[
     """Yield each counter that wrongly reads 0, a counter that contradicts it, and the affected dispatches."""
     import numpy as np
 
-    for whole, fraction in _WHOLE_AND_PART:
+    for whole, fraction in _SUPERSET_AND_SUBSET:
         if whole not in words or fraction not in words:
             continue
         zero = dispatch[(codes == words.index(whole)) & (value == 0)]
@@ -187,7 +187,7 @@ def untrusted(counters: "pd.DataFrame") -> Iterator[tuple[str, str, Any]]:
         yield whole, f"{whole} reads 0 although {fraction} does not: 0 is not a measurement", busy
     for name, rows in _always_zero(words, codes, value):
         yield name, f"{name} {NEVER_ZERO}: {ZERO_CURE}", np.unique(dispatch[rows])
-    for name, rows in _above(words, codes, value):
+    for name, rows in _percentages_above_100(words, codes, value):
         yield name, f"{name} is a percentage and reads {value[rows].max():.4g}", np.unique(dispatch[rows])
 
 

@@ -87,7 +87,7 @@ def _kinds(text: str, words: int) -> frozenset[int]:
 
 @dataclass
 class Followed:
-    """How wavefronts followed a kernel's code: hits and cycles of each instruction, by its index in the code.
+    """Result of matching wavefronts with a kernel's code: hits and cycles of each instruction by index.
 
     ``wavefronts`` is the number of wavefronts, ``lost`` the number of those whose packets do not match the code.
     """
@@ -106,7 +106,7 @@ def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followe
     An ``s_nop`` gets the cycles that it requests. An ``s_barrier`` gets all cycles until the next instruction.
     """
     places = {one.address: place for place, one in enumerate(code)}
-    tried = (_from(entry, code, places, wavefronts) for entry in _entries(code, places))
+    tried = (_follow_from(entry, code, places, wavefronts) for entry in _entries(code, places))
     return min(tried, key=lambda one: one.lost)
 
 
@@ -123,7 +123,9 @@ def _entries(code: Sequence[Coded], places: Mapping[int, int]) -> Iterator[int]:
         yield behind
 
 
-def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefronts: Sequence[RawWavefront]) -> Followed:
+def _follow_from(
+    entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefronts: Sequence[RawWavefront]
+) -> Followed:
     found = Followed(Counter(), Counter())
     for wavefront in wavefronts:
         found.wavefronts += 1
@@ -140,7 +142,7 @@ def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefron
                 break
             gap = 0 if before is None else time - before
             found.hits[at] += 1
-            found.cycles[at] += _divided(gap, code, waits, found.cycles)
+            found.cycles[at] += _divide_cycles(gap, code, waits, found.cycles)
             before = time
             # The packet of a barrier marks the wavefront's arrival, after which it waits for other wavefronts.
             waits = [at] if code[at].text.startswith("s_barrier") else []
@@ -149,7 +151,7 @@ def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefron
     return found
 
 
-def _divided(gap: int, code: Sequence[Coded], waits: Sequence[int], cycles: Counter[int]) -> int:
+def _divide_cycles(gap: int, code: Sequence[Coded], waits: Sequence[int], cycles: Counter[int]) -> int:
     """Assign the cycles between two issued instructions to the waits between them; return the second one's cycles."""
     more = max(0, gap - _ISSUE_CYCLES)
     waiting = None
@@ -265,7 +267,7 @@ def _decoded(path: str, traces: list[RawTrace], kernels: dict[str, list[Coded]])
     ):
         if count:
             issues.append(f"{count:,} {what}")
-    name, found = _fitting(issuing, kernels)
+    name, found = _matching_kernel(issuing, kernels)
     if found is not None and found.lost:
         issues.append(
             f"{found.lost:,} of {found.wavefronts:,} wavefronts diverge from the code: "
@@ -275,7 +277,7 @@ def _decoded(path: str, traces: list[RawTrace], kernels: dict[str, list[Coded]])
         issues.append(
             "the issued instructions match none or several of the kernels next to the trace: only their kind is known"
         )
-    listed = _by_kind(issuing) if found is None else _listed(kernels[name], found)
+    listed = _by_kind(issuing) if found is None else _traced_instructions(kernels[name], found)
     return DecodedThreadTrace(
         path,
         FORMAT,
@@ -287,7 +289,7 @@ def _decoded(path: str, traces: list[RawTrace], kernels: dict[str, list[Coded]])
     )
 
 
-def _fitting(wavefronts: list[RawWavefront], kernels: dict[str, list[Coded]]) -> tuple[str, Followed | None]:
+def _matching_kernel(wavefronts: list[RawWavefront], kernels: dict[str, list[Coded]]) -> tuple[str, Followed | None]:
     """Return the kernel whose code most wavefronts follow to their end, or no kernel if several are equally good."""
     tried = {name: follow(code, wavefronts) for name, code in kernels.items()} if wavefronts else {}
     kept = {name: one.wavefronts - one.lost for name, one in tried.items()}
@@ -296,7 +298,7 @@ def _fitting(wavefronts: list[RawWavefront], kernels: dict[str, list[Coded]]) ->
     return (names[0], tried[names[0]]) if best and len(names) == 1 else ("", None)
 
 
-def _listed(code: list[Coded], found: Followed) -> tuple[TracedInstruction, ...]:
+def _traced_instructions(code: list[Coded], found: Followed) -> tuple[TracedInstruction, ...]:
     last = max(found.hits, default=-1)
     return tuple(
         TracedInstruction(at, one.text, None, one.address, found.hits[at], found.cycles[at])

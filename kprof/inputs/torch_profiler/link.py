@@ -83,19 +83,19 @@ def _nest_thread(
         # that encloses it is still open.
         before = np.cumsum(kinds == around) - (kinds == around) - 1
         parents = before[places]
-        _climb(parents, parents, starts[places], ends[places])
+        _climb_to_open(parents, parents, starts[places], ends[places])
         for kind in range(around, _LAUNCH + 1):
             of_kind = kinds == kind
             found = parents if kind == around else before[of_kind]
             if kind != around:
-                _climb(found, parents, starts[of_kind], ends[places])
+                _climb_to_open(found, parents, starts[of_kind], ends[places])
             field = _FILLED[kind][around]
             if field is not None and len(found):
                 column = view(tables[kind].numbers(field).data)
                 column[rows[of_kind]] = np.where(found >= 0, rows[places][found], -1)
 
 
-def _climb(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbers") -> None:
+def _climb_to_open(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbers") -> None:
     """Replace each candidate in ``found`` by its parent until the candidate is still open at the given start.
 
     If ``found`` is the partly known ``parents`` itself, each step doubles the distance. This is valid because every
@@ -172,7 +172,7 @@ def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
     for mine, calls, around in _by_rank(activities, launches, operators):
         by_correlation = _Rows(of_call, calls[np.argsort(begun[calls], kind="stable")])
         repeated.append(by_correlation.repeated())
-        launch[mine] = _called(by_correlation, correlations[mine], begun, starts[mine])
+        launch[mine] = _launching_calls(by_correlation, correlations[mine], begun, starts[mine])
         known = mine[launch[mine] >= 0]
         operator[known] = of_launch[launch[known]]
         without = mine[(operator[mine] < 0) & (externals[mine] > ELSEWHERE)]
@@ -193,7 +193,7 @@ def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
     return len(again), int(again[0]) if len(again) else 0
 
 
-def _called(calls: _Rows, correlations: "Numbers", begun: "Numbers", starts: "Numbers") -> "Numbers":
+def _launching_calls(calls: _Rows, correlations: "Numbers", begun: "Numbers", starts: "Numbers") -> "Numbers":
     """Return the call that launched each activity. If several calls have its id, the last that began earlier is used.
 
     If none of them began before the activity, the first is used.

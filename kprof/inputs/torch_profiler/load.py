@@ -288,10 +288,10 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
     trace.info.vendor = vendor
     _take_lds(trace)
     columns = [trace.activities.words(name) for name in _SETTLED]
-    for rows in _alike(trace):
+    for rows in _grids_alike(trace):
         first = int(rows[0])
         activity = trace.activities[first]
-        issue = _settle(trace, activity, vendor)
+        issue = _settle_grid(trace, activity, vendor)
         for column, name in zip(columns, _SETTLED, strict=True):
             code = column.code(getattr(activity, name))
             if column.only != code:
@@ -300,7 +300,7 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
             log.add(*issue, place=trace.activities.words("name")[first][:80], count=len(rows))
 
 
-def _alike(trace: LinkedTrace) -> "list[Numbers]":
+def _grids_alike(trace: LinkedTrace) -> "list[Numbers]":
     """Group the rows of kernels whose grids are determined in the same way, ordered by first row."""
     activities, launches = trace.activities, trace.launches
     kinds, launch = activities.words("kind"), view(activities.numbers("launch").readable)
@@ -334,7 +334,7 @@ def _take_lds(trace: LinkedTrace) -> None:
         lds[row] = of_launch[int(launch[row])]
 
 
-def _settle(trace: LinkedTrace, activity: Activity, vendor: str | None) -> Issue | None:
+def _settle_grid(trace: LinkedTrace, activity: Activity, vendor: str | None) -> Issue | None:
     launch = trace.launches[activity.launch] if activity.launch >= 0 else None
     if launch is not None and not activity.graph:
         activity.grid_as_written = activity.grid_as_written or launch.grid

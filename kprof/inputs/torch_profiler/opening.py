@@ -52,14 +52,14 @@ def _fill(make: Callable[[], Iterator[bytes]], queue: "Queue[_Item]", stop: Even
     last: _Item = (None, None)
     try:
         for piece in make():
-            if not _put(queue, (piece, None), stop):
+            if not _put_unless_stopped(queue, (piece, None), stop):
                 return
     except BaseException as error:  # noqa: BLE001 - raised again where the pieces are read
         last = (None, error)
-    _put(queue, last, stop)
+    _put_unless_stopped(queue, last, stop)
 
 
-def _put(queue: "Queue[_Item]", item: _Item, stop: Event) -> bool:
+def _put_unless_stopped(queue: "Queue[_Item]", item: _Item, stop: Event) -> bool:
     while not stop.is_set():
         try:
             queue.put(item, timeout=_PATIENCE_S)
@@ -109,22 +109,22 @@ def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
                     hint = f"kprof ingest counters {path}" if database else "unpack it; .json and .json.gz are read"
                     raise InputError(f"this is {what}, not a trace", path=str(path), hint=hint)
             if not start.startswith(GZIP_MAGIC):
-                yield from _plain(file, size, read)
+                yield from _plain_blocks(file, size, read)
             elif os.fstat(file.fileno()).st_size < _WORTH_A_THREAD:
                 yield from _unpacked(file, path, issues, size, read)
             else:
-                yield from _unpacked_beside(file, path, issues, size, read)
+                yield from _unpacked_in_thread(file, path, issues, size, read)
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path=str(path)) from error
 
 
-def _plain(file: BinaryIO, size: int, read: Step) -> Iterator[bytes]:
+def _plain_blocks(file: BinaryIO, size: int, read: Step) -> Iterator[bytes]:
     while block := file.read(size):
         read.done += len(block)
         yield block
 
 
-def _unpacked_beside(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Step) -> Iterator[bytes]:
+def _unpacked_in_thread(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Step) -> Iterator[bytes]:
     """Unpack as :func:`_unpacked` does, but in a thread. An issue is reported after the data before it was read."""
     met = IssueLog(str(path))
     with closing(read_ahead(lambda: _unpacked(file, path, met, _PIECE, read))) as pieces:
@@ -158,7 +158,7 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Ste
         try:
             out = unpacker.decompress(data, size)
         except zlib.error as error:
-            out = _up_to_the_damage(before, data)
+            out = _output_before_damage(before, data)
             if total == 0 and not out:
                 raise InputError(f"not readable as gzip: {error}", path=str(path), place=f"byte {packed}") from error
             issues.add("cut-off", f"the gzip stream is damaged: {error}", place=f"compressed byte {packed}")
@@ -178,7 +178,7 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Ste
             yield out
 
 
-def _up_to_the_damage(unpacker: "zlib._Decompress", data: bytes) -> bytes:
+def _output_before_damage(unpacker: "zlib._Decompress", data: bytes) -> bytes:
     """Return the output before the damage. The input is fed in small pieces, so only the damaged piece is lost."""
     parts: list[bytes] = []
     for at in range(0, len(data), 32):

@@ -71,13 +71,13 @@ def one_document(source: Iterator[bytes]) -> Iterator[bytes]:
         return
     held = first
     for block in source:
-        joined = _NEXT_STREAM.sub(_seam, held)
+        joined = _NEXT_STREAM.sub(_separator, held)
         yield joined[:-_LONGEST_SEAM]
         held = joined[-_LONGEST_SEAM:] + block
-    yield _NEXT_STREAM.sub(_seam, held)
+    yield _NEXT_STREAM.sub(_separator, held)
 
 
-def _seam(match: "re.Match[bytes]") -> bytes:
+def _separator(match: "re.Match[bytes]") -> bytes:
     begins = match["empty"] or b""
     return begins if begins or match["last"] is not None else b","
 

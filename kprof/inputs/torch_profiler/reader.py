@@ -311,12 +311,12 @@ class Pairing(Generic[E]):
         """Report the events that are still open at the end of the file."""
         for stack in self._open.values():
             for event in stack:
-                self._lose(event, "begin events without an end were left out")
+                self._count_as_lost(event, "begin events without an end were left out")
         self._open.clear()
 
     def _begin(self, event: E) -> None:
         if self._depth >= MAX_OPEN:
-            self._lose(event, "begin events without an end were left out")
+            self._count_as_lost(event, "begin events without an end were left out")
             return
         self._open.setdefault((event.pid, event.tid), []).append(event)
         self._depth += 1
@@ -327,15 +327,15 @@ class Pairing(Generic[E]):
         while place >= 0 and end.name and stack[place].name != end.name:
             place -= 1
         if place < 0:
-            self._lose(end, "end events without a begin were left out")
+            self._count_as_lost(end, "end events without a begin were left out")
             return None
         for inner in stack[place + 1 :]:
-            self._lose(inner, "begin events without an end were left out")
+            self._count_as_lost(inner, "begin events without an end were left out")
         begin = stack[place]
         self._depth -= len(stack) - place
         del stack[place:]
         if begin.ts is None or end.ts is None or end.ts < begin.ts:
-            self._lose(begin, "events that end before they begin were left out")
+            self._count_as_lost(begin, "events that end before they begin were left out")
             return None
         begin.ph = "X"
         # Times are written with nanosecond resolution, so rounding removes the error of the subtraction.
@@ -344,6 +344,6 @@ class Pairing(Generic[E]):
             begin.args = end.args
         return begin
 
-    def _lose(self, event: E, message: str) -> None:
+    def _count_as_lost(self, event: E, message: str) -> None:
         if kind_of(event.cat, event.pid) != "other" or not event.cat:
             self._log.add("unpaired-phase", message, place=event.name[:80], lost=1)

@@ -121,9 +121,9 @@ class Repair:
         except RecursionError:
             value = None
         except ValueError:
-            value = self._loads_loosely(text, place)
+            value = self._parse_leniently(text, place)
         if value is None:
-            bare = self._bare(raw, place)
+            bare = self._without_arguments(raw, place)
             if bare is not None:
                 return bare
         if not isinstance(value, dict):
@@ -131,9 +131,9 @@ class Repair:
             return None
         if _LONG_DIGITS.search(text):
             self._issues.add("huge-integer", "an integer does not fit 64 bits", place=place)
-        return self._coerced(value, place)
+        return self._coerce_fields(value, place)
 
-    def _bare(self, raw: bytes, place: str) -> AnyEvent | None:
+    def _without_arguments(self, raw: bytes, place: str) -> AnyEvent | None:
         """Return the event with only its name and times, if only other fields are damaged, else ``None``."""
         for decode in _BARE:
             try:
@@ -149,7 +149,7 @@ class Repair:
             return event
         return None
 
-    def _loads_loosely(self, text: str, place: str) -> Any:
+    def _parse_leniently(self, text: str, place: str) -> Any:
         try:
             value = json.loads(text, strict=False)
         except (ValueError, RecursionError):
@@ -157,7 +157,7 @@ class Repair:
         self._issues.add("control-character", "a text contains a control character", place=place)
         return value
 
-    def _coerced(self, value: dict[str, Any], place: str) -> AnyEvent:
+    def _coerce_fields(self, value: dict[str, Any], place: str) -> AnyEvent:
         event = self._kind()
         for name in ("ph", "cat", "name"):
             text = value.get(name)

@@ -101,12 +101,12 @@ def frames(trace: LinkedTrace) -> "dict[str, pd.DataFrame]":
 def _series(pd: Any, values: list[Any]) -> Any:
     present = next((v for v in values if v is not None), None)
     whole = isinstance(present, int) and not isinstance(present, bool)
-    values = _fitting(values) if whole else values
+    values = _replace_huge_integers(values) if whole else values
     # The dtype object keeps text and None distinct from NaN.
     return pd.Series(values, dtype="Int64" if whole else "boolean" if isinstance(present, bool) else "object")
 
 
-def _fitting(values: list[Any]) -> list[Any]:
+def _replace_huge_integers(values: list[Any]) -> list[Any]:
     """Replace integers that pandas and Parquet cannot represent by ``None``; the trace's reader has reported them."""
     return [None if value is not None and not -(1 << 63) <= value < 1 << 63 else value for value in values]
 
@@ -166,7 +166,9 @@ def _write_parquet(path: Path, records: Records[Any], rows: Sequence[int] | None
         for low in range(0, len(chosen), _BATCH):
             table = _part(records, chosen[low : low + _BATCH])
             arrays = {
-                name: pa.array(_fitting(values) if pa.types.is_integer(kinds[name]) else values, kinds[name])
+                name: pa.array(
+                    _replace_huge_integers(values) if pa.types.is_integer(kinds[name]) else values, kinds[name]
+                )
                 for name, values in table.items()
             }
             writer.write_table(pa.table(arrays))

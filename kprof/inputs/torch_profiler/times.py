@@ -61,7 +61,7 @@ def usable(
 ) -> tuple[int | float, int | float] | None:
     """Return start and duration in microseconds of a usable event; count others as lost and return ``None``.
 
-    The duration of a GPU activity without one is taken as 0, which makes sums of durations unknown.
+    A GPU activity without a duration counts as lasting 0, which makes sums of durations unknown.
     """
     place = name[:80]
     if start is None or abs(start) > MAX_MICROSECONDS:

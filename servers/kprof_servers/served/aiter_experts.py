@@ -156,7 +156,7 @@ def _lines(root: Path, wanted: Mapping[str, str]) -> Iterator[tuple[int, _Line]]
                 # In a line without architecture, only some numbers of compute units identify a GPU. The number must
                 # also match, as in other lines.
                 row["gfx"] = wanted["gfx"] if row.get("cu_num", "") in _UNITS else ""
-            tokens = boundary.whole(row.get("token"))
+            tokens = boundary.whole_number(row.get("token"))
             fits = row.get("_tag") != "flydsl_fallback" and all(row.get(n, v) == v for n, v in wanted.items())
             if fits and tokens is not None:
                 names = [row.get("kernelName1", ""), row.get("kernelName2", "")]

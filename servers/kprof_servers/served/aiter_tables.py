@@ -124,7 +124,7 @@ def _rows(root: Path, name: str, gpu: ServedGpu, other: dict[str, str]) -> Itera
                 raise KprofError("is no table of products: M, N, K or cu_num is missing", path=str(path))
             for cells in lines:
                 row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
-                key = [boundary.whole(row.get(part)) for part in ("M", "N", "K")]
+                key = [boundary.whole_number(row.get(part)) for part in ("M", "N", "K")]
                 fits = all(row.get(part, value) == value for part, value in wanted.items())
                 if fits and key[0] is not None and key[1] is not None and key[2] is not None:
                     yield (key[0], key[1], key[2]), str(path.relative_to(root))

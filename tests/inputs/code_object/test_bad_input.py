@@ -54,7 +54,7 @@ def test_zstd_is_read_or_refused_clearly() -> None:
     ("data", "words"),
     [
         (b"", "empty"),
-        (b"/home/me/cache/kernel.hsaco\n", "holds a path"),
+        (b"/home/me/cache/kernel.hsaco\n", "contains a path"),
         (b"hello, this is text", "neither an ELF file nor an offload bundle"),
         (ELF[:40], "cut off inside the ELF header"),
         (ELF[: len(ELF) // 2], "cut off"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kprof.inputs.torch_profiler import load
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link, stack_of
-from kprof.inputs.torch_profiler.load import _settle, settle_grids
+from kprof.inputs.torch_profiler.load import _settle_grid, settle_grids
 from kprof.inputs.torch_profiler.model import (
     Activity,
     LinkedTrace,
@@ -226,7 +226,7 @@ class OneByOne:
             )
             activity.operator = next(found, -1)
         if activity.kind == "kernel":
-            _settle(self, activity, "amd")
+            _settle_grid(self, activity, "amd")
 
     def collide(self, row, activity):
         """Count it where it is there twice, else where an earlier one of its stream has not ended."""

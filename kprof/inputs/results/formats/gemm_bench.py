@@ -47,7 +47,7 @@ def read(path: Path, shown: str) -> ToolResults:
     winner, tool = False, "hipblaslt-bench"
     for number, line in enumerate(lines_of(path, shown, found), 1):
         stripped = line.strip()
-        if _describes(stripped, found):
+        if _store_facts(stripped, found):
             continue
         if stripped == "Winner:":
             winner = True
@@ -72,7 +72,7 @@ def _heading(line: str) -> list[str] | None:
     return names if known & {*_RATES} or {"transA", "transB"} <= known else None
 
 
-def _describes(line: str, found: RowCollector) -> bool:
+def _store_facts(line: str, found: RowCollector) -> bool:
     """Store facts that a line states about the machine, the library or the previous row; return whether it did."""
     if line.startswith("Git Version:"):
         found.facts["git version"] = line.partition(":")[2].strip()[:80]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError
-from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, positive, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, positive, whole_number
 from kprof.inputs.rocprof.database import is_database, opened, plain_tables
 
 _DIMENSIONS = {15: 2, 17: 3}
@@ -68,16 +68,16 @@ def _solver(item: str, at: int, found: RowCollector) -> dict[str, Any] | None:
         found.complain(at, f"{item[:60]!r} has no time and workspace")
         return None
     time = positive(values[0])
-    workspace = whole(values[1])
+    workspace = whole_number(values[1])
     if time is None or workspace is None:
         wrong = values[0] if time is None else values[1]
         found.complain(at, f"{wrong[:40]!r} is not a {'time' if time is None else 'size of a workspace'}")
         return None
     algorithm = name if old else (values[2] if len(values) > 2 else "")
-    return {"solver": solver, "algorithm": _short(algorithm), "time_ms": time, "workspace_bytes": workspace}
+    return {"solver": solver, "algorithm": _short_algorithm(algorithm), "time_ms": time, "workspace_bytes": workspace}
 
 
-def _short(algorithm: str) -> str | None:
+def _short_algorithm(algorithm: str) -> str | None:
     """Shorten ``miopenConvolutionFwdAlgoWinograd`` to ``Winograd``."""
     return algorithm.rpartition("Algo")[2] if algorithm.startswith(_ALGORITHM) else algorithm or None
 

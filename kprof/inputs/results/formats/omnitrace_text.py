@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, whole_number
 
 _LABEL = re.compile(r"^((?:\|\d{1,9})*)>>>\s?( *)(?:\|_)?(.*)$", re.ASCII)
 _HEADING = re.compile(r"^\|\s*LABEL\s*\|.*COUNT\s*\|")
@@ -49,7 +49,7 @@ def _row(text: str, names: list[str], at: int, found: RowCollector) -> None:
         return
     given = {name: cell.strip() for name, cell in zip(names, ("", *cells[1:]), strict=True)}
     ids = [int(part) for part in label[1].split("|") if part]
-    count, depth = whole(given.get("COUNT", "")), whole(given.get("DEPTH", ""))
+    count, depth = whole_number(given.get("COUNT", "")), whole_number(given.get("DEPTH", ""))
     row: dict[str, Any] = {
         "label": label[3].strip(),
         "depth": depth,

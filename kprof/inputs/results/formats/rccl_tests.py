@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, positive, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, positive, whole_number
 
 _RANK = re.compile(r"#?\s*Rank\s+(\d{1,7}) .*?device\s+\S+ \[\S+\] (.{1,80})")
 _SUMMARY = re.compile(r"#?\s*(Avg bus bandwidth|Out of bounds values)\s*:\s*(\S{1,40})")
@@ -74,8 +74,8 @@ def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowColl
     if len(fields) != len(names) or not 0 < len(places) <= len(_PLACES) or places[-1] + _BLOCK_COLUMNS > len(names):
         found.complain(at, f"{len(fields)} values under {len(names)} names")
         return
-    size = whole(fields[0])
-    count = whole(fields[1])
+    size = whole_number(fields[0])
+    count = whole_number(fields[1])
     if size is None or count is None:
         found.complain(at, f"{' '.join(fields[:2])[:40]!r} are not a size and a count")
         return

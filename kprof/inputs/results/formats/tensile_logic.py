@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, whole_number
 
 _TYPES = {
     0: "f32",
@@ -51,7 +51,7 @@ def read(path: Path, shown: str) -> ToolResults:
     problem, names = _described(lines)
     found.facts |= {name: str(value) for name, value in problem.items()}
     found.facts["solutions"] = f"{len(names):,}"
-    _sizes(_joined(lines), names, found)
+    _sizes(_join_wrapped_lines(lines), names, found)
     tail = [line[2:].strip() for line in lines[-12:] if line.startswith("- ")]
     found.facts["metric"] = next((text for text in tail if text.endswith("Efficiency")), "not recorded")
     found.facts["matching"] = next((text for text in tail if text in _MATCHING), "not recorded")
@@ -68,7 +68,7 @@ def _described(lines: list[str]) -> tuple[dict[str, Any], dict[int, str]]:
     index, name = None, None
     for line in lines:
         if (match := _PROBLEM.match(line)) is not None:
-            code = whole(match[2])
+            code = whole_number(match[2])
             typed = match[1].endswith("DataType") and code is not None
             problem.setdefault(match[1], _TYPES.get(code or 0, match[2]) if typed else match[2])
         elif (match := _INDEX.match(line)) is not None:
@@ -82,7 +82,7 @@ def _described(lines: list[str]) -> tuple[dict[str, Any], dict[int, str]]:
     return problem, names
 
 
-def _joined(lines: list[str]) -> list[tuple[int, str]]:
+def _join_wrapped_lines(lines: list[str]) -> list[tuple[int, str]]:
     """Return the lines with their numbers, joining lists of sizes that the writer wrapped over two lines."""
     joined: list[tuple[int, str]] = []
     for at, line in enumerate(lines, 1):
@@ -101,7 +101,7 @@ def _sizes(lines: list[tuple[int, str]], names: dict[int, str], found: RowCollec
         if sizes is None:
             continue
         choice = _CHOICE.match(after)
-        numbers = [whole(text) for text in sizes[1].split(",")]
+        numbers = [whole_number(text) for text in sizes[1].split(",")]
         if choice is None:
             found.complain(at, "sizes without a solution")
             continue

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from kprof.inputs.csv_records import records
-from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, gemm_tflops, lines_of, positive, whole
+from kprof.inputs.results.model import (
+    ResultFormat,
+    RowCollector,
+    ToolResults,
+    gemm_tflops,
+    lines_of,
+    positive,
+    whole_number,
+)
 
 _SIZES = {"SizeI": "m", "SizeJ": "n", "SizeK": "batch", "SizeL": "k"}
 
@@ -38,7 +46,7 @@ def read(path: Path, shown: str) -> ToolResults:
 
 
 def _row(given: dict[str, str], rates: list[str], at: int, found: RowCollector) -> None:
-    row: dict[str, Any] = {name: whole(given.get(column, "")) for column, name in _SIZES.items()}
+    row: dict[str, Any] = {name: whole_number(given.get(column, "")) for column, name in _SIZES.items()}
     if any(size is None for size in row.values()):
         found.complain(at, "the sizes are not integers")
         return

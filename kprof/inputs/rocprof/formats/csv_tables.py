@@ -13,7 +13,7 @@ TYPE_PREFIX = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_"
 NOT_ISSUED_PREFIX = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
 
 
-def _wide(content: CsvContent, part: FileTables) -> None:
+def _convert_wide(content: CsvContent, part: FileTables) -> None:
     """Convert a file with one row per dispatch, in which unknown columns are counters."""
     table = dispatching.dispatches(content.columns, part, rounded=content.rounded)
     dispatching.complain_about_repeats(table, part)
@@ -28,7 +28,7 @@ def _wide(content: CsvContent, part: FileTables) -> None:
         part.describe(role="counters")
 
 
-def _long(content: CsvContent, part: FileTables) -> None:
+def _convert_long(content: CsvContent, part: FileTables) -> None:
     """Convert a file with one row per counter value."""
     import pandas as pd
 
@@ -94,7 +94,7 @@ FORMATS = (
         vocabulary=DISPATCH,
         signature=_keys("gpuid dispatchid gridsize workgroupsize ldsperworkgroup kernelname countername countervalue"),
         required=_keys("dispatchid kernelname countername countervalue"),
-        finish=_long,
+        finish=_convert_long,
         long=True,
     ),
     # ``stats`` files: kernels, HIP, HSA, copies and domains of rocprof v1 to v3.
@@ -115,7 +115,7 @@ FORMATS = (
         vocabulary=DISPATCH,
         signature=_keys("index kernelname gpuid queueid queueindex grd wgr archvgpr"),
         required=_keys("index kernelname"),
-        finish=_wide,
+        finish=_convert_wide,
         wide=True,
     ),
     # rocprofv2 CSVs, and the files of an Omniperf or rocprof-compute workload, which have the same columns.
@@ -129,7 +129,7 @@ FORMATS = (
         ),
         required=_keys("dispatchid kernelname"),
         forbidden=_keys("countername countervalue index"),
-        finish=_wide,
+        finish=_convert_wide,
         wide=True,
     ),
     # rocprofv3 ``agent_info.csv``.
@@ -183,7 +183,7 @@ FORMATS = (
         ),
         required=_keys("dispatchid kernelname countername countervalue"),
         forbidden=_keys("gpuid"),
-        finish=_long,
+        finish=_convert_long,
         long=True,
     ),
     # rocprofv3 ``kernel_trace.csv``: all header variants, and rocpd2csv's.
@@ -197,7 +197,7 @@ FORMATS = (
             "workgroupsizex gridsizex gridsizez"
         ),
         required=_keys("kernelname starttimestamp endtimestamp"),
-        finish=_wide,
+        finish=_convert_wide,
     ),
     # rocprofv3 PC samples of both methods, host trap and stochastic.
     CsvFormat(
@@ -228,7 +228,7 @@ FORMATS = (
         signature=_keys("dispatchid agentid gridsize kernelname ldsblocksize workgroupsize vgprcount"),
         required=_keys("dispatchid kernelname"),
         forbidden=_keys("countername countervalue gridsizex"),
-        finish=_wide,
+        finish=_convert_wide,
         wide=True,
     ),
 )

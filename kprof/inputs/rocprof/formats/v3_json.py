@@ -98,7 +98,7 @@ def _tables(process: ProfiledProcess, part: FileTables) -> dict[str, Columns]:
         if "dispatches" not in tables:
             tables["dispatches"] = own
         else:
-            _point_at(tables["dispatches"], own, counters, part)
+            _link_counters(tables["dispatches"], own, counters, part)
         tables["counters"] = counters
     sampled = process.buffer_records.pc_sample_host_trap + process.buffer_records.pc_sample_stochastic
     if sampled:
@@ -241,7 +241,7 @@ def _numbers(column: Any) -> list[int | None]:
     return [None if isna(number) else int(number) for number in column]
 
 
-def _point_at(table: Columns, own: Columns, counters: Columns, part: FileTables) -> None:
+def _link_counters(table: Columns, own: Columns, counters: Columns, part: FileTables) -> None:
     import numpy as np
 
     # Missing ids, which could not be read, never refer to a dispatch.
