@@ -61,7 +61,7 @@ class CallSite:
         call = self._call
         if call is not None:
             for name, value in change.items():
-                # Change one argument at a time, to find out which of them the grid depends on.
+                # Change one argument at a time, to find out which arguments the grid depends on.
                 if self._scope(call, {name: value}).depends(_grid(call)):
                     follows.add(name)
             scope = self._scope(call, change)
@@ -86,7 +86,7 @@ class CallSite:
         found: dict[str, Any] = {}
         keys: dict[str, set[Any]] = {}
         for name, value in change.items():
-            for node in self._given(call, name):
+            for node in self._argument_node(call, name):
                 if isinstance(node, ast.Name):
                     found[node.id] = value
                 elif (entry := _entry(node)) is not None:
@@ -103,7 +103,7 @@ class CallSite:
             found[variable] = {**known, key: value}
             keys.setdefault(variable, set()).add(key)
 
-    def _given(self, call: ast.Call, name: str) -> Iterator[ast.AST]:
+    def _argument_node(self, call: ast.Call, name: str) -> Iterator[ast.AST]:
         place = self._names.index(name) if name in self._names else None
         if place is not None and place < len(call.args):
             yield call.args[place]
@@ -141,7 +141,7 @@ class _Scope:
         self._depends: dict[str, bool] = dict.fromkeys(changed, True)
 
     def depends(self, node: ast.AST) -> bool:
-        """Whether an expression depends on a change; ``config["BLOCK_M"]`` depends only on a change of that entry."""
+        """Return whether an expression depends on a change; ``config["BLOCK_M"]`` depends on that entry alone."""
         entry = _entry(node)
         if entry is not None and entry[0] in self._keys:
             return entry[1] in self._keys[entry[0]]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kprof.recording.stub import RecordedKernel
 
 _OVERHEAD = 1 / 256
-"""Cost of starting a workgroup, as a fraction of a round of workgroups. This cost moves tiny tiles to the end."""
+"""Cost of starting a workgroup, as a fraction of a round of workgroups. It ranks tiny tiles last."""
 
 
 @dataclass

@@ -74,7 +74,7 @@ class RecordOptions:
 
 @dataclass(frozen=True)
 class Ended:
-    """How the program ended.
+    """Result of running the program.
 
     Attributes:
         status: exit status; negative for a signal.
@@ -156,7 +156,7 @@ def _cache() -> str | None:
 def _empty(root: Path, options: RecordOptions) -> None:
     """Check that the output directory is free, or clear it if ``options.force`` is set."""
     if root.is_dir() and (names := {path.name for path in root.iterdir()}):
-        # Files without a head are the remains of a recording that was killed at its start.
+        # Files without ``capture.json`` are the remains of a recording that was killed at its start.
         if not (root / layout.HEAD).is_file() and not names.issubset(_OURS):
             raise KprofError(
                 "is not empty and contains no capture", path=str(options.output), hint="Name a new directory with -o."
@@ -202,9 +202,9 @@ def run(
     """
     require(command[0], "started as a program")
     if VARIABLE in os.environ:
-        raise KprofError("this process is being recorded itself", hint="One kprof capture at a time is enough.")
+        raise KprofError("this process is being recorded itself", hint="Use only one kprof capture.")
     started = time.monotonic()
-    # From here on, the terminal belongs to the program.
+    # From here on, only the program writes to the terminal.
     output_begins()
     try:
         process = children.popen(
@@ -215,7 +215,9 @@ def run(
         )
     except OSError as error:
         raise KprofError(
-            f"cannot be run: {error.strerror}", path=command[0], hint="After -- comes the program: -- python train.py"
+            f"cannot be run: {error.strerror}",
+            path=command[0],
+            hint="Pass the program after --, for example: -- python train.py",
         ) from None
     interrupted = stopped = False
     with _passing_on(process) as received:

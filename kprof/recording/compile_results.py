@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Blobs = Mapping[str, str | bytes]
 
 _CAPTURED = CacheSection("captured")
-_KEPT = (*layout.STAGES, "hsaco")
+_KEPT_STAGES = (*layout.STAGES, "hsaco")
 _LOG_LIMIT = 1 << 16
 
 
@@ -73,7 +73,7 @@ def write(
         "stage_seconds": dict(compiled.stage_seconds),
         "missing": dict(compiled.missing),
     }
-    blobs = {stage: compiled.stages[stage] for stage in _KEPT if stage in compiled.stages}
+    blobs = {stage: compiled.stages[stage] for stage in _KEPT_STAGES if stage in compiled.stages}
     if settings.cache is not None:
         head = {"result": result, "metadata": dict(compiled.metadata)}
         _CAPTURED.write(_key(ticket.id), pack(head, blobs), Path(settings.cache))
@@ -88,7 +88,7 @@ def write_accident(settings: Settings, ticket: Ticket, error: BaseException) -> 
 
 
 def write_death(settings: Settings, ticket: Ticket, status: int, stage: str | None) -> None:
-    """Store the death of a compiling process as this kernel's result."""
+    """Store a compiling process's crash or timeout as this kernel's result."""
     result: dict[str, Any] = {"status": "crashed", "stage": stage}
     while_making = f" while making {stage}" if stage else ""
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:

@@ -119,7 +119,7 @@ class Compiler:
             self._finish(ticket, 0)
         elif ticket.pid:
             # The compile was started by the process from which this one was forked.
-            while not (ticket.folder / layout.RESULT).is_file() and _lives(ticket.pid):
+            while not (ticket.folder / layout.RESULT).is_file() and _is_alive(ticket.pid):
                 time.sleep(0.02)
 
     @property
@@ -204,7 +204,7 @@ class Compiler:
             os._exit(code)
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except OSError:
@@ -236,7 +236,7 @@ class _Fork:
         os.dup2(null, 0)
         os.dup2(printed, 1)
         os.dup2(printed, 2)
-        with self._slot(), self._alone():
+        with self._slot(), self._kernel_lock():
             if (self.ticket.folder / layout.RESULT).is_file():
                 return 0
             signal.setitimer(signal.ITIMER_REAL, self.settings.timeout)
@@ -265,7 +265,7 @@ class _Fork:
         yield
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _kernel_lock(self) -> Iterator[None]:
         """Hold a lock, so no other process of the capture compiles the same kernel."""
         lock(os.open(self._work_folder() / f"{self.ticket.id}.lock", os.O_RDWR | os.O_CREAT, 0o600))
         yield

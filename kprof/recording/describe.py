@@ -39,7 +39,7 @@ def site(skip: int = 1) -> tuple[tuple[str, int, str], ...]:
 
 
 def names_in_program(names: frozenset[str]) -> bool:
-    """Whether a function of the program on the stack uses one of these names."""
+    """Return whether a function of the program on the stack uses one of these names."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
     while frame is not None:
         code = frame.f_code
@@ -54,7 +54,7 @@ _MACHINERY: dict[str, bool] = {}
 
 
 def is_machinery(code: CodeType) -> bool:
-    """Whether code belongs to Triton, FlyDSL, torch, the standard library or this package, and not to the program."""
+    """Return whether code belongs to Triton, FlyDSL, torch, the standard library or kprof, and not to the program."""
     file = code.co_filename
     known = _MACHINERY.get(file)
     if known is None:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-_ENOUGH = 3
+_MIN_COMMON_NAMES = 3
 _MOST_NAMES = 64
-_DEEPEST = 4
+_MAX_NESTING = 4
 _ROWS = ("M", "num_tokens")
 
 
@@ -28,7 +28,7 @@ def keys_in_use(frame: FrameType | None, names: Iterable[str]) -> list[list[str]
     held = {id(found): found for found in _configurations(frame, wanted)}
     chains: dict[tuple[str, ...], None] = {}
     inner: dict[int, tuple[Any, list[tuple[str, ...]]]] = {number: (found, [()]) for number, found in held.items()}
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_NESTING):
         inner = _holders(inner)
         chains.update(dict.fromkeys(chain for _, found in inner.values() for chain in found))
     return [list(chain) for chain in chains]
@@ -37,8 +37,8 @@ def keys_in_use(frame: FrameType | None, names: Iterable[str]) -> list[list[str]
 def batch_of(frame: FrameType | None) -> int | None:
     """Return the number of rows of the activations, from the innermost caller that has a variable for it, or ``None``.
 
-    The variables' names are those of vLLM 0.33.0 and SGLang 0.5.23, which use the entry whose key is nearest to it
-    (``fused_moe.py``, ``fp8_utils.py``, ``fused_moe_triton_config.py``, ``fp8_kernel.py``).
+    The variables' names are those of vLLM 0.33.0 and SGLang 0.5.23, which use the entry whose key is nearest to this
+    number (``fused_moe.py``, ``fp8_utils.py``, ``fused_moe_triton_config.py``, ``fp8_kernel.py``).
     """
     while frame is not None:
         for name in _ROWS:
@@ -51,7 +51,7 @@ def batch_of(frame: FrameType | None) -> int | None:
 def _configurations(frame: FrameType | None, names: set[str]) -> Iterator[dict[str, Any]]:
     while frame is not None:
         for value in list(frame.f_locals.values()):
-            if type(value) is dict and len(value) <= _MOST_NAMES and len(names & value.keys()) >= _ENOUGH:
+            if type(value) is dict and len(value) <= _MOST_NAMES and len(names & value.keys()) >= _MIN_COMMON_NAMES:
                 yield value
         frame = frame.f_back
 

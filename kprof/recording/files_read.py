@@ -1,4 +1,4 @@
-"""Track the files that a program reads, since one may contain tile sizes. Imports only the standard library."""
+"""Track the files that a program reads, because a file may contain tile sizes. Imports only the standard library."""
 
 import functools
 import os
@@ -81,7 +81,7 @@ class Reads:
 
     @property
     def full(self) -> bool:
-        """Whether the limit on the number of names was reached, so that some names may be missing."""
+        """Whether the limit on the number of tracked files was reached, so that some files may be missing."""
         return len(self.read) + len(self.written) >= _LIMIT or self.sought.full
 
     def files(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
@@ -95,7 +95,7 @@ class Reads:
             without: folders whose files are not the program's.
         """
         for name in list(self.read):
-            if name in self.written or not _counts(name, root, without):
+            if name in self.written or not _is_programs(name, root, without):
                 continue
             try:
                 found = os.stat(name)  # noqa: PTH116 - accepts any name
@@ -131,11 +131,11 @@ class Reads:
         Temporary files are left out, unless the work tree itself is in the temporary folder. Arguments as for
         :meth:`files`.
         """
-        kept = functools.partial(_kept, root=root, without=without)
+        kept = functools.partial(_may_be_programs, root=root, without=without)
 
         @functools.cache
         def ours(folder: str) -> bool:
-            """Whether a folder is in the work tree. New files are not expected in other folders of ``sys.path``."""
+            """Return whether a folder is in the work tree; other folders of ``sys.path`` should get no new files."""
             return _inside(os.path.abspath(folder), str(root)) and kept(os.path.join(folder, "x"))  # noqa: PTH100, PTH118
 
         modules = places_before(list(self.sought.modules), ours)
@@ -146,28 +146,28 @@ class Reads:
     def results(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
         """Yield the files below the root that the program wrote. Arguments as for :meth:`files`."""
         for name in self.written:
-            if _inside(name, str(root)) and _counts(name, root, without):
+            if _inside(name, str(root)) and _is_programs(name, root, without):
                 yield Path(name)
 
     def folders(self, root: Path, without: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
         """Yield each listed folder with unchanged contents, and their digest. Arguments as for :meth:`files`."""
         for name, had in list(self.sought.folders.items()):
-            if had is not None and _kept(f"{name}{os.sep}x", root, without) and listing(Path(name)) == had:
+            if had is not None and _may_be_programs(f"{name}{os.sep}x", root, without) and listing(Path(name)) == had:
                 yield Path(name), had
 
 
-def _kept(name: str, root: Path, without: Sequence[str]) -> bool:
-    """Whether a path that does not exist could belong to the program."""
+def _may_be_programs(name: str, root: Path, without: Sequence[str]) -> bool:
+    """Return whether a path that does not exist could belong to the program."""
     temporary = os.path.join(tempfile.gettempdir(), "")  # noqa: PTH118
     inside = _inside(os.path.abspath(name), str(root))  # noqa: PTH100 - links must not be resolved
-    return (inside or not name.startswith(temporary)) and _counts(name, root, without)
+    return (inside or not name.startswith(temporary)) and _is_programs(name, root, without)
 
 
-def _counts(name: str, root: Path, without: Sequence[str]) -> bool:
-    """Whether a file belongs to the program: not to Python or the system, and not in a hidden folder or cache."""
+def _is_programs(name: str, root: Path, without: Sequence[str]) -> bool:
+    """Return whether a file is the program's: not of Python or the system, and not in a hidden folder or cache."""
     start = str(root)
     inside = _inside(name, start)
-    if name.startswith(_others(start, tuple(without), inside, (sys.prefix, sys.base_prefix))):
+    if name.startswith(_foreign_prefixes(start, tuple(without), inside, (sys.prefix, sys.base_prefix))):
         return False
     if not _PACKAGES.isdisjoint(name.split("/")):
         return False
@@ -176,7 +176,7 @@ def _counts(name: str, root: Path, without: Sequence[str]) -> bool:
 
 
 def _inside(name: str, start: str) -> bool:
-    """Whether a path is equal to or below another, compared as text because there are thousands of paths."""
+    """Return whether a path is equal to or below another, compared as text because there are thousands of paths."""
     return name == start or name.startswith(os.path.join(start, ""))  # noqa: PTH118
 
 
@@ -184,7 +184,7 @@ _PACKAGES = frozenset({"__pycache__", "site-packages", "dist-packages"})
 
 
 @functools.lru_cache(maxsize=16)
-def _others(root: str, without: tuple[str, ...], inside: bool, pythons: tuple[str, str]) -> tuple[str, ...]:
+def _foreign_prefixes(root: str, without: tuple[str, ...], inside: bool, pythons: tuple[str, str]) -> tuple[str, ...]:
     """Return the path prefixes of files that do not belong to the program.
 
     Args:

@@ -1,4 +1,4 @@
-"""Track the paths that a program looks up in vain, and the folders that it lists. Imports only the standard library.
+"""Track the missing paths that a program looks up, and the folders that it lists. Imports only the standard library.
 
 Both may affect launches: a server looks up tile sizes by file name, and finds the file once somebody has tuned them.
 """
@@ -65,7 +65,7 @@ class SoughtFiles:
         """Track every lookup from now on. Lookups of the import system do not use :mod:`os` and are not tracked."""
         for name in ("stat", "access"):
             asked = getattr(os, name)
-            noted = self._noted(asked)
+            noted = self._watch_lookup(asked)
             self._patches.set(os, name, noted)
             for group in _SETS:
                 known = getattr(os, group)
@@ -94,21 +94,21 @@ class SoughtFiles:
             self.folders[name] = None
             self.folders[name] = listing(Path(name))
 
-    def _noted(self, asked: Callable[..., Any]) -> Callable[..., Any]:
+    def _watch_lookup(self, asked: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(asked)
         def noting(path: Any, *arguments: Any, **options: Any) -> Any:
             try:
                 answer = asked(path, *arguments, **options)
             except (FileNotFoundError, NotADirectoryError):
-                self._miss(path, options)
+                self._note_missing(path, options)
                 raise
             if answer is False:
-                self._miss(path, options)
+                self._note_missing(path, options)
             return answer
 
         return noting
 
-    def _miss(self, path: Any, options: dict[str, Any]) -> None:
+    def _note_missing(self, path: Any, options: dict[str, Any]) -> None:
         if isinstance(path, int) or options.get("dir_fd") is not None or len(self.missing) >= LIMIT:
             return
         self.missing[os.path.abspath(os.fsdecode(path))] = None  # noqa: PTH100 - links must not be resolved
@@ -127,7 +127,7 @@ class _LastFinder:
 
 
 def _lists_by_itself() -> bool:
-    """Whether a module of :data:`_LISTERS` lists the folder for its own purpose, and not the program."""
+    """Return whether a module of :data:`_LISTERS` lists the folder for its own purpose, and not the program."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the audit hook's caller
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back

@@ -14,7 +14,7 @@ from kprof.recording.describe import INTEGERS
 
 _ATTRIBUTE = "kprof_filled"
 _BRANCHES = (ast.For, ast.While, ast.If, ast.IfExp)
-_MOST = 1 << 20
+_MAX_ELEMENTS = 1 << 20
 """Maximum number of elements of a tensor to fill."""
 
 
@@ -129,7 +129,7 @@ def _integer(node: ast.expr) -> int | None:
 def _write(tensor: Any, value: int, count: Any) -> bool:
     """Fill a tensor of the simulated GPU; return whether that was possible."""
     form = INTEGERS.get(str(getattr(tensor, "dtype", "")))
-    if form is None or not tensor.is_contiguous() or not 0 < tensor.numel() <= _MOST or tensor.numel() != count:
+    if form is None or not tensor.is_contiguous() or not 0 < tensor.numel() <= _MAX_ELEMENTS or tensor.numel() != count:
         return False
     try:
         element = struct.pack(f"={form}", value)

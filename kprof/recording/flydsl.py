@@ -43,7 +43,7 @@ _LAUNCH = (_WORD,) * 6 + (_INT, _POINTER, _POINTER, _POINTER, ctypes.c_size_t)
 
 
 class MissingLibrariesError(Exception):
-    """A kernel calls device functions such as ``erf``, and neither ROCm nor Triton is there to provide them."""
+    """A kernel calls device functions such as ``erf``, but neither ROCm nor Triton is installed to provide them."""
 
 
 class UnknownVersionError(Exception):
@@ -61,14 +61,14 @@ class KernelPlace:
 
 @dataclass
 class _Current(threading.local):
-    """The current thread's compile, load or call of FlyDSL's functions.
+    """State of the current thread while FlyDSL compiles, loads or calls a function.
 
     Attributes:
         definitions: places of the kernels that were traced last, by name.
-        seconds: duration of the last compile; ``None`` once an artifact has it.
+        seconds: duration of the last compile; ``None`` after an artifact has stored it.
         artifact: artifact whose code is being loaded.
         arguments: arguments of the function that is being called, by name.
-        error: exception in an answer, which the machine code between cannot pass on.
+        error: exception raised in an answer, which the calling machine code cannot propagate.
         precompiles: whether the program compiles a function to call the result later.
     """
 
@@ -285,8 +285,8 @@ class _FlyDsl:
         return root
 
     def _load(self, executor: Any) -> None:
-        """Load no library that needs HIP, and answer its functions."""
-        answers, current = self._answers(), self._current
+        """Replace the run-time library, which needs HIP, by answers in Python."""
+        answers, current = self._runtime_functions(), self._current
         base = executor.ExecutionEngine
         artifact = executor.CompiledArtifact
         make, ensure = artifact.__init__, artifact._ensure_engine  # noqa: SLF001
@@ -396,7 +396,7 @@ class _FlyDsl:
 
         self._patches.set(tuner, "do_bench", do_bench)
 
-    def _answers(self) -> dict[str, Any]:
+    def _runtime_functions(self) -> dict[str, Any]:
         """Return the functions of the run-time library that host code calls, by name."""
         current = self._current
 
@@ -456,7 +456,7 @@ class _FlyDsl:
         gx, gy, gz, bx, by, bz, lds, stream, parameters, _extra, count = launch
         module, name = self._functions[function - 1]
         kernel = self._kernel(module, name, (bx, by, bz), lds)
-        words = _words(kernel, parameters, count)
+        words = _argument_words(kernel, parameters, count)
         arguments = {name: _plain(value) for name, value in self._current.arguments.items()}
         self._recorder.launch_compiled(kernel, [gx, gy, gz], stream or 0, arguments, words)
 
@@ -480,7 +480,7 @@ class _FlyDsl:
 
 
 _TRIAL_MS = 1.0
-"""Replacement for the unknown time of an autotuner's trial; all are equal, so the first configuration wins."""
+"""Time that every trial of an autotuner gets, because its true time is unknown. The first configuration wins."""
 
 
 class _LoadedModule:
@@ -493,7 +493,7 @@ class _LoadedModule:
         """Do nothing."""
 
 
-def _words(kernel: LanguageKernel, parameters: int, count: int) -> dict[str, int]:
+def _argument_words(kernel: LanguageKernel, parameters: int, count: int) -> dict[str, int]:
     """Return the values of the arguments that the host code passes by value.
 
     Args:

@@ -20,7 +20,7 @@ _OWN = "helion."
 
 
 def install_search(recorder: "Recorder", patches: "Patches") -> None:
-    """Let Helion's searches choose their first configuration; a search of the program's own runs, as trials."""
+    """Make Helion's searches choose their first configuration; searches defined by the program run, as trials."""
     from helion.autotuner.base_search import BaseSearch
 
     search: Any = BaseSearch

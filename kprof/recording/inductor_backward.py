@@ -22,9 +22,7 @@ FLEX = "torch._higher_order_ops.flex_attention"
 
 _DEVICE = re.compile(r"(cuda|cpu)(:\d+)?")
 
-NOTE = (
-    "torch.compile: graphs with a backward pass were split as on the CPU: what Inductor rewrites only there may differ"
-)
+NOTE = "torch.compile: graphs with a backward pass were split as on the CPU, where Inductor's rewrites may differ"
 
 
 def install(recorder: "Recorder", patches: "Patches") -> None:

@@ -24,7 +24,7 @@ class CaptureJob:
 
 
 def identifier(source: Any, target: Any, options: Any, switches: Mapping[str, str]) -> str:
-    """Return a specialisation's digest: of Triton, the source with helpers and its place, target, options, switches."""
+    """Return a specialisation's identifier: a digest of Triton, source, helpers, place, target, options, switches."""
     place = [source.fn.fn.__code__.co_filename, source.fn.starting_line_number]
     whole = key(versions.identity(), source.hash(), place, str(target), options.hash(), dict(switches))
     return whole[: layout.ID_LENGTH]

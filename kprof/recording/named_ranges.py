@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kprof.simulation.patches import Patches
 
-_DEEPEST = 8
-_LONGEST = 100
+_MAX_NESTING = 8
+_MAX_NAME_LENGTH = 100
 
 
 class _Open(threading.local):
@@ -21,7 +21,7 @@ _OPEN = _Open()
 
 def current_range() -> str:
     """Return the names of this thread's open ranges, outermost first, joined by `` > ``; empty if none is open."""
-    return " > ".join(_OPEN.names[:_DEEPEST])
+    return " > ".join(_OPEN.names[:_MAX_NESTING])
 
 
 def install(patches: "Patches") -> None:
@@ -33,7 +33,7 @@ def install(patches: "Patches") -> None:
 
     @functools.wraps(enter)
     def entered(self: Any) -> Any:
-        _OPEN.names.append(" ".join(str(self.name).split())[:_LONGEST])
+        _OPEN.names.append(" ".join(str(self.name).split())[:_MAX_NAME_LENGTH])
         return enter(self)
 
     @functools.wraps(leave)

@@ -154,7 +154,7 @@ def scope() -> tuple[str, str, tuple[str, int] | None, bool]:
 
 @lru_cache(maxsize=1 << 14)
 def _is_generated(file: str) -> bool:
-    """Whether Inductor generated a file: its files are named by a digest of their text."""
+    """Return whether Inductor generated a file: its files are named by a digest of their text."""
     return _GENERATED.search(file) is not None
 
 

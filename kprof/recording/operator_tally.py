@@ -9,21 +9,21 @@ from typing import Any
 from kprof.recording.device_memory import MEMORY
 
 ZEROS = "zeros"
-"""Answered with zeros of the right shape, because no implementation can run here."""
+"""Way of answering an operator: with zeros of the right shape, because no implementation can run here."""
 CPU = "cpu kernel"
-"""Answered by a library's CPU implementation instead of its GPU implementation."""
+"""Way of answering an operator: by a library's CPU implementation instead of its GPU implementation."""
 RECURSION = "recursion"
-"""Answered by the CPU implementation in the innermost call, because an implementation calls its operator endlessly."""
+"""Way of answering an operator whose implementation calls it endlessly: by the CPU in the innermost call."""
 SHAPE = "shape"
-"""Answered without computing: the result has its true shape, but no values."""
+"""Way of answering an operator: without computing; the result has its true shape, but no values."""
 
 
 class OperatorTally:
     """Counts a process's operators by how they were answered.
 
     Args:
-        first: called when an operator is first answered in a certain way, with its name and the way (:data:`ZEROS`,
-            ...); returns the number of both in the journal.
+        first: called when an operator is answered for the first time in one of the ways (:data:`ZEROS`, ...), with its
+            name and the way; returns the journal's number for this pair.
         launched: returns the number of launches of the current thread, including autotuners' trials.
     """
 
@@ -59,7 +59,7 @@ class OperatorTally:
 
         Args:
             name: ``library::operator.overload``.
-            how: :data:`ZEROS`, :data:`CPU`, :data:`RECURSION` or :data:`SHAPE`.
+            how: way of answering: :data:`ZEROS`, :data:`CPU`, :data:`RECURSION` or :data:`SHAPE`.
         """
         number = self._numbers.get((name, how))
         if number is None:

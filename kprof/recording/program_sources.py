@@ -30,7 +30,7 @@ def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, st
 
 
 def _of_environment(path: Path) -> bool:
-    """Whether a file belongs to a virtual environment, such as ``.venv/bin/python``."""
+    """Return whether a file belongs to a virtual environment, such as ``.venv/bin/python``."""
     return any((place / "pyvenv.cfg").is_file() for place in path.absolute().parents)
 
 
@@ -71,15 +71,15 @@ def of_process(
         "packages_absent": sorted(sought)[:LIMIT],
         "distributions": distributions(others),
         "imported": imported_versions(inside, _OWN_PACKAGES | packages),
-        "absent": _all(names, reads.absent(root, without)),
+        "absent": _digests_of_all(names, reads.absent(root, without)),
         "folders": {name: had for path, had in reads.folders(root, without) for name in names.of(path)},
-        "written": _all(names, reads.results(root, without)),
+        "written": _digests_of_all(names, reads.results(root, without)),
     }
     overflowed = reads.full or any(len(kind) >= LIMIT for kind in found.values())
     return {**found, "overflowed": True} if overflowed else found
 
 
-def _all(names: SourceNames, paths: Iterable[Path]) -> list[str]:
+def _digests_of_all(names: SourceNames, paths: Iterable[Path]) -> list[str]:
     return sorted({name for path in paths for name in names.of(path)})[:LIMIT]
 
 

@@ -93,7 +93,7 @@ class Recorder:
     def _begin(self) -> None:
         self.journal = CaptureJournal(Path(self.settings.folder))
         self.compiler = Compiler(self.settings)
-        self.answers = OperatorTally(self._unrun, lambda: self._context.launches)
+        self.answers = OperatorTally(self._note_unrun, lambda: self._context.launches)
         self._started = False
         self._sequence = 0
         self._reads = 0
@@ -325,7 +325,7 @@ class Recorder:
             site = self.site()
             self.journal.number("read", (what, site), {"what": what, "site": site})
 
-    def _unrun(self, name: str, how: str) -> int:
+    def _note_unrun(self, name: str, how: str) -> int:
         """Record that an operator is answered without running; return its number."""
         self.start()
         with self.lock:
@@ -352,7 +352,7 @@ class Recorder:
         return json.loads((ticket.folder / layout.METADATA).read_text(encoding="utf-8")), stages
 
     def usable(self, kernel: RecordedKernel | None) -> bool:
-        """Whether a device could launch the kernel: it compiles and has enough LDS. Waits for the compile."""
+        """Return whether a device could launch the kernel: it compiles and has enough LDS. Waits for the compile."""
         lds = None if kernel is None else self._lds(kernel)
         return lds is not None and lds <= self.settings.device.lds_bytes
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kprof.simulation.patches import Patches
 
 _MOST_FILES = 500
-_SAME = ("function", "signature", "constexprs", "attributes")
+_FIXED_FIELDS = ("function", "signature", "constexprs", "attributes")
 
 
 @dataclass
@@ -185,9 +185,9 @@ class RelaunchServer:
 
     def _places(self, kernel: RecordedKernel) -> list[int]:
         """Return the positions in ``order["wanted"]`` of the requests for this kernel."""
-        mine = json.loads(json.dumps({name: kernel.request[name] for name in _SAME}))
+        mine = json.loads(json.dumps({name: kernel.request[name] for name in _FIXED_FIELDS}))
         wanted = enumerate(self.order["wanted"])
-        return [place for place, one in wanted if all(mine[name] == one[name] for name in _SAME)]
+        return [place for place, one in wanted if all(mine[name] == one[name] for name in _FIXED_FIELDS)]
 
     def _wanted(self, kernel: RecordedKernel) -> list[int]:
         """Return the positions of the requests for this kernel, without those whose launch was already served."""
@@ -202,7 +202,7 @@ class RelaunchServer:
         call = self._calls[0] if self._calls else None
         generated = self.recorder.generated if call is None else None
         with contextlib.suppress(OSError):
-            self._say({**self._ready(call, kernel, generated), "place": place})
+            self._send_answer({**self._ready(call, kernel, generated), "place": place})
             for line in self._lines:
                 question = json.loads(line)
                 if "go_on" in question:
@@ -210,18 +210,18 @@ class RelaunchServer:
                 try:
                     made_by = call or generated
                     assert made_by is not None
-                    self._say(self._tried(made_by, kernel, question["constexprs"]))
+                    self._send_answer(self._try_launch(made_by, kernel, question["constexprs"]))
                 except CannotFollowError as error:
-                    self._say({"kind": "refused", "error": str(error)})
+                    self._send_answer({"kind": "refused", "error": str(error)})
                 except Exception as error:  # noqa: BLE001 - the program and the compiler may raise anything
                     text = str(error).strip().splitlines() or [""]
-                    self._say({"kind": "refused", "error": f"{type(error).__name__}: {text[0][:300]}"})
+                    self._send_answer({"kind": "refused", "error": f"{type(error).__name__}: {text[0][:300]}"})
         self.recorder.compiler.abandon()
         sys.stdout.flush()
         # The requesting process closed the connection: the program is no longer needed.
         os._exit(0)
 
-    def _say(self, answer: Mapping[str, Any]) -> None:
+    def _send_answer(self, answer: Mapping[str, Any]) -> None:
         self._lines.write(json.dumps(answer, default=str) + "\n")
         self._lines.flush()
 
@@ -259,7 +259,7 @@ class RelaunchServer:
             "site": list(site[0][:2]) if site else None,
         }
 
-    def _tried(
+    def _try_launch(
         self, call: "_Call | GeneratedLaunch", kernel: RecordedKernel, change: Mapping[str, Any]
     ) -> dict[str, Any]:
         tiles = tiles_of(kernel.src.fn)
@@ -273,12 +273,12 @@ class RelaunchServer:
         finally:
             trial, self._trial = self._trial, None
         if made is None:
-            raise CannotFollowError("it is not launched with these values")
+            raise CannotFollowError("the program does not launch the kernel with these values")
         if made is kernel:
-            raise CannotFollowError("these values change nothing")
+            raise CannotFollowError("these values lead to the same kernel")
         grid = [int(n) for n in trial.grid]
         if 0 in grid:
-            raise CannotFollowError("its grid is empty with these values")
+            raise CannotFollowError("the grid is empty with these values")
         names = getattr(made.src.fn, "arg_names", None) or [p.name for p in made.src.fn.params]
         given = dict(zip(map(str, names), trial.args, strict=False))
         described = {name: describe.argument(value) for name, value in given.items()}
@@ -347,7 +347,7 @@ def _knob_names(kernel: RecordedKernel) -> list[str]:
 
 
 def _no_code(_ticket: Any) -> Any:
-    raise RuntimeError("a kernel that is only tried out has no code")
+    raise RuntimeError("a kernel of a trial launch has no code")
 
 
 def _switches() -> dict[str, str]:

@@ -73,7 +73,10 @@ def capture(
     from kprof.recording.session import RecordingSession
 
     if VARIABLE in os.environ:
-        raise KprofError("this process is being recorded already", hint="Leave out kprof.capture, or kprof capture.")
+        raise KprofError(
+            "this process is being recorded already",
+            hint="Use either kprof.capture in the program or the command kprof capture, not both.",
+        )
     options = command.RecordOptions(
         arch,
         Path(output),

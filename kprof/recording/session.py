@@ -46,7 +46,7 @@ def start_from_environment() -> None:
 
 
 class RecordingSession:
-    """All changes to a process while it is recorded.
+    """The recording of a process, with all patches that it applies.
 
     Args:
         settings: settings of the recording.
@@ -197,7 +197,7 @@ class RecordingSession:
         record(self.recorder, self.patches)
 
     def _executes(self) -> bool:
-        """Whether kernels run on a real GPU. Triton and FlyDSL get device facts from torch, so torch decides this."""
+        """Return whether kernels run on a real GPU, as torch reports; Triton and FlyDSL get device facts from torch."""
         if self.settings.execute and "torch" not in sys.modules and Path("/dev/kfd").exists():
             with contextlib.suppress(ImportError):
                 __import__("torch")

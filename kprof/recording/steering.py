@@ -17,7 +17,7 @@ _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # A branch affects the amount of work if it contains one of these statements.
 _COURSE = (ast.Return, ast.For, ast.While)
 _MEMORY = frozenset({"load", "store"})
-_DEPTH = 6
+_MAX_DEPTH = 6
 _WHOLE_TILES = frozenset({"make_block_ptr", "make_tensor_descriptor"})
 
 
@@ -27,7 +27,7 @@ class Steering:
 
     Attributes:
         loaded: arguments from which a steering value is loaded.
-        passed: arguments whose own value steers.
+        passed: arguments whose own value steers the control flow.
         planes: arguments whose value selects tiles of two axes.
         given: arguments from which the function's result is loaded.
         through: arguments from which the function's result is computed without a load.
@@ -203,7 +203,7 @@ class _Reader:
         return found
 
     def _inner(self, call: ast.Call) -> Steering:
-        function = self._function(call.func) if self.depth < _DEPTH else None
+        function = self._function(call.func) if self.depth < _MAX_DEPTH else None
         return _NOTHING if function is None else steering(function, self.depth + 1)
 
     def _function(self, node: ast.AST) -> Any:
@@ -248,7 +248,7 @@ def _assigned_names(node: ast.AST) -> set[str]:
 
 
 def _is_tuple(call: ast.Call) -> bool:
-    """Whether the first argument of a load or store is a descriptor's tile coordinates, and not a pointer."""
+    """Return whether the first argument of a load or store is a descriptor's tile coordinates, and not a pointer."""
     return bool(call.args) and isinstance(call.args[0], ast.List | ast.Tuple)
 
 

@@ -28,7 +28,7 @@ class Tiles:
 
     @property
     def all(self) -> frozenset[str]:
-        """All of these arguments."""
+        """All tile arguments, of every kind."""
         return self.dealt | self.stepped | self.orders
 
 
@@ -89,7 +89,7 @@ def _from(node: ast.AST, made: dict[str, set[str]]) -> set[str]:
 
 
 def _is_id(node: ast.AST, ids: set[str]) -> bool:
-    """Whether an expression depends on the number of the workgroup."""
+    """Return whether an expression depends on the number of the workgroup."""
     return any(
         (isinstance(part, ast.Name) and part.id in ids) or _callee(part) == "program_id" for part in ast.walk(node)
     )

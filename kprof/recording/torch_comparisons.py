@@ -7,7 +7,7 @@ from typing import Any
 from kprof.recording.device_marks import mark_of
 from kprof.recording.torch_device import StandInDevice
 
-_NAMES = ("allclose", "isclose", "equal")
+_COMPARISONS = ("allclose", "isclose", "equal")
 _HOLDS = "_kprof_holds"
 """Attribute of ``isclose`` results that ``all`` has to treat as true everywhere.
 
@@ -20,12 +20,12 @@ def install(device: StandInDevice) -> None:
     import torch
 
     for owner in (torch, torch.Tensor):
-        for name in _NAMES:
-            device.patches.set(owner, name, _agreeing(getattr(owner, name), name, device))
-        device.patches.set(owner, "all", _all_of_agreeing(owner.all))
+        for name in _COMPARISONS:
+            device.patches.set(owner, name, _assume_true(getattr(owner, name), name, device))
+        device.patches.set(owner, "all", _assume_all_true(owner.all))
 
 
-def _agreeing(original: Callable[..., Any], name: str, device: StandInDevice) -> Callable[..., Any]:
+def _assume_true(original: Callable[..., Any], name: str, device: StandInDevice) -> Callable[..., Any]:
     @wraps(original)
     def compare(*args: Any, **kwargs: Any) -> Any:
         import torch
@@ -44,7 +44,7 @@ def _agreeing(original: Callable[..., Any], name: str, device: StandInDevice) ->
     return compare
 
 
-def _all_of_agreeing(original: Callable[..., Any]) -> Callable[..., Any]:
+def _assume_all_true(original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
     def every(*args: Any, **kwargs: Any) -> Any:
         import torch

@@ -11,7 +11,7 @@ from kprof.recording.recorder import Recorder
 from kprof.simulation.gpu import SimulatedGpu
 from kprof.simulation.patches import Patches
 
-_MOST = 1 << 16
+_MAX_INTEGERS = 1 << 16
 """Maximum number of integers in a tensor that is searched for addresses; tables of addresses are shorter."""
 
 
@@ -33,7 +33,7 @@ class Addresses:
         """Mark the storages whose addresses a launch argument contains as unknown: the kernel may write to them."""
         if not self._taken or str(getattr(value, "dtype", "")) not in {"torch.int64", "torch.uint64"}:
             return
-        for number in describe.values_of(value, _MOST) or ():
+        for number in describe.values_of(value, _MAX_INTEGERS) or ():
             found = self._taken.get(number)
             if found is not None:
                 found.unknown = True

@@ -69,7 +69,7 @@ class Installation:
             self._fallback.remove()
 
     def dynamo_imported(self) -> None:
-        """After the import of Dynamo, prevent it from compiling the dispatch modes."""
+        """Prevent Dynamo, after its import, from compiling the dispatch modes."""
         protect_from_dynamo(self._mode_type)
 
     def _enter(self) -> None:

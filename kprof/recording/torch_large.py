@@ -54,7 +54,7 @@ class _Kind:
 
 
 class Large:
-    """Decides which operators are not computed, and counts them.
+    """Decides which operators on large tensors are not computed, and counts them.
 
     Args:
         limit: minimum bytes of a large tensor, see :data:`LIMIT`.
@@ -86,7 +86,7 @@ class Large:
         large = any(map(self._large, tensors))
         if kind.written:
             return self._changed(func, kind, args, kwargs) if large else None
-        if not large and self._most(args, tensors) < self._limit:
+        if not large and self._max_result_bytes(args, tensors) < self._limit:
             return None
         try:
             made = on_meta(func, args, kwargs)
@@ -148,7 +148,7 @@ class Large:
         return size >= limit
 
     @staticmethod
-    def _most(args: Any, tensors: list[Any]) -> int:
+    def _max_result_bytes(args: Any, tensors: list[Any]) -> int:
         """Return an upper bound for the bytes of a result, from the sizes in the arguments and the inputs' elements."""
         given = (prod(v) for v in args if isinstance(v, list | tuple) and v and all(type(n) is int for n in v))
         numbers = prod(v for v in args if type(v) is int and v > 1) if not tensors else 1

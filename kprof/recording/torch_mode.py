@@ -57,7 +57,7 @@ def make_mode_type(
 
     @cache
     def wraps(kind: Any) -> bool:
-        """Whether a tensor subclass calls operators on inner tensors, as nested, distributed and quantised ones do."""
+        """Return whether a tensor subclass calls operators on inner tensors, as nested and quantised tensors do."""
         return hasattr(kind, "__tensor_flatten__") and hasattr(kind, "__tensor_unflatten__")
 
     get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
@@ -115,7 +115,7 @@ class _Redirected:
         named, current = kwargs.get("device"), self.current()
         index = _device(named, marked, current)
         schema, name = func._schema, func._schema.name  # noqa: SLF001
-        place = index if index is not None else _placed(args, current)
+        place = index if index is not None else _device_argument(args, current)
         key = None if place is None else self.operators.key(func)
         if place is not None and key is not None:
             ran, out = self.operators.run(key, mode, func, args, kwargs)
@@ -143,7 +143,7 @@ class _Redirected:
         unknown = unknown or not computed
         if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
             self.recorder.read("to cpu")
-        _after(schema, out, args, index, unknown=unknown)
+        _mark_results(schema, out, args, index, unknown=unknown)
         return out
 
 
@@ -211,7 +211,7 @@ def _device(named: Any, marked: int | None, current: int) -> int | None:
     return cuda_index(named, current) if named.type == "cuda" or marked is None else marked
 
 
-def _after(schema: Any, out: Any, args: Any, index: int | None, *, unknown: bool) -> None:
+def _mark_results(schema: Any, out: Any, args: Any, index: int | None, *, unknown: bool) -> None:
     """Mark the tensors that an operator returned or changed."""
     import torch
 
@@ -265,7 +265,7 @@ def _mark_all(out: Any, index: int, tensor_type: type, *, unknown: bool) -> None
             _mark_all(item, index, tensor_type, unknown=unknown)
 
 
-def _placed(args: Any, current: int) -> int | None:
+def _device_argument(args: Any, current: int) -> int | None:
     """Return the index of the device among the positional arguments, which need not be called ``device``."""
     import torch
 

@@ -49,7 +49,7 @@ _TORCHS = {"aten", "prim", "prims", "rngprims", "debugprims", "inductor", "c10d"
 
 
 class _Kind(Enum):
-    """What a GPU would do for an operator without a kernel in Python.
+    """Behaviour of a GPU for an operator that has no kernel in Python.
 
     Attributes:
         IDLE: launch no kernel: a view, an allocation, a query of a shape.
@@ -163,19 +163,19 @@ class DeviceOperators:
     def zeros(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Count an operator that nothing could compute; its result is zeros."""
         self._counts().unrun(self.name(func), operator_tally.ZEROS)
-        self._noted(func, args, kwargs, out)
+        self._note_call(func, args, kwargs, out)
 
     def computed(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Count an operator that the CPU computed, because no GPU implementation in Python is registered."""
         self._report(func, operator_tally.CPU)
-        self._noted(func, args, kwargs, out)
+        self._note_call(func, args, kwargs, out)
 
     def shaped(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Count an operator that was not computed because its tensors are large; its result has only a shape."""
         self._report(func, operator_tally.SHAPE)
-        self._noted(func, args, kwargs, out)
+        self._note_call(func, args, kwargs, out)
 
-    def _noted(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+    def _note_call(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         if self._note is not None and self._kind(func) is not _Kind.IDLE:
             self._note(func, args, kwargs, out)
 
@@ -205,7 +205,7 @@ class DeviceOperators:
         self._redirects.follow(name, key)
 
     def _registered(self, name: str, key: str) -> bool:
-        """Whether a kernel that the program registered still exists.
+        """Return whether a kernel that the program registered still exists.
 
         The dispatcher alone cannot tell: in a GPU build of torch, torch's own kernel returns when the program's is
         removed.

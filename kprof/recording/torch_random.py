@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FORM = struct.Struct("<Qq")
 _STEP = 4
-"""Philox produces four numbers at a time, so offsets are multiples of four."""
+"""Granularity of offsets, because Philox produces four numbers at a time."""
 _MOST_STATES = 4096
 """Maximum number of states that can be restored; they take 20 MB.
 
@@ -24,7 +24,7 @@ _MASK = (1 << 64) - 1
 
 
 class PhiloxState:
-    """The state of a CPU generator in the form of a GPU generator's.
+    """The state of a CPU generator in the form that a GPU generator uses.
 
     Args:
         source: the generator that draws.
@@ -101,7 +101,7 @@ class PhiloxState:
             return torch.frombuffer(bytearray(_FORM.pack(self._seed, offset)), dtype=torch.uint8)
 
     def set(self, state: Any) -> None:
-        """Continue from a state.
+        """Continue drawing from a saved state.
 
         Raises:
             TypeError: if it is not a tensor of bytes.
@@ -119,7 +119,7 @@ class PhiloxState:
         self.go_to(*_FORM.unpack(given))
 
     def go_to(self, seed: int, offset: int) -> None:
-        """Continue from an offset of a seed.
+        """Continue drawing from an offset of a seed.
 
         Raises:
             RuntimeError: if the offset is not a multiple of four.
@@ -128,7 +128,7 @@ class PhiloxState:
             raise RuntimeError("offset must be a multiple of 4")
         known = self._states.get((seed, offset))
         if known is not None:
-            self._put_back(known)
+            self._restore_state(known)
         else:
             # Each offset gets its own numbers, which are the same each time.
             self._plain.manual_seed(self._source, (seed + 0x9E3779B97F4A7C15 * (offset // _STEP)) & _MASK)
@@ -144,7 +144,7 @@ class PhiloxState:
         with _disable_current_modes():
             return bytes(self._plain.get_state(self._source).numpy())
 
-    def _put_back(self, state: bytes) -> None:
+    def _restore_state(self, state: bytes) -> None:
         import torch
         from torch.utils._python_dispatch import _disable_current_modes
 

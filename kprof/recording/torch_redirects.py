@@ -18,7 +18,7 @@ _ORDER = {_AUTOGRAD: ("AutogradCUDA", "CUDA"), _AUTOCAST: ("AutocastCUDA",)}
 
 
 class Redirects:
-    """The redirections of a process.
+    """The redirections of dispatch keys in a process.
 
     Args:
         running: returns the context to enter while an operator's ``CUDA`` kernel is called from here, given its name.

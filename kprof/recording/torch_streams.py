@@ -77,7 +77,7 @@ class Event:
 
     cuda_event = 0
     asked: Callable[[], None] | None = None
-    """Called when the program asks for a time."""
+    """Function to call when the program asks for a time; ``None``: no function."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         """Ignore all flags."""
@@ -107,7 +107,7 @@ class Graph:
     """Replacement for ``torch.cuda.CUDAGraph``: captured launches are recorded once, with the number of replays."""
 
     note: Callable[[int, str], None] | None = None
-    """Called with the graph's number, and ``begin``, ``end`` or ``replay``."""
+    """Function to call with the graph's number, and ``begin``, ``end`` or ``replay``; ``None``: no function."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         self.number = next(_HANDLES)

@@ -39,7 +39,7 @@ _READS = frozenset(
     }
 )
 _ATTRIBUTE = "kprof_written"
-_DEPTH = 6
+_MAX_DEPTH = 6
 
 
 def written_arguments(function: Any, depth: int = 0) -> frozenset[str] | None:
@@ -98,16 +98,16 @@ def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int)
             # The pointer is the first argument of a function, or the object of a descriptor's method.
             found |= origins(node.args[0] if node.args else node) | origins(node.func.value)
         elif callee not in _READS and not _is_language(node.func):
-            for argument in _handed_on(node, known, depth):
+            for argument in _writable_arguments(node, known, depth):
                 found |= origins(argument)
     return frozenset(found)
 
 
-def _handed_on(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.expr]:
+def _writable_arguments(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.expr]:
     """Return the arguments of a call through which the function may write; all arguments if that is unknown."""
     everything = [*call.args, *(keyword.value for keyword in call.keywords)]
     function = called_function(call.func, known)
-    if function is None or depth == _DEPTH or any(isinstance(value, ast.Starred) for value in call.args):
+    if function is None or depth == _MAX_DEPTH or any(isinstance(value, ast.Starred) for value in call.args):
         return everything
     inner = written_arguments(function, depth + 1)
     given = passed_to(function, call)
@@ -134,7 +134,7 @@ def _origins(node: ast.AST, origin: dict[str, set[str]], known: dict[str, Any], 
 def _returned(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.expr] | None:
     """Return the arguments of a call from which a ``@triton.jit`` function computes its result; ``None`` if unknown."""
     function = called_function(call.func, known)
-    if function is None or depth == _DEPTH or written_arguments(function, depth + 1) is None:
+    if function is None or depth == _MAX_DEPTH or written_arguments(function, depth + 1) is None:
         return None
     given = passed_to(function, call)
     if len(given) < len(call.args) + len(call.keywords) or any(isinstance(value, ast.Starred) for value in call.args):
@@ -144,7 +144,7 @@ def _returned(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.exp
 
 
 def _is_language(node: ast.AST) -> bool:
-    """Whether a function is Triton's own, such as ``tl.something``; these write only if listed in ``_WRITES``."""
+    """Return whether a function is Triton's own, such as ``tl.load``; only those in ``_WRITES`` write."""
     while isinstance(node, ast.Attribute):
         node = node.value
         if isinstance(node, ast.Name):

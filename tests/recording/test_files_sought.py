@@ -244,7 +244,7 @@ def test_ten_thousand_names_of_each_kind_are_kept(kind, tmp_path):
     names = getattr(sought, kind)
     names.update((str(i), None) for i in range(9_999))
     add = {
-        "missing": lambda name: sought._miss(name, {}),
+        "missing": lambda name: sought._note_missing(name, {}),
         "folders": lambda name: sought.listed("os.listdir", (name,)),
         "modules": sought._finder.find_spec,
     }[kind]
