@@ -139,7 +139,7 @@ _REST = (
     ("rest of the gate", "kprof.gate.subjects", "tests/gate/test_subjects.py"),
     ("rest of the gate", "kprof.gate.toml_place", "tests/gate/test_config.py"),
     ("rest of the gate", "kprof.gate.tries", "tests/gate/test_tries.py"),
-    ("rest of the gate", "kprof.gate.unlooked", "tests/gate/test_unlooked.py"),
+    ("rest of the gate", "kprof.gate.coverage_gaps", "tests/gate/test_coverage_gaps.py"),
     (
         "rest of the gate",
         "kprof.recording.files_read",

@@ -12,7 +12,7 @@ from kprof.findings import Edit, Finding, Location
 from kprof.inputs import boundary
 from kprof.inputs.source_path import below
 
-_LONGEST = 100
+_MAX_ANCHOR_LENGTH = 100
 _MAX_BYTES = 4 * 1024 * 1024
 
 
@@ -26,7 +26,7 @@ def anchor(finding: Finding) -> str:
         return PurePosixPath(place.file).name
     # Ignore the line's comment, because a new comment, such as an ignore comment, does not change the code.
     code = lines[place.line - 1].split("#", maxsplit=1)[0]
-    return " ".join(code.split())[:_LONGEST]
+    return " ".join(code.split())[:_MAX_ANCHOR_LENGTH]
 
 
 def relative(file: str, root: Path) -> str:

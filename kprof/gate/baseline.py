@@ -16,7 +16,7 @@ from kprof.gate.subject import CheckSubject
 from kprof.inputs import boundary
 
 _MAX_BYTES = 64 * 1024 * 1024
-_LARGEST = 2**32
+_MAX_RESOURCE = 2**32
 """Upper bound of any resource of a kernel. Larger values in a baseline would hide every regression."""
 _LARGEST_COST = 1e18
 
@@ -66,10 +66,10 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return f"the baseline has this kernel, but not {subject.specialization}"
         compilers = archs.get(subject.report.arch)
         if compilers is None:
-            return f"the baseline has it for {', '.join(sorted(archs))}, not for {subject.report.arch}"
+            return f"the baseline has this kernel for {', '.join(sorted(archs))}, not for {subject.report.arch}"
         state = compilers.get(subject.compiler)
         if state is None:
-            return f"the baseline is of {', '.join(sorted(compilers))}, this is {subject.compiler}"
+            return f"the baseline has this kernel for {', '.join(sorted(compilers))}, not for {subject.compiler}"
         return state
 
 
@@ -77,20 +77,22 @@ def read(path: Path) -> Baseline:
     """Read a baseline.
 
     Raises:
-        KprofError: the file cannot be read or is no baseline.
+        KprofError: the file cannot be read or is not a baseline.
     """
     hint = "kprof check --update-baseline writes a new one."
     data = boundary.read_bytes(path, most=_MAX_BYTES)
     found: Baseline = boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint, unique=True)
     for kernel, _, arch, _, state in _states(found.kernels):
         for metric, value in state.metrics.items():
-            if value is not None and not 0 <= value <= (_LARGEST if metric not in (*COSTS, *WORK) else _LARGEST_COST):
-                text = f"is not a baseline: {kernel} on {arch}: {metric} is not a possible value"
+            if value is not None and not 0 <= value <= (
+                _MAX_RESOURCE if metric not in (*COSTS, *WORK) else _LARGEST_COST
+            ):
+                text = f"is not a baseline: {kernel} on {arch}: {metric} has an impossible value"
                 raise InputError(text, path=str(path), hint=hint)
     return found
 
 
-def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str, str, str]]:
+def missing_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str, str, str]]:
     """Return kernel, specialisation and architecture of each entry that this run should have checked but did not.
 
     Entries of other architectures and Triton versions are skipped, because other runs check them. Entries of a target
@@ -99,39 +101,39 @@ def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str
     archs = {subject.report.arch for subject in subjects}
     compilers = {subject.compiler for subject in subjects if subject.problem is None}
     here = {(s.kernel, s.specialization, s.report.arch) for s in subjects}
-    lost = _lost(subjects)
+    lost = _unanalysed_targets(subjects)
     return [
         (kernel, spec, arch)
         for kernel, spec, arch, compiler, _ in _states(baseline.kernels)
         if arch in archs
         and (compiler in compilers or not compiler.startswith("Triton "))
         and (kernel, spec, arch) not in here
-        and not _is_of(kernel, arch, lost)
+        and not _belongs_to(kernel, arch, lost)
     ]
 
 
-def _lost(subjects: Sequence[CheckSubject]) -> set[tuple[str, str]]:
+def _unanalysed_targets(subjects: Sequence[CheckSubject]) -> set[tuple[str, str]]:
     """Return the targets that could not be analysed, with their architectures."""
     return {(s.entry.target, s.report.arch) for s in subjects if s.problem is not None}
 
 
-def _is_of(kernel: str, arch: str, targets: Collection[tuple[str, str]]) -> bool:
+def _belongs_to(kernel: str, arch: str, targets: Collection[tuple[str, str]]) -> bool:
     """Return whether a kernel's name in the baseline belongs to one of these targets."""
     return any(arch == a and (kernel == t or kernel.startswith(f"{t}::")) for t, a in targets)
 
 
 def updated(old: Baseline, subjects: Sequence[CheckSubject]) -> Baseline:
-    """Return the new baseline after a run, whose states replace the old ones of the same compilers and architectures.
+    """Return the new baseline after a run: the run's states replace those of the same compilers and architectures.
 
     States of other compilers and architectures are kept, and so are states of kernels that could not be analysed.
     """
     done = [subject for subject in subjects if subject.problem is None]
-    lost = _lost(subjects)
+    lost = _unanalysed_targets(subjects)
     compilers = {s.compiler for s in done}
     archs = {s.report.arch for s in done}
     result: Kernels = {}
     for kernel, spec, arch, compiler, state in _states(old.kernels):
-        if compiler not in compilers or arch not in archs or _is_of(kernel, arch, lost):
+        if compiler not in compilers or arch not in archs or _belongs_to(kernel, arch, lost):
             _put(result, (kernel, spec, arch, compiler), state)
     for subject in done:
         key = (subject.kernel, subject.specialization, subject.report.arch, subject.compiler)
@@ -144,7 +146,7 @@ def encode(baseline: Baseline) -> str:
     return msgspec.json.format(msgspec.json.encode(baseline, order="sorted"), indent=2).decode() + "\n"
 
 
-def news(findings: Sequence[Finding], accepted: Mapping[str, Sequence[str]]) -> list[bool]:
+def new_findings(findings: Sequence[Finding], accepted: Mapping[str, Sequence[str]]) -> list[bool]:
     """Return for each finding whether it is new compared with the baseline.
 
     A rule that has at most as many findings as in the baseline has no new findings, even if their lines differ. If a
@@ -173,7 +175,7 @@ def news(findings: Sequence[Finding], accepted: Mapping[str, Sequence[str]]) -> 
 def _state(subject: CheckSubject) -> BaselineEntry:
     report = subject.report
     return BaselineEntry(
-        metrics={name: _short(value) for name, value in subject.metrics().items()},
+        metrics={name: _rounded(value) for name, value in subject.metrics().items()},
         findings=_anchors(report.findings),
         types=subject.types,
         knobs=subject.knobs,
@@ -195,7 +197,7 @@ def product_of(subject: CheckSubject) -> str:
     return product if isinstance(product, str) else ""
 
 
-def _short(value: float | None) -> float | int | None:
+def _rounded(value: float | None) -> float | int | None:
     """Return integral values as int, others with six digits: further digits of predictions differ by machine."""
     if value is None:
         return None

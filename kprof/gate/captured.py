@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kprof.captures.model import Capture, CapturedKernel
     from kprof.hardware.machine import Product
 
-_SHOWN = 3
+_MAX_SHOWN = 3
 _BY_SHELL = b"'''exec'"
-_HEAD = 4096
+_HEAD_BYTES = 4096
 """Number of bytes to read from a script to find its interpreter."""
 _PYTHON = re.compile(r"python[0-9.]*")
 
@@ -77,7 +77,11 @@ def _elsewhere(capture: "Capture", target: str) -> str:
     if modules := other_versions(capture.imported):
         reasons.append(f"modules of {_some(modules)}")
     reasons += uncompared(capture)
-    return f"{target} was made from {' and from '.join(reasons)}, which is not compared" if reasons else ""
+    return (
+        f"{target} was made from {' and from '.join(reasons)}, which kprof cannot compare with their current state"
+        if reasons
+        else ""
+    )
 
 
 def uncompared(capture: "Capture") -> list[str]:
@@ -95,7 +99,7 @@ def uncompared(capture: "Capture") -> list[str]:
 def _is_python(program: str) -> bool:
     """Return whether a program is a Python script, as ``torchrun`` is; False if it is not installed."""
     path = shutil.which(program)
-    head = b"" if path is None else head_of(path, _HEAD)
+    head = b"" if path is None else head_of(path, _HEAD_BYTES)
     first, _, rest = head.partition(b"\n")
     second = rest.partition(b"\n")[0]
     # If the interpreter's path is too long for the first line, installers write a shell script that runs it in line
@@ -104,8 +108,8 @@ def _is_python(program: str) -> bool:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{', '.join(names[:_SHOWN])}{more}"
+    more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+    return f"{', '.join(names[:_MAX_SHOWN])}{more}"
 
 
 def stale(capture: "Capture", target: str) -> str | None:

@@ -174,11 +174,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     def budget_for(self, entry: KernelEntry, arch: str) -> Budget:
         """Return the limits of one kernel on one architecture; more specific limits override general ones."""
-        result = _on(arch, entry.arch_budget).over(entry.budget)
-        return result.over(_on(arch, self.arch_budget)).over(self.budget)
+        result = _budget_on(arch, entry.arch_budget).over(entry.budget)
+        return result.over(_budget_on(arch, self.arch_budget)).over(self.budget)
 
 
-def _on(arch: str, budgets: Mapping[str, Budget]) -> Budget:
+def _budget_on(arch: str, budgets: Mapping[str, Budget]) -> Budget:
     """Return the budget of an architecture, which may be named by one of its products."""
     return next((budget for name, budget in budgets.items() if load_architecture(name).name == arch), Budget())
 

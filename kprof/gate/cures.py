@@ -50,7 +50,7 @@ def with_cures(report: Report, subjects: Sequence[CheckSubject], config: Path, s
 
 def _advised(kernel: KernelReport, subject: CheckSubject, config: Path, deadline: Deadline, jobs: int) -> KernelReport:
     if deadline.over():
-        return incurable(kernel, "the time for trials was spent before other knobs could be tried")
+        return with_no_cure(kernel, "the time for trials was spent before other knobs could be tried")
     harm = failing(kernel)
     try:
         with closing(tries(subject, config.parent, deadline, jobs)) as made:
@@ -61,10 +61,10 @@ def _advised(kernel: KernelReport, subject: CheckSubject, config: Path, deadline
                         kernel, change, subject, after, [*made.files, config], times=(made.last_us, made.start_us())
                     )
     except KprofError as error:
-        return incurable(kernel, f"other knobs were not tried: {error.message}")
+        return with_no_cure(kernel, f"other knobs were not tried: {error.message}")
     unfinished = f", {made.left} were not tried for lack of time" if made.left else ""
     limited = f" ({made.how})" if made.how.startswith("compiler options only") else ""
-    return incurable(kernel, f"none of {made.tried} changes of knobs fixes it{unfinished}{limited}")
+    return with_no_cure(kernel, f"none of {made.tried} changes of knobs fixes it{unfinished}{limited}")
 
 
 def _cured(
@@ -157,8 +157,8 @@ def cured(
     return _changed(report, advice=advice)
 
 
-def incurable(report: KernelReport, reason: str) -> KernelReport:
-    """Add a remark that no change was found, and why, to the messages of a failing kernel's report."""
+def with_no_cure(report: KernelReport, reason: str) -> KernelReport:
+    """Add a remark to the messages of a failing kernel's report: no change was found, with the reason."""
     return _changed(report, suffix=f"; {reason}")
 
 

@@ -18,7 +18,7 @@ BASELINE = "kprof-baseline.json"
 WORKFLOW = Path(".github", "workflows", "kprof.yml")
 
 _SKIPPED = frozenset({"build", "dist", "node_modules", "site-packages", "tests", "venv"})
-_MOST = 5000
+_MAX_FILES = 5000
 """Maximum number of Python files to read."""
 
 
@@ -148,7 +148,7 @@ def _python_files(folder: Path) -> Iterator[Path]:
         for name in sorted(files):
             if name.endswith(".py") and not name.startswith("test_"):
                 count += 1
-                if count > _MOST:
+                if count > _MAX_FILES:
                     return
                 yield Path(place, name)
 

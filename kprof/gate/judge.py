@@ -15,13 +15,13 @@ from kprof.diffing.rating import is_worse
 from kprof.document import KernelReport, Report
 from kprof.findings import Finding, Severity, Suppressed
 from kprof.gate.anchors import relocated
-from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
+from kprof.gate.baseline import Baseline, BaselineEntry, missing_entries, new_findings
 from kprof.gate.config import Allowance, Config
+from kprof.gate.coverage_gaps import coverage_gaps, ignored, unknown
 from kprof.gate.limits import cannot_launch, cannot_tell, compared_cost, over_budget, refused, worse
 from kprof.gate.nearest import nearest
 from kprof.gate.rules import ALLOWED, BLOCK, COSTS, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORK, WORSE
 from kprof.gate.subject import CheckSubject
-from kprof.gate.unlooked import ignored, unknown, unlooked
 from kprof.gate.verdict import not_run, verdict
 from kprof.version import __version__
 from kprof_analyzers.model.certainty import predicted_gain
@@ -69,12 +69,12 @@ class Gate:
     found_above: str = ""
 
     def judge(self, subjects: Sequence[CheckSubject], notes: Sequence[str] = ()) -> Report:
-        """Return the document of a run.
+        """Judge the kernels of a run and return its document.
 
         Failing findings are errors in it; known and allowed findings are suppressed.
         """
         used: set[int] = set()
-        held = self._held(subjects)
+        held = self._compared_entries(subjects)
         excused = _excused_launches(subjects, held)
         kernels = [
             self._kernel(subject, against, used, {"time_us"} if index in excused else set())
@@ -86,17 +86,18 @@ class Gate:
             if index not in used
         ]
         changed = [
-            f"{subject.kernel} on {subject.report.arch}: {against.change}: compared with its nearest entry there"
+            f"{subject.kernel} on {subject.report.arch}: {against.change}: compared with "
+            "its nearest entry in the baseline"
             for subject, against in zip(subjects, held, strict=True)
             if against.change
         ]
         missing = self._missing(subjects, held)
         left_out = [subject.left_out for subject in subjects if subject.left_out]
         lost = unknown(self.config, self.baseline, subjects)
-        lost += [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
+        lost += [f"{len(missing)} kernels of the baseline no longer exist"] if len(missing) > 1 else missing
         states = (against.state if isinstance(against.state, BaselineEntry) else None for against in held)
         away = [*ignored(zip(subjects, states, strict=True))]
-        away += [*unlooked(self.config, self.baseline, subjects, kernels, len(unused))]
+        away += [*coverage_gaps(self.config, self.baseline, subjects, kernels, len(unused))]
         away += [f"configured by {self.found_above}"] if self.found_above else []
         costs = list(_costs_compared(subjects, held)) if "time_us" in self.config.watch else []
         return Report(
@@ -121,11 +122,11 @@ class Gate:
         }
         return [
             f"{kernel} {spec} on {arch} is in the baseline but no longer exists"
-            for kernel, spec, arch in gone(self.baseline, subjects)
+            for kernel, spec, arch in missing_entries(self.baseline, subjects)
             if (kernel, spec, arch) not in compared
         ]
 
-    def _held(self, subjects: Sequence[CheckSubject]) -> "list[_Against]":
+    def _compared_entries(self, subjects: Sequence[CheckSubject]) -> "list[_Against]":
         """Return, for each kernel, its own baseline entry, or else the nearest entry that no other kernel uses."""
         baseline = self.baseline
         if baseline is None:
@@ -156,15 +157,15 @@ class Gate:
                 ]
         else:
             # Begin with the parts that could not be analysed, because they explain why metrics cannot be compared.
-            findings = [*self._blind(subject), *self._metrics(subject, against, skip)]
+            findings = [*self._unchecked_findings(subject), *self._metrics(subject, against, skip)]
             for finding in self._findings(subject, against.state):
                 if finding.evidence.get(MARK) == KNOWN:
-                    silenced.append(Suppressed(finding=finding, reason="the baseline has it"))
+                    silenced.append(Suppressed(finding=finding, reason="in the baseline"))
                 else:
                     findings.append(finding)
             silenced += [s for s in report.suppressed if s.reason]
         kept, allowed = self._allow(subject, findings, used)
-        kept = _once(kept)
+        kept = _without_repeats(kept)
         judged = msgspec.structs.replace(
             report,
             findings=sorted(relocated(kept, self.root), key=_order),
@@ -190,7 +191,7 @@ class Gate:
             found += worse(subject, state, self.config.watch, skip, against.change)
         return found
 
-    def _blind(self, subject: CheckSubject) -> list[Finding]:
+    def _unchecked_findings(self, subject: CheckSubject) -> list[Finding]:
         """Return a finding for each part of a kernel that was not analysed, and each required rule that did not run."""
         unseen = subject.report.unseen
         found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
@@ -200,11 +201,11 @@ class Gate:
             ("required", subject.entry.require, self.config.require),
             ("forbidden", subject.entry.forbid, self.config.forbid),
         ):
-            for name, reason in self._unanswered(subject.report, [*everywhere, *own]):
+            for name, reason in self._unchecked_rules(subject.report, [*everywhere, *own]):
                 found.append(cannot_tell(subject, f"{name} is {word} and could not run: {reason}"))
         return found
 
-    def _unanswered(self, report: KernelReport, named: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _unchecked_rules(self, report: KernelReport, named: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield the required or forbidden rules that could not check this kernel, with the reason."""
         ids = {name: id_ for id_, name in self.rules.items()}
         lost = unchecked(report)
@@ -225,7 +226,7 @@ class Gate:
         forbidden = {*config.forbid, *subject.entry.forbid}
         unfounded = [s.finding for s in report.suppressed if not s.reason]
         findings = [*report.findings, *unfounded]
-        new = news(findings, state.findings) if isinstance(state, BaselineEntry) else [True] * len(findings)
+        new = new_findings(findings, state.findings) if isinstance(state, BaselineEntry) else [True] * len(findings)
         comparable = not isinstance(state, str)
         # A finding of these rules always fails, because the kernel cannot be launched.
         fatal = launch_rules()
@@ -346,8 +347,8 @@ def _covers(allowance: Allowance, subject: CheckSubject, finding: Finding, count
     return not is_worse(metric, allowance.limit, value)
 
 
-def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Drop findings that a metric is worse than in the baseline if another finding says that it exceeds its budget."""
+def _without_repeats(findings: Sequence[Finding]) -> list[Finding]:
+    """Drop findings about metrics that are worse than in the baseline if the metric also exceeds its budget."""
     over = {f.evidence["metric"] for f in findings if f.rule == OVER_BUDGET.id}
     return [f for f in findings if f.rule != WORSE.id or f.evidence.get("metric") not in over]
 

@@ -62,7 +62,7 @@ def cannot_launch(subject: CheckSubject, state: BaselineEntry | None = None, cha
     metadata = {"shared": resources.lds_bytes, "num_warps": warps, "warp_size": lanes}
     for problem in launch_problems(subject.report.arch, metadata):
         before = None if state is None or problem.resource != "lds" else state.metrics.get("lds_bytes")
-        words = "B of LDS" if problem.resource == "lds" else "work-items a workgroup"
+        words = "B of LDS" if problem.resource == "lds" else "work-items per workgroup"
         was = "" if before is None or before == problem.needed else f"{before:,g} → "
         text = f"cannot be launched; {was}{problem.needed:,} {words}, {subject.report.arch} has {problem.limit:,}"
         yield Finding(

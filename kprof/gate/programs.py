@@ -50,8 +50,8 @@ def recorded(program: GateProgram, gpus: Sequence[str], folder: Path, jobs: int 
     for gpu in gpus:
         try:
             for one in captured(entry, str(capture_of(program, gpu, folder, jobs)), [gpu]):
-                # Drop the remark on inputs that a capture cannot compare, because :func:`_fresh` compares them before
-                # it reuses the capture.
+                # Drop the remark on inputs that a capture cannot compare, because :func:`_is_up_to_date` compares them
+                # before a capture is reused.
                 yield replace(one, left_out="")
         except KprofError as error:
             yield failed(entry, load_gpu(gpu)[0].name, str(error), None)
@@ -64,7 +64,7 @@ def capture_of(program: GateProgram, gpu: str, folder: Path, jobs: int = 0) -> P
         KprofError: the program cannot be run or fails, or launches no Triton kernel.
     """
     place = private_folder("programs") / _key(program, gpu, folder)
-    if _fresh(place, root_of(folder)):
+    if _is_up_to_date(place, root_of(folder)):
         return place
     made = place.with_name(f"{place.name}.{os.getpid()}")
     shutil.rmtree(made, ignore_errors=True)
@@ -97,7 +97,7 @@ def _record(program: GateProgram, gpu: str, folder: Path, jobs: int, output: Pat
         raise TargetError("the program launched no Triton kernel", path=name)
 
 
-def _fresh(place: Path, root: Path) -> bool:
+def _is_up_to_date(place: Path, root: Path) -> bool:
     """Return whether a cached capture is complete and unmodified, and its program's files have not changed."""
     try:
         if not is_capture(place) or not location.trusted(place.stat()):

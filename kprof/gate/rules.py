@@ -32,48 +32,48 @@ OVER_BUDGET = GateRule(
     "KP011",
     "over-budget",
     Severity.ERROR,
-    "A kernel takes more than its budget in the configuration allows.\n\n"
+    "A kernel exceeds a budget of the configuration.\n\n"
     "The most specific budget applies: for the kernel on this architecture, for the kernel, for the "
-    "architecture, for all. Lower the use of the resource, raise the budget, or allow the excess until a date.",
+    "architecture, for all kernels. Lower the use of the resource, raise the budget, or allow the excess until a date.",
 )
 WORSE = GateRule(
     "KP012",
     "worse-than-baseline",
     Severity.ERROR,
     "A watched metric of a kernel is worse than in the baseline.\n\n"
-    "The baseline entry has the same kernel, specialisation, architecture and Triton. When the "
-    "change is meant, run `kprof check --update-baseline` and commit the file, or allow it until a date.",
+    "The baseline entry has the same kernel, specialisation, architecture and Triton. If the change "
+    "is intended, run `kprof check --update-baseline` and commit the file, or allow it until a date.",
 )
 CANNOT_TELL = GateRule(
     "KP013",
     "cannot-tell",
     Severity.WARNING,
     "Something could not be compiled, read, measured or compared.\n\n"
-    "The message has the reason. Nothing is said about the kernel in this respect, neither good nor bad.",
+    "The message contains the reason. Whether the kernel is good or bad in this respect is unknown.",
 )
 CANNOT_LAUNCH = GateRule(
     "KP014",
     "cannot-launch",
     Severity.ERROR,
-    "A kernel compiles, and every launch of it fails: its workgroup is over a limit of the architecture.\n\n"
-    "No baseline and no ignore comment changes that. Configurations that an autotuner may pass over are left to the "
-    "other rules. Make the tile smaller, or allow it until a date.",
+    "A kernel compiles, but every launch of it fails, because its workgroup exceeds a limit of the architecture.\n\n"
+    "The finding fails even if the baseline or an ignore comment accepts it. Configurations that an "
+    "autotuner may skip are not reported by this rule. Make the tile smaller, or allow the finding until a date.",
 )
 DOES_NOT_COMPILE = GateRule(
     "KP015",
     "does-not-compile",
     Severity.ERROR,
-    "The compiler refuses a kernel.\n\n"
-    "The message has the compiler's words and the line. A compiler that dies or takes too long is *cannot tell*: "
-    "another machine may be luckier.",
+    "The compiler rejects a kernel.\n\n"
+    "The message contains the compiler's message and the line. If the compiler crashes or takes too "
+    "long, the result is *cannot tell*, because it may succeed on another machine.",
 )
 STALE = GateRule(
     "KP016",
     "stale-capture",
     Severity.WARNING,
-    "A capture was made from other sources than those that are there now.\n\n"
-    "What it holds is not what the program launches today. The message has the command that records it again; "
-    "`[[tool.kprof.program]]` has the check itself record.",
+    "The sources of a capture have changed since it was recorded.\n\n"
+    "The program may now launch other kernels than those in the capture. The message contains the "
+    "command that records it again; with `[[tool.kprof.program]]` the check records the program itself.",
 )
 GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE, STALE)
 FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})

@@ -148,21 +148,21 @@ def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
     n-th best one of the baseline, so that none can hide behind another; a remark in ``left_out`` says so.
     """
     found = list(subjects)
-    for group in _of_one_name(found):
+    for group in _groups_of_one_name(found):
         for index in group:
             file = found[index].report.file
             if file is not UNSET and not _HASHED.search(file):
                 found[index] = replace(found[index], file=file)
-    for group in _of_one_name(found):
-        for number, index in enumerate(sorted(group, key=lambda at: _badness(subjects[at])), 1):
+    for group in _groups_of_one_name(found):
+        for number, index in enumerate(sorted(group, key=lambda at: _severity_key(subjects[at])), 1):
             found[index] = replace(found[index], number=number)
         first = found[group[0]]
-        words = f"{len(group)} {first.kernel} on {first.report.arch} are distinguished by their figures only"
+        words = f"{len(group)} {first.kernel} on {first.report.arch} are distinguished only by their metrics"
         found[group[0]] = replace(first, left_out="; ".join(filter(None, (first.left_out, words))))
     return found
 
 
-def _of_one_name(subjects: Sequence[CheckSubject]) -> list[list[int]]:
+def _groups_of_one_name(subjects: Sequence[CheckSubject]) -> list[list[int]]:
     """Return groups of positions: each group has one name, specialisation, architecture and compiler."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, one in enumerate(subjects):
@@ -171,7 +171,7 @@ def _of_one_name(subjects: Sequence[CheckSubject]) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _badness(subject: CheckSubject) -> tuple[list[float], list[str]]:
+def _severity_key(subject: CheckSubject) -> tuple[list[float], list[str]]:
     """Return a sort key for kernels of the same name: metrics (fewer wavefronts are worse), then findings."""
     metrics = subject.metrics()
     values = [(-1.0 if name in FEWER_IS_WORSE else 1.0) * (value or 0.0) for name, value in metrics.items()]

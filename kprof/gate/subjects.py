@@ -17,7 +17,7 @@ from kprof.compiler.specialization import specialization_of
 from kprof.document import KernelReport
 from kprof.errors import HardwareError, KprofError, UnknownLaunchError
 from kprof.findings import Location
-from kprof.gate.baseline import Baseline, gone
+from kprof.gate.baseline import Baseline, missing_entries
 from kprof.gate.captured import captured
 from kprof.gate.config import Config, KernelEntry
 from kprof.gate.limits import cannot_launch
@@ -83,22 +83,19 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
         slots[slot] = (
             CheckSubject(step.entry, result, step.case, optional=step.optional)
             if isinstance(result, KernelReport)
-            else _lost(step, result)
+            else _failed_check(step, result)
         )
     for slot, step in planned:
         if slots[slot] is None:
-            slots[slot] = _lost(
+            slots[slot] = _failed_check(
                 step, CompileOutcome(step.job.request, status="lost", error="its compile did not finish")
             )
-    made = none_of_them([subject for subject in slots if subject is not None])
+    made = require_launchable([subject for subject in slots if subject is not None])
     return [*made, *_programs(config, folder, jobs, wanted)]
 
 
-def none_of_them(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
-    """Return the checks.
-
-    If every configuration of an autotuner is unusable, the checks of none of them stay optional.
-    """
+def require_launchable(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
+    """Return the checks. If every configuration of an autotuner is unusable, none of its checks stays optional."""
     groups: dict[tuple[int, str | None, str], list[bool]] = {}
     for one in subjects:
         unusable = one.refused or any(cannot_launch(replace(one, optional=False)))
@@ -113,7 +110,9 @@ def vanished(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[Check
     """Return an undetermined check for each kernel that is in the baseline but not in this run."""
     here = {(subject.kernel, subject.report.arch) for subject in subjects}
     why = "the baseline has this kernel, but it no longer exists; if that is intended: kprof check --update-baseline"
-    lost = dict.fromkeys((kernel, arch) for kernel, _, arch in gone(baseline, subjects) if (kernel, arch) not in here)
+    lost = dict.fromkeys(
+        (kernel, arch) for kernel, _, arch in missing_entries(baseline, subjects) if (kernel, arch) not in here
+    )
     return [failed(KernelEntry(target=kernel), arch, why, None) for kernel, arch in lost]
 
 
@@ -193,10 +192,10 @@ def _without_launch(entry: KernelEntry, arch: str, error: UnknownLaunchError, fo
     file = "kprof.toml" if plain else "pyproject.toml"
     if error.program:
         place = entry.target.partition("::")[0]
-        why = f"{entry.target} is a program, and nothing says how its function is launched"
+        why = f"{entry.target} is a program, and the configuration does not describe how its function is launched"
         block = f'[[{table}program]]\ncommand = ["python", {json.dumps(place)}]'
     else:
-        why = f"nothing says how the function of {entry.target} is launched"
+        why = f"the configuration does not describe how the function of {entry.target} is launched"
         types = ", ".join(f"{name}=TYPE" for name in error.arguments)
         values = ", ".join(f"{name} = VALUE" for name in error.constexprs)
         block = f'[[{table}kernel]]\ntarget = {json.dumps(entry.target)}\nsignature = "{types}"'
@@ -204,7 +203,7 @@ def _without_launch(entry: KernelEntry, arch: str, error: UnknownLaunchError, fo
     subject = failed(
         entry,
         arch,
-        f"{why}; in place of its [[kernel]], {file} takes it so:",
+        f"{why}; replace its [[kernel]] in {file} by:",
         _source(located(entry.target, folder), error),
     )
     return replace(subject, block=block)
@@ -250,7 +249,7 @@ def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Chec
     has = ", ".join(dict.fromkeys(one.report.arch for one in found))
     for arch in missing:
         yield failed(
-            entry, arch, f"holds no kernel for {arch}, only for {has}; arch of this entry can name those", place
+            entry, arch, f"contains no kernel for {arch}, only for {has}; set the entry's arch to one of these", place
         )
 
 
@@ -278,7 +277,7 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
         yield replace(last, left_out="; ".join(reasons))
 
 
-def _lost(step: _Planned, outcome: "CompileOutcome") -> CheckSubject:
+def _failed_check(step: _Planned, outcome: "CompileOutcome") -> CheckSubject:
     """Return the check of a kernel that did not compile or could not be analysed."""
     job = step.job
     error = KprofError(outcome.error or outcome.status, path=outcome.path, place=outcome.place, hint=outcome.hint)

@@ -30,7 +30,7 @@ def line_of(text: str, keys: Keys) -> int | None:
             continue
         header = _HEADER.match(line)
         if header is not None:
-            table = _numbered(_names(header[2]), seen, array=header[1] == "[[")
+            table = _with_indices(_names(header[2]), seen, array=header[1] == "[[")
             found = table
         else:
             key = _KEY.match(line)
@@ -65,7 +65,7 @@ def _names(text: str) -> list[str]:
     return [quoted or bare for quoted, bare in _PART.findall(text)]
 
 
-def _numbered(names: list[str], seen: Counter[Keys], *, array: bool) -> Keys:
+def _with_indices(names: list[str], seen: Counter[Keys], *, array: bool) -> Keys:
     """Return the names in a table's header, with the current element's index after the name of each array of tables."""
     result: Keys = ()
     for position, name in enumerate(names):

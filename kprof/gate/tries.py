@@ -1,4 +1,4 @@
-"""Compile a failing kernel with other knobs. How other knobs are chosen depends on the kind of check."""
+"""Compile a failing kernel with other knobs, which are chosen depending on the kind of check."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -71,13 +71,13 @@ def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0
         KprofError: nothing can be compiled, or the kernel cannot be found again.
     """
     if subject.recorded:
-        return _recorded(subject, deadline, jobs)
+        return _try_recorded(subject, deadline, jobs)
     from kprof.options.groups import CompileOptions
     from kprof.targets.target import kernel_of
 
     entry = subject.entry
     if Path(entry.target.partition("::")[0]).suffix not in {"", ".py"}:
-        raise TargetError("it is compiled already")
+        raise TargetError("the kernel is already compiled")
     spec = kernel_of(located(entry.target, folder), _gpu(subject))
     options = CompileOptions(
         config=_configuration(subject, spec),
@@ -90,7 +90,7 @@ def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0
         jobs=jobs,
     )
     if entry.signature is None:
-        return _searched(subject, spec, options, deadline)
+        return _search_by_time(subject, spec, options, deadline)
     return _changed(subject, spec, options, deadline)
 
 
@@ -110,7 +110,7 @@ def _configuration(subject: CheckSubject, spec: "Kernel") -> dict[str, Any]:
     raise TargetError("the kernel no longer lists its configuration")
 
 
-def _searched(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", deadline: Deadline) -> Tries:
+def _search_by_time(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", deadline: Deadline) -> Tries:
     from kprof.hardware.machine import load_gpu
     from kprof.targets.jobs import jobs_of
     from kprof.tuning.trials import advise, reported
@@ -147,7 +147,7 @@ def _changed(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", d
     return made
 
 
-def _recorded(subject: CheckSubject, deadline: Deadline, workers: int) -> Tries:
+def _try_recorded(subject: CheckSubject, deadline: Deadline, workers: int) -> Tries:
     from kprof.captures.reader import read
     from kprof.targets.recompile import recorded
 

@@ -21,7 +21,7 @@ def verdict(
 
     Args:
         kernels: the judged reports.
-        compared: whether there is a baseline.
+        compared: whether the kernels were compared with a baseline.
         nearest: number of kernels that were compared with a baseline entry that has other knobs.
         left_out: phrases about what was not checked because it was not requested.
     """
@@ -31,12 +31,12 @@ def verdict(
     unknown = sum(UNKNOWN in found for found in marks)
     if failing:
         also = f", {unknown} cannot be determined" if unknown else ""
-        text = f"regression: {failing} of {total} fail{also}{_why(kernels, FAILS)}"
+        text = f"regression: {failing} of {total} fail{also}{_worst_reason(kernels, FAILS)}"
         return Verdict(status="regression", summary=text)
     if unknown or not kernels:
         stale = any(finding.rule == STALE.id for kernel in kernels for finding in kernel.findings)
         word = "stale" if stale else "cannot tell"
-        text = f"{word}: {unknown} of {total} could not be judged{_why(kernels, UNKNOWN)}"
+        text = f"{word}: {unknown} of {total} could not be judged{_worst_reason(kernels, UNKNOWN)}"
         return Verdict(status="cannot_tell", summary=text)
     text = "nothing is worse than the baseline" if compared else "within budget"
     if nearest:
@@ -62,7 +62,7 @@ def not_run(kernels: Sequence[KernelReport]) -> list[str]:
     ]
 
 
-def _why(kernels: Sequence[KernelReport], mark: str) -> str:
+def _worst_reason(kernels: Sequence[KernelReport], mark: str) -> str:
     """Return the most severe reason for a decision, and its kernel."""
     found = [
         (kernel, finding) for kernel in kernels for finding in kernel.findings if finding.evidence.get(MARK) == mark

@@ -8,7 +8,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.findings import Coverage, Failure, Finding, Location, Severity, Suppressed
-from kprof.gate.baseline import Baseline, BaselineEntry, encode, gone, news, read, updated
+from kprof.gate.baseline import Baseline, BaselineEntry, encode, missing_entries, new_findings, read, updated
 from kprof.gate.config import Allowance, KernelEntry
 from kprof.gate.limits import WORSE
 from tests.gate.test_judge import FINDING, TODAY, baseline_of, errors, judge, subject
@@ -25,8 +25,11 @@ def test_why_there_is_nothing_to_compare_with():
     stranger = subject(entry=KernelEntry(target="other.py"))
 
     assert base.find(stranger) == "the baseline does not have this kernel"
-    assert base.find(subject(arch="gfx90a")) == "the baseline has it for gfx942, gfx950, not for gfx90a"
-    assert base.find(subject(triton="3.8.0")) == "the baseline is of Triton 3.6.0, Triton 3.9.0, this is Triton 3.8.0"
+    assert base.find(subject(arch="gfx90a")) == "the baseline has this kernel for gfx942, gfx950, not for gfx90a"
+    assert (
+        base.find(subject(triton="3.8.0")) == "the baseline has this kernel for Triton 3.6.0, Triton 3.9.0, "
+        "not for Triton 3.8.0"
+    )
     assert base.find(subject(block=9)) == f"the baseline has this kernel, but not {subject(block=9).specialization}"
     assert base.find(subject()).metrics["vgpr_allocated"] == 64
 
@@ -72,7 +75,7 @@ def test_values_that_a_kernel_can_have(tmp_path, value, kept):
         return
     with pytest.raises(KprofError) as caught:
         read(path)
-    assert caught.value.message == "is not a baseline: k.py::add on gfx942: vgpr_spills is not a possible value"
+    assert caught.value.message == "is not a baseline: k.py::add on gfx942: vgpr_spills has an impossible value"
     assert caught.value.path == str(path)
 
 
@@ -89,12 +92,12 @@ def test_what_this_run_should_have_met_is_gone():
     base = baseline_of(subject(), old, subject(block=2, arch="gfx950"), subject(block=3, triton="3.6.0"))
     lost = [("k.py::add", old.specialization, "gfx942")]
 
-    assert gone(base, [subject()]) == lost
-    assert gone(base, [subject(), old]) == []
+    assert missing_entries(base, [subject()]) == lost
+    assert missing_entries(base, [subject(), old]) == []
     # The target could not be determined: nothing is known of what belongs to it.
-    assert gone(base, [subject(), subject(block=9, problem="did not compile")]) == []
+    assert missing_entries(base, [subject(), subject(block=9, problem="did not compile")]) == []
     other = subject(block=9, problem="did not compile", entry=KernelEntry(target="k"))
-    assert gone(base, [subject(), other]) == lost
+    assert missing_entries(base, [subject(), other]) == lost
 
 
 def test_an_update_keeps_a_kernel_that_could_not_be_told_beside_one_that_could():
@@ -108,7 +111,7 @@ def test_an_update_keeps_a_kernel_that_could_not_be_told_beside_one_that_could()
 
 
 def test_each_finding_that_is_known_counts_once(tmp_path):
-    """Three on one line where two were: one is news, and the last."""
+    """Three on one line where two were: one is new, and the last."""
     source = tmp_path / "k.py"
     source.write_text("a = 1\nb = 2\n")
     one = Finding("KP204", "full-drain", Severity.WARNING, "m", Location(str(source), 1))
@@ -116,15 +119,15 @@ def test_each_finding_that_is_known_counts_once(tmp_path):
     base = baseline_of(subject(findings=[one, one]))
     state = base.find(subject(findings=[one, one]))
 
-    assert news([one, one], state.findings) == [False, False]
-    assert news([one, one, one], state.findings) == [False, False, True]
-    assert news([two, one, two], state.findings) == [True, False, True]
+    assert new_findings([one, one], state.findings) == [False, False]
+    assert new_findings([one, one, one], state.findings) == [False, False, True]
+    assert new_findings([two, one, two], state.findings) == [True, False, True]
 
 
 def test_what_is_silenced_and_why(tmp_path):
     """What the baseline has; an ignore comment with its reason, and one without, which fails."""
     known = judge(tmp_path, [subject(findings=[FINDING])], baseline_of(subject(findings=[FINDING])))
-    assert [s.reason for s in known.kernels[0].suppressed] == ["the baseline has it"]
+    assert [s.reason for s in known.kernels[0].suppressed] == ["in the baseline"]
 
     found = subject()
     found = msgspec.structs.replace(found.report, suppressed=[Suppressed(FINDING, "as meant"), Suppressed(FINDING, "")])
@@ -213,14 +216,14 @@ def test_what_is_gone_is_named_alone_and_counted_together(tmp_path):
 
     two = judge(tmp_path, [subject()], baseline_of(subject(), subject(block=1), subject(block=2)))
     assert sum(note.endswith("is in the baseline but no longer exists") for note in two.notes) == 2
-    assert "2 of the baseline are gone" in two.verdict.summary.removesuffix(".").split("; ")
+    assert "2 kernels of the baseline no longer exist" in two.verdict.summary.removesuffix(".").split("; ")
 
 
 def test_as_many_findings_on_another_line_are_no_news():
-    """Code moves; one more of a rule is news."""
+    """Code moves; one more of a rule is new."""
     state = BaselineEntry(metrics={}, findings={"KP204": ["another line's text"]})
-    assert news([FINDING], state.findings) == [False]
-    assert news([FINDING, FINDING], state.findings) == [True, True]
+    assert new_findings([FINDING], state.findings) == [False]
+    assert new_findings([FINDING, FINDING], state.findings) == [True, True]
 
 
 def test_a_comparison_can_be_required(tmp_path):

@@ -155,7 +155,10 @@ def test_sources_outside_the_work_tree_are_named_and_not_compared(recording, tmp
         shutil.rmtree(tmp_path / "captures", ignore_errors=True)
         capture = recording(lines=[{**inside, "outside": dict.fromkeys(names, digest)}, end], root="../..")
         (found,) = captured(ENTRY, str(capture.path), ["gfx942"])
-        assert found.left_out == f"captures/my train was made from {words} outside the work tree, which is not compared"
+        assert (
+            found.left_out == f"captures/my train was made from {words} outside the work tree, which kprof "
+            "cannot compare with their current state"
+        )
         assert not found.stale
 
 
@@ -242,14 +245,19 @@ def test_what_no_python_read_is_named(recording, tmp_path, monkeypatch, command,
     monkeypatch.setenv("PATH", str(tmp_path))
     recording(command=command)
     checked = list(captured(KernelEntry(target="cap"), str(tmp_path / "captures/train"), ["gfx942"]))
-    assert checked[-1].left_out == (f"cap was made from {said}, which is not compared" if said else "")
+    assert checked[-1].left_out == (
+        f"cap was made from {said}, which kprof cannot compare with their current state" if said else ""
+    )
 
 
 def test_more_files_than_are_kept_are_named(recording, tmp_path):
     """A tile in one of the others may have changed."""
     recording(lines=[{"t": "sources", "overflowed": True}, {"t": "end"}])
     checked = list(captured(KernelEntry(target="cap"), str(tmp_path / "captures/train"), ["gfx942"]))
-    assert checked[-1].left_out == "cap was made from files beyond the first 10,000, which is not compared"
+    assert (
+        checked[-1].left_out == "cap was made from files beyond the first 10,000, which kprof cannot "
+        "compare with their current state"
+    )
 
 
 @pytest.mark.parametrize(("count", "words"), [(3, "a0, a1, a2"), (4, "a0, a1, a2 and 1 more")])
@@ -267,5 +275,5 @@ def test_everything_that_is_not_compared_is_in_one_sentence(count, words):
         f"cap was made from {words} outside the work tree and from vllm, not installed here and from data of "
         f"aiter==1 (here aiter==2) and from modules of msgspec 0.0 (here {msgspec.__version__}) and from files "
         "beyond the first 10,000 and from a program from standard input, "
-        "which is not compared"
+        "which kprof cannot compare with their current state"
     )

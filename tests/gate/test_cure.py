@@ -12,7 +12,7 @@ from msgspec import UNSET
 from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.config import KernelEntry
-from kprof.gate.cures import cured, cures, failing, incurable
+from kprof.gate.cures import cured, cures, failing, with_no_cure
 from kprof.gate.subject import CheckSubject
 from kprof_analyzers.model.certainty import certainty
 
@@ -103,7 +103,7 @@ def test_advice_has_old_and_new_values():
     (advice,) = finding.advice
     assert (advice.knob, advice.from_, advice.to) == ("BLOCK", 64, 32)
     assert advice.verified == {"vgpr_spills": (9, 0)}
-    assert incurable(report, "nothing helps").findings[0].message == "m; nothing helps"
+    assert with_no_cure(report, "nothing helps").findings[0].message == "m; nothing helps"
 
 
 @pytest.mark.parametrize(("times", "speedup"), [((50.0, 100.0), 2.0), ((30.0, 100.0), 3.333)])
@@ -144,7 +144,7 @@ def test_only_what_fails_is_cured():
     passing = failure("KP101", gate="passes")
     report = state(findings=[passing, SPILLS]).report
     assert failing(report) == [SPILLS]
-    kept, changed = incurable(report, "nothing helps").findings
+    kept, changed = with_no_cure(report, "nothing helps").findings
     assert kept == passing
     assert changed.message == "m; nothing helps"
     kept, changed = cured(report, {"BLOCK": 32}, state(), state()).findings
@@ -268,4 +268,4 @@ def test_what_was_compiled_elsewhere_says_why_nothing_was_tried(repository, kpro
     _settings(repository).write_text('arch = ["gfx942"]\nbudget.max_sgpr = 1\n[[kernel]]\ntarget = "k.amdgcn"\n')
     ran = kprof("check", "--advise", 5)
     assert ran.code == 1
-    assert "other knobs were not tried: it is compiled already" in ran.out
+    assert "other knobs were not tried: the kernel is already compiled" in ran.out

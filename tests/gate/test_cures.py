@@ -125,7 +125,10 @@ def test_a_cure_says_how_certain_it_is_that_it_is_faster(run, after_us, speedup,
             "none of 3 changes of knobs fixes it (compiler options only: there is no source)",
         ),
         (Tries(tried=3, how="the program's own launch"), "none of 3 changes of knobs fixes it"),
-        (KprofError("it is compiled already", hint="No."), "other knobs were not tried: it is compiled already"),
+        (
+            KprofError("the kernel is already compiled", hint="No."),
+            "other knobs were not tried: the kernel is already compiled",
+        ),
     ],
 )
 def test_without_a_cure_it_is_said_why(run, made, said):

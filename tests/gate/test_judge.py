@@ -11,7 +11,7 @@ from kprof.document import KernelReport, Occupancy, Prediction, Resources, Speci
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.anchors import relative
-from kprof.gate.baseline import Baseline, encode, news, read, updated
+from kprof.gate.baseline import Baseline, encode, new_findings, read, updated
 from kprof.gate.config import Allowance, Budget, Config, KernelEntry
 from kprof.gate.judge import Gate
 from kprof.gate.subject import CheckSubject
@@ -91,8 +91,8 @@ def test_unknown_is_neither_good_nor_bad(tmp_path, metric, budget):
 @pytest.mark.parametrize(
     ("now", "reason"),
     [
-        ({"triton": "3.6.0"}, "the baseline is of Triton 3.9.0, this is Triton 3.6.0"),
-        ({"arch": "gfx950"}, "the baseline has it for gfx942, not for gfx950"),
+        ({"triton": "3.6.0"}, "the baseline has this kernel for Triton 3.9.0, not for Triton 3.6.0"),
+        ({"arch": "gfx950"}, "the baseline has this kernel for gfx942, not for gfx950"),
         ({"block": 128, "types": {"x": "*fp16"}}, "the baseline has this kernel, but not BLOCK=128"),
     ],
 )
@@ -226,9 +226,9 @@ def test_fewer_findings_are_never_news(places, data):
     (kernel,) = baseline_of(subject(findings=known)).kernels.values()
     state = next(iter(next(iter(kernel.values())).values()))["Triton 3.9.0"]
     left = [finding for finding in known if data.draw(st.booleans())]
-    assert not any(news(left, state.findings))
+    assert not any(new_findings(left, state.findings))
     extra = msgspec.structs.replace(FINDING, rule="KP101", location=Location(file="/no/10.py", line=1))
-    assert sum(news([*known, extra], state.findings)) == 1
+    assert sum(new_findings([*known, extra], state.findings)) == 1
 
 
 def test_paths_do_not_depend_on_the_machine(tmp_path):

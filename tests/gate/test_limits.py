@@ -109,7 +109,7 @@ def test_what_cannot_be_launched():
     (same,) = cannot_launch(tile(lds=LIMIT + 1), BaselineEntry(metrics={"lds_bytes": LIMIT + 1}, findings={}))
     assert same.message == "cannot be launched; 65,537 B of LDS, gfx942 has 65,536"
     (threads,) = cannot_launch(tile(warps=17), before)
-    assert threads.message == "cannot be launched; 1,088 work-items a workgroup, gfx942 has 1,024"
+    assert threads.message == "cannot be launched; 1,088 work-items per workgroup, gfx942 has 1,024"
     assert threads.evidence == {"gate": "fails", "value": 1088, "limit": 1024}
     assert len(list(cannot_launch(tile(warps=17, lds=LIMIT + 1)))) == 2
     assert list(cannot_launch(tile(lds=LIMIT + 1, optional=True))) == []

@@ -11,7 +11,7 @@ import pytest
 from kprof.document import KernelReport
 from kprof.gate.config import KernelEntry
 from kprof.gate.subject import CheckSubject
-from kprof.gate.subjects import none_of_them
+from kprof.gate.subjects import require_launchable
 from tests.gate.accepted import ARTIFACTS, EXP, MATMUL, allowance
 
 
@@ -54,7 +54,7 @@ def test_an_empty_folder(gate):
 def test_an_architecture_that_nothing_was_compiled_for(gate):
     """Each one that is asked for has to be there."""
     gate.config(arch='["gfx942", "gfx950"]')
-    assert "compiled on gfx950: holds no kernel for gfx950, only for gfx942" in gate.reason(2)
+    assert "compiled on gfx950: contains no kernel for gfx950, only for gfx942" in gate.reason(2)
     gate.config(arch='["gfx950"]')
     assert "this was compiled for gfx942, not for gfx950" in gate.reason(2)
 
@@ -84,7 +84,7 @@ def test_entries_of_another_triton_are_named(gate):
     state = _states(accepted)["triton"]
     accepted["kernels"]["train::step"] = {"as found": {"gfx942": {"Triton 3.4.0": state}}}
     path.write_text(json.dumps(accepted))
-    assert gate.reason(0).endswith("; the baseline also has Triton 3.4.0, not looked at")
+    assert gate.reason(0).endswith("; the baseline also has Triton 3.4.0, not checked")
 
 
 def test_what_arch_leaves_out_is_named(gate):
@@ -92,7 +92,7 @@ def test_what_arch_leaves_out_is_named(gate):
     shutil.copy(ARTIFACTS / "gfx950" / MATMUL.name, gate.folder / "other.amdgcn")
     path = gate.root / "kprof.toml"
     path.write_text('fail_on = "never"\narch = ["gfx942", "gfx950"]\n[[kernel]]\ntarget = "compiled"\n')
-    assert "gfx950 of the configuration not looked at" in gate.reason(0, "--arch", "gfx942")
+    assert "gfx950 of the configuration not checked" in gate.reason(0, "--arch", "gfx942")
     assert "of the configuration" not in gate.reason(0)
 
 
@@ -125,7 +125,7 @@ def test_a_baseline_with_a_value_that_no_kernel_has(gate, value):
     path.write_text(json.dumps(accepted))
     ran = gate()
     assert ran.code == 2
-    assert "b.json: is not a baseline: compiled::matmul on gfx942: waves_per_simd is not a possible value" in ran.err
+    assert "b.json: is not a baseline: compiled::matmul on gfx942: waves_per_simd has an impossible value" in ran.err
 
 
 def test_a_folder_that_cannot_be_listed(gate, monkeypatch):
@@ -184,7 +184,7 @@ def test_one_kernel_does_not_hide_behind_another_of_its_name(gate):
         file.parent.mkdir()
         file.write_text(text)
     gate("--update-baseline")
-    assert gate.reason(0).endswith("; 2 compiled::matmul on gfx942 are distinguished by their figures only")
+    assert gate.reason(0).endswith("; 2 compiled::matmul on gfx942 are distinguished only by their metrics")
     files[1].parent.rename(gate.folder / ("2" * 52))
     assert gate().code == 0
     files[0].write_text(spilling())
@@ -241,7 +241,7 @@ def test_an_architecture_that_is_looked_at_no_more(gate):
     for archs in accepted["kernels"]["compiled::matmul"].values():
         archs["gfx950"] = archs["gfx942"]
     path.write_text(json.dumps(accepted))
-    assert gate.reason(0).endswith("; the baseline also has gfx950, not looked at")
+    assert gate.reason(0).endswith("; the baseline also has gfx950, not checked")
 
 
 def test_links_in_a_folder_are_not_followed_and_named(gate):
@@ -277,6 +277,6 @@ def test_configurations_none_of_which_can_be_launched():
         )
 
     bad, good = subject(refused=True), subject(refused=False)
-    assert [one.optional for one in none_of_them([bad, good])] == [True, True]
-    assert [one.optional for one in none_of_them([bad, bad])] == [False, False]
-    assert [one.optional for one in none_of_them([bad, subject(refused=False, arch="gfx950")])] == [False, True]
+    assert [one.optional for one in require_launchable([bad, good])] == [True, True]
+    assert [one.optional for one in require_launchable([bad, bad])] == [False, False]
+    assert [one.optional for one in require_launchable([bad, subject(refused=False, arch="gfx950")])] == [False, True]

@@ -83,7 +83,7 @@ def test_an_architecture_that_nobody_named(gate):
     gate.config()
     path = gate.root / "kprof.toml"
     path.write_text(path.read_text().replace('arch = ["gfx942"]', ""))
-    assert gate.reason(0).endswith("; no arch is named, MI300X was taken")
+    assert gate.reason(0).endswith("; no arch is named, so MI300X was used")
 
 
 @pytest.mark.parametrize(

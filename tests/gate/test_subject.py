@@ -158,7 +158,7 @@ def test_kernels_of_one_name_are_numbered_from_the_best(best, worst):
         assert [one.number for one in numbered(given)] == [1 + (one is worst) for one in given]
         assert [replace(one, number=1, left_out="") for one in numbered(given)] == given
         assert [one.left_out for one in numbered(given)] == [
-            "2 k.py::add on gfx942 are distinguished by their figures only",
+            "2 k.py::add on gfx942 are distinguished only by their metrics",
             "",
         ]
 
@@ -198,7 +198,7 @@ def test_a_name_that_is_a_hash_tells_nothing(folder):
     """Of another program a compiler's cache has another folder."""
     found = numbered([_in(f"{folder}/add.amdgcn", left_out="more"), _in(f"{folder[::-1]}/add.amdgcn"), _in("a.s")])
     assert [one.specialization for one in found] == ["as found", "as found (2)", "as found in a.s"]
-    assert found[0].left_out == "more; 2 k.py::add on gfx942 are distinguished by their figures only"
+    assert found[0].left_out == "more; 2 k.py::add on gfx942 are distinguished only by their metrics"
     assert [one.left_out for one in found[1:]] == ["", ""]
 
 

@@ -15,7 +15,7 @@ from kprof.gate import subjects as module
 from kprof.gate.baseline import Baseline, updated
 from kprof.gate.config import Config, GateProgram, KernelEntry
 from kprof.gate.subject import CheckSubject, failed
-from kprof.gate.subjects import gather, located, none_of_them, vanished
+from kprof.gate.subjects import gather, located, require_launchable, vanished
 from kprof.targets.jobs import TargetJob
 from kprof_analyzers import report_cache
 
@@ -65,7 +65,7 @@ def test_every_architecture_that_is_asked_for_has_to_be_there(folder):
     got = found(folder, KernelEntry(target="compiled", arch=["gfx942", "gfx950"]), arch=["gfx1100"])
     assert brief(got)[:2] == [("matmul", "gfx942", None), ("scaled_exp", "gfx942", None)]
     (missing,) = got[2:]
-    words = "holds no kernel for gfx950, only for gfx942; arch of this entry can name those"
+    words = "contains no kernel for gfx950, only for gfx942; set the entry's arch to one of these"
     assert (missing.report.arch, missing.problem) == ("gfx950", words)
     assert missing.report.source == Location(file=str(folder / "compiled"), line=1)
     (none,) = found(folder, KernelEntry(target="compiled"), arch=["gfx950", "gfx90a"])
@@ -285,16 +285,16 @@ def test_one_configuration_that_can_be_launched_is_enough():
     """Of the same entry, case and architecture."""
     entry, other = KernelEntry(target="k.py"), KernelEntry(target="k.py")
     large = 1 << 20
-    assert [one.optional for one in none_of_them([usable(entry, lds=large), usable(entry)])] == [True, True]
-    assert [one.optional for one in none_of_them([usable(entry, lds=large), usable(other)])] == [False, True]
-    assert [one.optional for one in none_of_them([usable(entry, refused=True), usable(entry, lds=large)])] == [
+    assert [one.optional for one in require_launchable([usable(entry, lds=large), usable(entry)])] == [True, True]
+    assert [one.optional for one in require_launchable([usable(entry, lds=large), usable(other)])] == [False, True]
+    assert [one.optional for one in require_launchable([usable(entry, refused=True), usable(entry, lds=large)])] == [
         False
     ] * 2
     parts = [usable(entry, lds=large, case="a"), usable(entry, case="b")]
-    assert [one.optional for one in none_of_them(parts)] == [False, True]
+    assert [one.optional for one in require_launchable(parts)] == [False, True]
     parts = [usable(entry, lds=large), usable(entry, arch="gfx950")]
-    assert [one.optional for one in none_of_them(parts)] == [False, True]
-    assert [one.optional for one in none_of_them([usable(entry, optional=False)])] == [False]
+    assert [one.optional for one in require_launchable(parts)] == [False, True]
+    assert [one.optional for one in require_launchable([usable(entry, optional=False)])] == [False]
 
 
 def test_what_the_baseline_has_and_nobody_met():

@@ -140,7 +140,7 @@ def test_no_compile_is_begun_after_the_time(compiler, tmp_path, monkeypatch):
 @pytest.mark.parametrize("target", ["k.amdgcn", "k.hsaco::add", "folder.d"])
 def test_what_is_compiled_already_cannot_be_tried(compiler, tmp_path, target):
     """Said before anything is looked for."""
-    with pytest.raises(TargetError, match="it is compiled already"):
+    with pytest.raises(TargetError, match="the kernel is already compiled"):
         tries(subject(KernelEntry(target=target)), tmp_path, Deadline(1.0))
 
 

@@ -62,9 +62,7 @@ def report():
     return Report(
         kprof="1.2.3",
         kernels=[
-            kernel(
-                findings=[step, spills, drain], suppressed=[Suppressed(finding=known, reason="the baseline has it")]
-            ),
+            kernel(findings=[step, spills, drain], suppressed=[Suppressed(finding=known, reason="in the baseline")]),
             kernel(arch="gfx950", findings=[spills, drain, drain]),
             kernel("broken", "gfx950", findings=[lost]),
         ],

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from kprof.compiler import environment
 from kprof.document import KernelReport
 from kprof.findings import Location
-from kprof.gate.baseline import Baseline, BaselineEntry, news
+from kprof.gate.baseline import Baseline, BaselineEntry, new_findings
 from kprof.gate.config import WATCHED, Config, KernelEntry
 from kprof.gate.rules import ALLOWED, COSTS, MARK
 from kprof.gate.subject import CheckSubject
@@ -15,7 +15,7 @@ from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load as load_architecture
 
 
-def unlooked(
+def coverage_gaps(
     config: Config,
     baseline: Baseline | None,
     subjects: Sequence[CheckSubject],
@@ -33,9 +33,9 @@ def unlooked(
     """
     entries = [*config.kernel, *(program.entry() for program in config.program)]
     if not config.arch and any(not entry.arch for entry in entries):
-        yield f"no arch is named, {DEFAULT_GPU} was taken"
+        yield f"no arch is named, so {DEFAULT_GPU} was used"
     yield from _idle_budgets(config)
-    yield from _switched(subjects)
+    yield from _switches_set(subjects)
     if config.fail_on == "never":
         yield 'findings do not count (fail_on = "never")'
     if baseline is not None:
@@ -64,7 +64,7 @@ def ignored(compared: Iterable[tuple[CheckSubject, BaselineEntry | None]]) -> li
         silenced = [item.finding for item in subject.report.suppressed if item.reason]
         accepted = UNSET if state is None else state.ignored
         unrecorded |= state is not None and accepted is UNSET and bool(silenced)
-        are_new = [False] * len(silenced) if accepted is UNSET else news(silenced, accepted)
+        are_new = [False] * len(silenced) if accepted is UNSET else new_findings(silenced, accepted)
         for finding, is_new in zip(silenced, are_new, strict=True):
             place = finding.location
             key = (place.file, place.line) if isinstance(place, Location) else finding.rule
@@ -87,7 +87,7 @@ def _other_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iter
     compilers = {compiler for arch, by_compiler in states if arch in here for compiler in by_compiler}
     compilers -= {subject.compiler for subject in subjects}
     if others or compilers:
-        yield f"the baseline also has {', '.join([*sorted(others), *sorted(compilers)])}, not looked at"
+        yield f"the baseline also has {', '.join([*sorted(others), *sorted(compilers)])}, not checked"
 
 
 def _not_asked_for(entries: Sequence[KernelEntry], config: Config, subjects: Sequence[CheckSubject]) -> Iterator[str]:
@@ -95,11 +95,11 @@ def _not_asked_for(entries: Sequence[KernelEntry], config: Config, subjects: Seq
     named = set().union(*(_names(entry.arch or config.arch or [DEFAULT_GPU]) for entry in entries))
     left = named - {subject.report.arch for subject in subjects}
     if left:
-        yield f"{', '.join(sorted(left))} of the configuration not looked at"
+        yield f"{', '.join(sorted(left))} of the configuration not checked"
 
 
 def _idle_budgets(config: Config) -> Iterator[str]:
-    """Yield a phrase about budgets for architectures on which their kernels are not checked."""
+    """Yield a phrase about budgets that limit nothing, because their kernels are not checked on their architecture."""
     entries = [*config.kernel, *(program.entry() for program in config.program)]
     checked = [_names(entry.arch or config.arch or [DEFAULT_GPU]) for entry in entries]
     idle = [name for name in config.arch_budget if not any(_names([name]) <= archs for archs in checked)]
@@ -113,7 +113,7 @@ def _names(archs: Sequence[str]) -> set[str]:
     return {load_architecture(name).name for name in archs}
 
 
-def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
+def _switches_set(subjects: Sequence[CheckSubject]) -> Iterator[str]:
     """Yield a phrase about compiler switches of this process, which the baseline does not record."""
     here = environment.relevant({})
     # Only kernels compiled in this run count: switches do not affect other compiled code, and programs are recorded
@@ -121,7 +121,7 @@ def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
     compiled = [s for s in subjects if s.report.specialization is not UNSET and not s.recorded]
     names = sorted({name for s in compiled for name in here if name not in s.entry.env})
     if names:
-        yield f"compiled with {', '.join(names)} of this environment"
+        yield f"compiled with {', '.join(names)} from the environment"
 
 
 def unknown(config: Config, baseline: Baseline | None, subjects: Sequence[CheckSubject]) -> list[str]:

@@ -8,9 +8,9 @@ from kprof.document import KernelReport, Specialization
 from kprof.findings import Finding, Severity, Suppressed
 from kprof.gate.baseline import Baseline, BaselineEntry
 from kprof.gate.config import WATCHED, Allowance, Budget, Config, GateProgram, KernelEntry
+from kprof.gate.coverage_gaps import coverage_gaps, unknown
 from kprof.gate.rules import ALLOWED, KNOWN, MARK
 from kprof.gate.subject import CheckSubject
-from kprof.gate.unlooked import unknown, unlooked
 
 ENTRY = KernelEntry(target="k.py", arch=["gfx942"])
 SUBJECT, CDNA4 = (CheckSubject(ENTRY, KernelReport(name="add", arch=a, triton="3.9.0")) for a in ("gfx942", "gfx950"))
@@ -30,7 +30,7 @@ def words(baseline=None, marks=(), unused=0, subjects=(SUBJECT,), **config):
     named = {*made.arch, *(arch for entry in made.kernel for arch in entry.arch)}
     if named & {"gfx950", "MI355X"} and subjects == (SUBJECT,):
         subjects = (SUBJECT, CDNA4)
-    return list(unlooked(made, baseline, subjects, kernels, unused))
+    return list(coverage_gaps(made, baseline, subjects, kernels, unused))
 
 
 def accepted(*archs):
@@ -60,7 +60,7 @@ def test_nothing_is_said_where_everything_counts():
 )
 def test_an_architecture_that_was_taken_for_want_of_a_name(config, said):
     """Of any kernel or program that has none of its own, where there is no general one."""
-    assert words(**config) == (["no arch is named, MI300X was taken"] if said else [])
+    assert words(**config) == (["no arch is named, so MI300X was used"] if said else [])
 
 
 def test_findings_that_do_not_count():
@@ -79,10 +79,10 @@ def test_metrics_that_are_not_compared():
 
 def test_architectures_that_only_the_baseline_has():
     """In order, without those that were looked at."""
-    assert words(accepted("gfx950", "gfx942", "gfx1100")) == ["the baseline also has gfx1100, gfx950, not looked at"]
+    assert words(accepted("gfx950", "gfx942", "gfx1100")) == ["the baseline also has gfx1100, gfx950, not checked"]
     assert words(accepted("gfx942"), subjects=[]) == [
-        "the baseline also has gfx942, not looked at",
-        "gfx942 of the configuration not looked at",
+        "the baseline also has gfx942, not checked",
+        "gfx942 of the configuration not checked",
     ]
 
 
@@ -91,14 +91,14 @@ def test_compilers_that_only_the_baseline_has():
     state = BaselineEntry(metrics={}, findings={})
     archs = {"gfx942": {"Triton 3.9.0": state, "Triton 3.4.0": state}, "gfx950": {"Triton 3.2.0": state}}
     baseline = Baseline(kernels={"k.py::add": {"as found": archs}})
-    assert words(baseline) == ["the baseline also has gfx950, Triton 3.4.0, not looked at"]
+    assert words(baseline) == ["the baseline also has gfx950, Triton 3.4.0, not checked"]
 
 
 def test_architectures_that_only_the_configuration_has():
     """``--arch`` has left them out: those of a kernel of its own, too."""
     own = KernelEntry(target="l.py", arch=["MI355X", "gfx1100"])
-    assert words(subjects=[SUBJECT], kernel=[ENTRY, own]) == ["gfx1100, gfx950 of the configuration not looked at"]
-    assert words(kernel=[KernelEntry(target="l.py")], subjects=[CDNA4]) == ["gfx942 of the configuration not looked at"]
+    assert words(subjects=[SUBJECT], kernel=[ENTRY, own]) == ["gfx1100, gfx950 of the configuration not checked"]
+    assert words(kernel=[KernelEntry(target="l.py")], subjects=[CDNA4]) == ["gfx942 of the configuration not checked"]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_compiler_switch_of_this_environment(monkeypatch):
     entry = KernelEntry(target="k.py", arch=["gfx942"], env={"DISABLE_LLVM_OPT": "1"})
     compiled = KernelReport(name="add", arch="gfx942", specialization=spec)
     monkeypatch.setenv("DISABLE_LLVM_OPT", "1")
-    said = ["compiled with DISABLE_LLVM_OPT of this environment"]
+    said = ["compiled with DISABLE_LLVM_OPT from the environment"]
     assert words(subjects=[CheckSubject(ENTRY, compiled)]) == said
     assert words(subjects=[CheckSubject(entry, compiled)]) == []
     assert words(subjects=[CheckSubject(ENTRY, compiled, recorded="cap::1")]) == []
