@@ -41,9 +41,9 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
 
 
 def with_costs(kernel: "LoadedKernel") -> "KernelReport":
-    """Return a kernel's report: with costs of findings if a GPU was named, else with the predicted time.
+    """Return a kernel's report with costs of findings if a GPU was named, else with the predicted time.
 
-    If no GPU was named, the time is that on the first product of the kernel's architecture.
+    If no GPU was named, the time is predicted for the first product of the kernel's architecture.
     """
     from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze

@@ -25,7 +25,7 @@ _ORDER: tuple[Status, ...] = ("worse", "mixed", "unknown", "gone", "new", "bette
 
 @dataclass
 class Chain:
-    """One kernel followed through all sides.
+    """The reports of one kernel, at most one from each side of a comparison.
 
     Attributes:
         entries: the kernel's report on each side, by index of the side.
@@ -43,7 +43,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Input:
-    """One side of a comparison, as it was read.
+    """One side of a comparison: a target with the reports that were read from it.
 
     Attributes:
         label: name of the side.
@@ -59,7 +59,7 @@ class Input:
 
 
 def chains(sides: Sequence[Input]) -> list[Chain]:
-    """Pair the kernels of all sides: each side's kernels with the most recent reports of kernels on earlier sides."""
+    """Pair the kernels of a comparison's sides: each with the latest report of the same kernel on an earlier side."""
     found: list[Chain] = []
     for index, side in enumerate(sides):
         for pair in match([chain.last for chain in found], side.kernels):
@@ -80,7 +80,7 @@ def diff(
     explanations: Mapping[int, Explanation] | None = None,
     notes: Sequence[str] = (),
 ) -> Diff:
-    """Compare all sides.
+    """Compare the kernels of two or more sides, and return the comparison's document.
 
     Args:
         sides: old to new, at least two.
@@ -104,7 +104,7 @@ def diff(
 
 
 def kernel_diff(chain: Chain, sides: Sequence[Input], limits: DiffLimits) -> KernelDiff:
-    """Compare one kernel on all sides."""
+    """Compare the reports of one kernel from all sides of a comparison."""
     count, known = len(sides), sorted(chain.entries)
     steps = []
     for before, after in pairwise(known):
@@ -124,9 +124,9 @@ def kernel_diff(chain: Chain, sides: Sequence[Input], limits: DiffLimits) -> Ker
                 against, status = index, held.status
                 break
     if last < count - 1:
-        status = "worse" if _lost(kernel, sides[-1]) else "gone"
+        status = "worse" if _did_not_compile(kernel, sides[-1]) else "gone"
     elif first > 0 and len(known) == 1:
-        status = "better" if _lost(kernel, sides[first - 1]) else "new"
+        status = "better" if _did_not_compile(kernel, sides[first - 1]) else "new"
     return KernelDiff(
         name=kernel.name,
         arch=kernel.arch,
@@ -142,7 +142,7 @@ def kernel_diff(chain: Chain, sides: Sequence[Input], limits: DiffLimits) -> Ker
     )
 
 
-def _lost(kernel: KernelReport, side: Input) -> bool:
+def _did_not_compile(kernel: KernelReport, side: Input) -> bool:
     """Return whether the kernel is missing because it could not be compiled."""
     return (kernel.name, kernel.arch) in side.lost
 
@@ -167,7 +167,7 @@ def harm(kernel: KernelDiff) -> tuple[object, ...]:
 
 
 def worst_step(kernel: KernelDiff) -> DiffStep | None:
-    """Return the step to show for a kernel: the one that made it worse, else the last one that changed something."""
+    """Return the step to show for a kernel: the step that made the kernel worse, else the last step with a change."""
     for wanted in ({"worse", "mixed"}, {"unknown"}, {"better"}, {"changed"}):
         for found in reversed(kernel.steps):
             if found.status in wanted:

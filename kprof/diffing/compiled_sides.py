@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SinceTarget:
-    """A source target that is compiled on both sides.
+    """A source target that is compiled on both sides, in the revision and in the work tree.
 
     Attributes:
         file: path relative to the root of the repository.
@@ -44,7 +44,7 @@ class SinceTarget:
 
 
 class CompiledLaunch(msgspec.Struct, frozen=True):
-    """A compiled launch of a target on one side.
+    """A compiled launch of a target on one side, in the revision or in the work tree.
 
     Attributes:
         file: file of the function, relative to the root.
@@ -66,14 +66,14 @@ class CompiledLaunch(msgspec.Struct, frozen=True):
 
 
 class SideLaunches(msgspec.Struct, frozen=True):
-    """Launches of a target on one side, or the reason why there are none."""
+    """Launches of a target in the revision or in the work tree, or the reason why there are none."""
 
     launches: list[CompiledLaunch] = []
     problem: str = ""
 
 
 class CompiledSide:
-    """The process that compiles one side.
+    """The process that compiles one side, the revision or the work tree.
 
     Args:
         folder: the side's root.
@@ -86,7 +86,7 @@ class CompiledSide:
         path = children.module_path()
         if other is not None:
             own = Path(__file__).resolve().parents[2]
-            path = [each if Path(each).resolve() == own else _moved(each, other, folder) for each in path]
+            path = [each if Path(each).resolve() == own else _moved_path_entry(each, other, folder) for each in path]
         self._worker = children.PythonWorker(__name__, str(folder), str(other or ""), path=path, log=True)
 
     def end(self) -> None:
@@ -113,7 +113,7 @@ class CompiledSide:
         return json.loads(line)
 
 
-def _moved(entry: str, old: Path, new: Path) -> str:
+def _moved_path_entry(entry: str, old: Path, new: Path) -> str:
     """Return a folder of the import path, moved to the new root if it is below the old root."""
     place = Path(entry)
     try:
@@ -166,7 +166,7 @@ class _Side:
             for job in plan(target, [machine], options, product):
                 each = [one for _, one in job.listed] or [job]
                 planned += (replace(one, product=product) for one in each)
-        self._see_that_nothing_is_foreign()
+        self._check_imports()
         done: list[Compiled | None] = [None] * len(planned)
         problems = [""] * len(planned)
         requests = [job.request for job in planned]
@@ -189,7 +189,7 @@ class _Side:
             ]
         )
 
-    def _see_that_nothing_is_foreign(self) -> None:
+    def _check_imports(self) -> None:
         """Check that no module of the other folder was imported.
 
         Raises:
@@ -204,7 +204,7 @@ class _Side:
             if place.is_relative_to(own / "kernels") or place.is_relative_to(sys.prefix):
                 continue
             if place.is_relative_to(self._other):
-                raise KprofError(f"the module {name} is imported from {self._other}, and not from the revision")
+                raise KprofError(f"the module {name} is imported from {self._other} and not from the revision")
 
     def _relative(self, path: str) -> str:
         try:

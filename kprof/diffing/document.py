@@ -18,7 +18,7 @@ Status = Literal["worse", "mixed", "better", "changed", "same", "unknown", "new"
 
 
 class DiffSide(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of the compared sides.
+    """One side of a comparison: a release of Triton, a report or another target.
 
     Attributes:
         label: name in tables: ``3.9.0``, or the path as given.
@@ -147,16 +147,16 @@ class ByStage(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a kernel got worse from one side to the next, found by compiling it with changes.
+    """Explanation of a kernel's regression from one side to the next, found by compiling it with changes.
 
     Attributes:
-        old, new: indices into ``sides``: the first two sides between which it got worse.
+        old, new: indices into ``sides``: the first two sides between which the kernel got worse.
         summary: one line.
         causes: switches that restore the old behaviour, the most significant first.
         cures: changes of knobs with which nothing is worse than on the old side, by predicted time; if not all times
             are known, the simplest first.
         tried: number of changes that were compiled.
-        left: number of changes that were not compiled because the time budget ended.
+        left: number of changes that were not compiled because the time limit was reached.
         failed: number of changes that did not compile.
         defaults: switches whose default differs between the two sides, ``[old, new]``.
         seconds: wall time of the search in seconds.
@@ -180,7 +180,7 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class KernelDiff(msgspec.Struct, frozen=True):
-    """One kernel on all sides that contain it.
+    """Comparison of one kernel over all sides that contain the kernel.
 
     Attributes:
         name: the kernel's name.
@@ -217,7 +217,7 @@ CodeStatus = Literal["changed", "source", "launch", "unchanged", "new", "gone"]
 
 
 class KernelSince(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a kernel's machine code changed since a revision.
+    """Change of a kernel's machine code since a revision.
 
     Attributes:
         name: name of the Triton function, or of the function that generates it.

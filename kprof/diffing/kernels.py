@@ -85,7 +85,7 @@ def _is_finding(change: Change) -> bool:
 def step(
     old: KernelReport, new: KernelReport, indices: tuple[int, int], limits: DiffLimits, step_notes: tuple[str, ...] = ()
 ) -> DiffStep:
-    """Compare two neighbouring sides of a kernel.
+    """Compare a kernel's reports on two neighbouring sides.
 
     Args:
         old: its report on the old side.
@@ -140,7 +140,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
 
     spills = both("vgpr_spills")
     yield from rate(
-        ComparedFigure("lds_over_limit", "LDS bytes over the limit", *_over(old, new), Severity.ERROR), limits
+        ComparedFigure("lds_over_limit", "LDS bytes over the limit", *_excess_lds(old, new), Severity.ERROR), limits
     )
     yield from rate(ComparedFigure("vgpr_spills", "VGPRs spilled", *spills, Severity.WARNING), limits)
     yield from rate(ComparedFigure("sgpr_spills", "SGPRs spilled", *both("sgpr_spills"), Severity.NOTE), limits)
@@ -165,7 +165,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
         yield from rate(ComparedFigure(name, text, *both(name), Severity.NOTE), limits)
 
 
-def _over(old: KernelReport, new: KernelReport) -> tuple[facts.Number, facts.Number]:
+def _excess_lds(old: KernelReport, new: KernelReport) -> tuple[facts.Number, facts.Number]:
     """Return the excess of LDS on both sides only if both are known, since unknown LDS is already another change."""
     before, after = facts.over_limit(old), facts.over_limit(new)
     return (None, None) if before is None or after is None else (before, after)

@@ -34,7 +34,7 @@ def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts], moved: int = 
     candidates = []
     for i, a in enumerate(old):
         for j, b in enumerate(new):
-            shared, unlike = _overlap(a, b, moved), _unlike(a, b)
+            shared, unlike = _overlap(a, b, moved), _work_difference(a, b)
             alike = (a.depth, a.innermost) == (b.depth, b.innermost) and unlike <= _MOST_UNLIKE
             if shared > 0 or alike:
                 nesting = (a.depth != b.depth, a.innermost != b.innermost)
@@ -70,8 +70,8 @@ def _common(a: tuple[int, int], b: tuple[int, int]) -> int:
     return max(0, min(a[1], b[1]) - max(a[0], b[0]) + 1)
 
 
-def _unlike(a: LoopFacts, b: LoopFacts) -> float:
-    """Return the relative difference in work per iteration, which distinguishes a main loop from its remainder."""
+def _work_difference(a: LoopFacts, b: LoopFacts) -> float:
+    """Return the relative difference in work per iteration, which distinguishes a main loop from its remainder loop."""
     ours, theirs = facts.work(a), facts.work(b)
     return abs(ours - theirs) / max(ours, theirs) if max(ours, theirs) else 0.0
 
@@ -87,7 +87,7 @@ def place(loop: LoopFacts) -> str:
 def compare_loops(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     """Yield the changes in the loops of a kernel."""
     inner = 0
-    pairs = pair_loops(old.loops, new.loops, _moved(old, new))
+    pairs = pair_loops(old.loops, new.loops, _moved_lines(old, new))
     for a, b in pairs:
         if (a is None or a.innermost) and (b is None or b.innermost):
             inner += _spills(b) - _spills(a)
@@ -101,7 +101,7 @@ def compare_loops(old: KernelReport, new: KernelReport, limits: DiffLimits) -> I
         yield from rate(ComparedFigure("loop_spills", text, before, after, Severity.ERROR, where=where), limits)
 
 
-def _moved(old: KernelReport, new: KernelReport) -> int:
+def _moved_lines(old: KernelReport, new: KernelReport) -> int:
     """Return the number of lines by which the kernel moved down in its file."""
     if isinstance(old.source, Location) and isinstance(new.source, Location):
         return new.source.line - old.source.line
@@ -141,7 +141,7 @@ def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
     return after / before if before and after else 1.0
 
 
-def _weight(before: float, after: float, *, is_hot: bool) -> Severity:
+def _severity_of_count(before: float, after: float, *, is_hot: bool) -> Severity:
     """Return the severity of a changed count: a warning for a large relative change in the hot loop, else a note."""
     return Severity.WARNING if is_hot and abs(after - before) > _WARN * max(after, before) else Severity.NOTE
 
@@ -163,10 +163,10 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) -> 
 
     yield from _widths(a.instructions, b.instructions, limits, where=where, is_hot=is_hot)
     before, after = facts.drains(a), facts.drains(b)
-    severity = _weight(before * scale, after, is_hot=is_hot)
+    severity = _severity_of_count(before * scale, after, is_hot=is_hot)
     yield from rated("drains", "full waits an iteration", before, after, severity)
     before, after = sum(a.instructions.values()), sum(b.instructions.values())
-    severity = _weight(before * scale, after, is_hot=is_hot)
+    severity = _severity_of_count(before * scale, after, is_hot=is_hot)
     yield from rated("loop_instructions", "instructions an iteration", before, after, severity, negligible=_TELL)
     for name in sorted({*a.classes, *b.classes}):
         count, now = a.classes.get(name, 0), b.classes.get(name, 0)

@@ -35,7 +35,7 @@ class KernelPair:
 
 
 def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[KernelPair]:
-    """Pair the entries of two sides.
+    """Pair the kernels of two sides of a comparison.
 
     Entries are paired in this order:
 
@@ -50,7 +50,7 @@ def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[Kern
     found: list[KernelPair] = []
     for key in (_with_grid(_exactly), _with_grid(_without_hints), _exactly, _without_hints):
         found += _same(left, right, key)
-    found += _nearest(left, right)
+    found += _pair_nearest(left, right)
     found += [KernelPair(i, None) for i in left]
     found += [KernelPair(None, j) for j in right]
     return sorted(found, key=lambda m: (m.old is None, m.old if m.old is not None else m.new))
@@ -91,7 +91,7 @@ def _same(
             after.remove(j)
             del left[i], right[j]
             yield KernelPair(i, j)
-        pairs = [*zip(before, after, strict=True)] if alone else _alike(left, right, before, after)
+        pairs = [*zip(before, after, strict=True)] if alone else _pair_by_similarity(left, right, before, after)
         note = () if alone else (BY_LIKENESS,)
         for i, j in pairs:
             del left[i], right[j]
@@ -111,7 +111,7 @@ def _by_file(entries: dict[int, KernelReport], chosen: list[int]) -> dict[str, i
     return {file: i for i in chosen if (file := entries[i].file) is not UNSET and counts[file] == 1}
 
 
-def _alike(
+def _pair_by_similarity(
     left: dict[int, KernelReport], right: dict[int, KernelReport], before: list[int], after: list[int]
 ) -> list[tuple[int, int]]:
     """Pair entries that nothing else distinguishes: first those with equal facts, then the others in order of size."""
@@ -136,7 +136,7 @@ def _size(kernel: KernelReport) -> tuple[float, ...]:
     )
 
 
-def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> Iterable[KernelPair]:
+def _pair_nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> Iterable[KernelPair]:
     """Pair the remaining entries of the same name and architecture, beginning with those that differ least."""
     groups: dict[tuple[str, str], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, entries in enumerate((left, right)):

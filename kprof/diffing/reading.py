@@ -27,14 +27,14 @@ def read_report(path: Path) -> Report:
     try:
         head = msgspec.json.decode(data, type=_Head)
     except msgspec.ValidationError:
-        raise InputError(f"this JSON is no {SCHEMA} document", path=str(path), hint=_HINT) from None
+        raise InputError(f"this JSON is not a {SCHEMA} document", path=str(path), hint=_HINT) from None
     except boundary.JSON_ERRORS as error:
         raise InputError(f"this is not a complete JSON document: {error}", path=str(path)) from None
     if head.schema is None:
-        raise InputError(f"this JSON is no {SCHEMA} document: it names no schema", path=str(path), hint=_HINT)
+        raise InputError(f"this JSON is not a {SCHEMA} document: it has no schema", path=str(path), hint=_HINT)
     if head.schema != SCHEMA:
         raise InputError(f"the document is {head.schema[:60]!r}, but only {SCHEMA} can be compared", path=str(path))
-    return boundary.json_of(data, Report, str(path), f"the document does not keep to {SCHEMA}", unique=True)
+    return boundary.json_of(data, Report, str(path), f"the document does not match {SCHEMA}", unique=True)
 
 
 _HINT = "kprof analyze kernel TARGET --json FILE writes one; a Triton cache is given as its directory."

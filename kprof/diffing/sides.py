@@ -31,7 +31,7 @@ def labels(first: str, second: str) -> tuple[Named, Named]:
 
 
 def side(named: Named, options: "CompileOptions", tell: "Callable[[str], None]") -> "Input":
-    """Load one side.
+    """Load the target of one side of a comparison.
 
     Raises:
         KprofError: the target does not exist, is of an unknown kind, or nothing in it can be read.

@@ -35,7 +35,7 @@ _GPU = re.compile(r"(?i)(?:gfx\w{3,4}|mi\d{3}\w?)$")
 _SHORTEST = 4
 _ORDER: tuple[CodeStatus, ...] = ("changed", "source", "launch", "new", "gone", "unchanged")
 _UNSURE = frozenset({"source", "launch"})
-_NAMED = 3
+_MAX_SHOWN = 3
 
 
 @dataclass
@@ -242,7 +242,7 @@ class _Compiled:
         self._tell = tell
 
     def compile(self, targets: Sequence[SinceTarget]) -> None:
-        """Compile targets on both sides."""
+        """Compile targets in the revision and in the work tree."""
         tree = self._repository.tree
         with tempfile.TemporaryDirectory(prefix="kprof-since-") as name:
             folder = Path(name).resolve()
@@ -298,7 +298,7 @@ class _Compiled:
         if _codes(old) != _codes(new):
             change = msgspec.structs.replace(change, status="changed", by="")
         elif _launches(old) != _launches(new):
-            reasons = [*change.reasons, "the machine code is the same, bit for bit, in other grids"]
+            reasons = [*change.reasons, "the machine code is the same, bit for bit, but the grids differ"]
             change = msgspec.structs.replace(change, status="changed", by="", reasons=reasons)
         elif change.status == first and not change.compiled - len(new):
             change = msgspec.structs.replace(change, status="unchanged", by="code")
@@ -363,11 +363,11 @@ def _verdict(diff: Diff, since: Since) -> Verdict:
     if counts.get("source"):
         unsure.append(f"the source of {plural(counts['source'], 'kernel')} changed and was not compiled")
     if counts.get("launch"):
-        unsure.append(f"what launches {plural(counts['launch'], 'kernel')} changed and was not compiled")
+        unsure.append(f"code that launches {plural(counts['launch'], 'kernel')} changed and was not compiled")
     if since.unread:
         unsure.append(f"{plural(len(since.unread), 'file')} cannot be read ({since.unread[0]})")
     if since.unclaimed:
-        unsure.append(f"nothing says which kernels read {_few(since.unclaimed)}")
+        unsure.append(f"it is not known which kernels read {_shortened_list(since.unclaimed)}")
     if diff.verdict.status == "regression":
         return Verdict(status="regression", summary=f"{diff.verdict.summary}; {'; '.join([told, *unsure])}")
     if unsure:
@@ -379,6 +379,6 @@ def _verdict(diff: Diff, since: Since) -> Verdict:
     return Verdict(status="ok", summary=f"ok: {told}")
 
 
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"
+def _shortened_list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+    return f"{', '.join(names[:_MAX_SHOWN])}{more}"

@@ -151,7 +151,7 @@ def test_a_data_file_of_which_no_launch_has_the_name_is_reported(kprof, reposito
     ran = kprof("diff", "--since", "HEAD", "--list-tests")
     assert ran.code == 2
     assert "pkg/unknown.json" in ran.err
-    assert "cannot tell: nothing says which kernels read pkg/unknown.json" in kprof("diff", "--since", "HEAD").out
+    assert "cannot tell: it is not known which kernels read pkg/unknown.json" in kprof("diff", "--since", "HEAD").out
 
 
 def test_a_moved_kernel_is_unchanged(repository: Path) -> None:
@@ -264,7 +264,7 @@ class TestCompiled:
         edit(file, '"N": 4096', '"N": 8192')
         (found,) = kprof_.diff(targets=[file], since="HEAD").document.since.kernels
         assert found.status == "changed"
-        assert "the machine code is the same, bit for bit, in other grids" in found.reasons
+        assert "the machine code is the same, bit for bit, but the grids differ" in found.reasons
 
     def test_what_does_not_compile_any_more_is_a_regression(self, kprof, file: str, edit) -> None:
         edit(file, "tl.load(x + i)", "tl.no_such(x + i)")
