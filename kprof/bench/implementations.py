@@ -70,7 +70,7 @@ def find(kernel: Kernel, provider: str, shape: Shape, gpu: str, overrides: Confi
     known = providers(kernel)
     if provider not in known:
         has = ", ".join(("triton", "tuned", *known, *kernel.alternatives))
-        raise KprofError(f"{provider} has nothing for {kernel.name}", hint=f"there are {has}")
+        raise KprofError(f"{provider} has no implementation of {kernel.name}", hint=f"there are {has}")
     chosen = known[provider]
     if isinstance(chosen, Prepared):
         return Implementation(partial(_named, chosen.run, shape), {}, partial(_named, chosen.prepare, shape))

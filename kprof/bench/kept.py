@@ -70,7 +70,7 @@ def read_times(folder: Path) -> BenchReport:
         InputError: the file is missing or has another format.
     """
     place = folder / TIMES
-    return boundary.json_of(boundary.read_bytes(place), BenchReport, str(place), "is not what kprof bench writes")
+    return boundary.json_of(boundary.read_bytes(place), BenchReport, str(place), "was not written by kprof bench")
 
 
 def folder_of(folder: Path, measurement: Measurement) -> Path | None:
@@ -93,9 +93,9 @@ def read_call(folder: Path) -> KeptCall:
         raise InputError(
             "has no launches.json, which says how the kernels were launched",
             path=str(folder),
-            hint="kprof bench --keep writes it: measure again.",
+            hint="Measure again with kprof bench --keep, which writes it.",
         )
-    found = boundary.json_of(boundary.read_bytes(place), KeptCall, str(place), "is not what kprof bench --keep writes")
+    found = boundary.json_of(boundary.read_bytes(place), KeptCall, str(place), "was not written by kprof bench --keep")
     for launch in found.launches:
         if _STEM.fullmatch(launch.file) is None or not launch.grid or any(axis < 1 for axis in launch.grid):
             raise InputError(f"the launch of {launch.file[:80]!r} has no file or no workgroups", path=str(place))

@@ -85,7 +85,7 @@ def sums(found: Sequence[Measurement]) -> list[str]:
         )
         if len(values) == len(found)
     ]
-    share = f"all of them at work in {100 * overlap(spans):.0f} % of the time from the first sample to the last"
+    share = f"all GPUs took samples in {100 * overlap(spans):.0f} % of the time from the first sample to the last"
     what = f"{found[0].case} {found[0].provider} on {len(found)} GPUs at once"
     return [f"{what}: {', '.join([*(f'{rate} together' for rate in rates), share])}"]
 

@@ -99,7 +99,7 @@ class Runner:
         except OSError:
             line = None
         if line is None:
-            return {"died": self._epitaph(process)}
+            return {"died": self._reason_of_death(process)}
         reply: dict[str, Any] = json.loads(line)
         if "device_failure" in reply:
             self.close()
@@ -115,7 +115,7 @@ class Runner:
         self._process, self._lines = process, lines
         return process
 
-    def _epitaph(self, process: PythonWorker) -> str:
+    def _reason_of_death(self, process: PythonWorker) -> str:
         """Return why the process died: its signal or exit status, and the last line that it printed."""
         code = process.process.wait()
         printed = process.printed(1 << 14).splitlines()

@@ -165,7 +165,7 @@ def _with_graph(run_once: Callable[[int], None], sets: int, estimate: float, rep
 
 
 def _since(begin: _Begin) -> float | None:
-    """Return the start time of the samples if a ``begin`` function was passed."""
+    """Call ``begin``, if it was passed, and return the start time of the samples; otherwise return ``None``."""
     if begin is None:
         return None
     begin()

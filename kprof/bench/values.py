@@ -1,8 +1,8 @@
 """Choose the numbers in a kernel's inputs.
 
 They do not change the amount of computation but the power: a matrix unit that multiplies zeros runs at higher clocks
-than one that multiplies random numbers. AMD's workload guide orders them from fast to slow as zeros, one integer
-everywhere, random integers, random floats, with more than 20 % between the ends.
+than one that multiplies random numbers. AMD's workload guide orders inputs from fast to slow: zeros, one integer
+everywhere, random integers, random floats. The fastest and the slowest differ by more than 20 %.
 """
 
 from collections.abc import Mapping
@@ -45,13 +45,13 @@ def refilled(inputs: Mapping[str, Any], values: str, seed: int) -> dict[str, Any
         if device not in generators:
             generators[device] = torch.Generator(device=value.device).manual_seed(seed)
         # Drawn as float32 first, because 8-bit types cannot be drawn; copying also writes through views.
-        value.copy_(_drawn(value.shape, values, generators[device]).to(value.dtype))
+        value.copy_(_draw_values(value.shape, values, generators[device]).to(value.dtype))
         return value
 
     return {name: refill(value) for name, value in inputs.items()}
 
 
-def _drawn(shape: "torch.Size", values: str, generator: "torch.Generator") -> "torch.Tensor":
+def _draw_values(shape: "torch.Size", values: str, generator: "torch.Generator") -> "torch.Tensor":
     import torch
 
     device = generator.device

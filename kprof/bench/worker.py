@@ -31,7 +31,7 @@ from kprof.kernel_spec import Kernel
 from kprof.output.assignments import assigned
 
 _STAGES = ("ttir", "ttgir", "llir", "amdgcn", "hsaco", "ptx", "cubin")
-_LONGEST = 100
+_MAX_NAME_LENGTH = 100
 _MOST_INTEGERS = 4096
 # Names, without suffix, of other files in a folder of compiled kernels.
 _RESERVED = {"launches", "report"}
@@ -116,7 +116,7 @@ class Bench:
             config = {**listed, **task.config}
             one = msgspec.structs.replace(task, provider="triton", config=config, rep_ms=task.rep_ms / 2,
                                           profile=None, keep=None)  # fmt: skip
-            if config in tried or _pointless(kernel, one):
+            if config in tried or _is_illegal(kernel, one):
                 continue
             tried.append(config)
             found = self.measure(one)
@@ -136,7 +136,7 @@ class Bench:
         if key != self._key:
             self._forget()
             if kernel.inputs is None:
-                raise KprofError(f"{kernel.name} does not say how to make inputs")
+                raise KprofError(f"{kernel.name} has no function that makes inputs")
             self._inputs = refilled(kernel.inputs(task.shape, "cuda", task.seed), task.values, task.seed)
             if kernel.reference is not None:
                 # The reference gets a copy, because a kernel that writes in place must not change its inputs.
@@ -194,7 +194,7 @@ def _poison(expected: Mapping[str, Any] | None) -> None:
     torch.cuda.synchronize()
 
 
-def _pointless(kernel: Kernel, task: BenchTask) -> bool:
+def _is_illegal(kernel: Kernel, task: BenchTask) -> bool:
     assert task.device is not None
     config = kernel.configure(task.device.gpu, task.config, task.shape)
     return kernel.legal is not None and kernel.legal(task.shape, config, task.device.arch) is not None
@@ -406,7 +406,7 @@ def _keep_kernel(compiled: Any, folder: Path) -> str:
     """Write a compiled kernel's files, and return their name."""
     metadata = compiled.metadata
     fields = metadata._asdict() if hasattr(metadata, "_asdict") else dict(metadata)
-    name = _free_name(folder, re.sub(r"\W", "_", str(fields.get("name", "kernel")))[:_LONGEST])
+    name = _free_name(folder, re.sub(r"\W", "_", str(fields.get("name", "kernel")))[:_MAX_NAME_LENGTH])
     for stage in _STAGES:
         content = compiled.asm.get(stage)
         if isinstance(content, str | bytes):

@@ -111,11 +111,11 @@ def test_options_of_a_compile_are_refused(kept):
     ("change", "message"),
     [
         (lambda folder: (folder / "one/launches.json").unlink(), "has no launches.json"),
-        (lambda folder: (folder / "one/launches.json").write_text("{}"), "is not what kprof bench --keep writes"),
+        (lambda folder: (folder / "one/launches.json").write_text("{}"), "was not written by kprof bench --keep"),
         (lambda folder: write_call(folder / "one", KeptCall([KeptLaunch("../x", [1])])), "has no file"),
         (lambda folder: write_call(folder / "one", KeptCall([KeptLaunch("softmax_kernel", [0])])), "no workgroups"),
         (lambda folder: write_call(folder / "one", KeptCall([KeptLaunch("other", [1])])), "only kernels of AMD GPUs"),
-        (lambda folder: (folder / "bench.json").write_text("[]"), "is not what kprof bench writes"),
+        (lambda folder: (folder / "bench.json").write_text("[]"), "was not written by kprof bench"),
         (lambda folder: write(folder, measured("softmax", "..", 1.0, kept="/x/..")), "no kept kernel was timed here"),
         (lambda folder: write(folder, measured("softmax", "one", 1.0), device="MI355X"), "MI355X was measured"),
     ],

@@ -58,7 +58,7 @@ def test_provider_without_an_answer_lists_the_others() -> None:
     """Torch has no mLSTM attention kernel of its own, and CK has none at all."""
     kernel = load("mlstm_chunkwise")
 
-    with pytest.raises(KprofError, match="ck has nothing for mlstm_chunkwise") as caught:
+    with pytest.raises(KprofError, match="ck has no implementation of mlstm_chunkwise") as caught:
         find(kernel, "ck", kernel.problem("gfx942"), "gfx942", {})
 
     assert caught.value.hint is not None

@@ -53,7 +53,7 @@ def test_samples_begin_together(measure: Any) -> None:
     assert abs(begins[0] - begins[1]) < 0.15
     (said,) = sums(found)
     share = re.fullmatch(
-        r"plain triton on 2 GPUs at once: 2,001 GB/s together, all of them at work in (\d+) % of the time "
+        r"plain triton on 2 GPUs at once: 2,001 GB/s together, all GPUs took samples in (\d+) % of the time "
         "from the first sample to the last",
         said,
     )

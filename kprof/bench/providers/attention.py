@@ -21,7 +21,7 @@ def _heads_first(inputs: Values, shape: Shape) -> tuple[Any, Any, Any]:
         KprofError: the shape has sinks or dropout, which these libraries cannot compute with the kernel's inputs.
     """
     if shape.get("sinks") or shape.get("dropout"):
-        raise KprofError("only the bundled kernel computes attention with sinks or with these dropout masks here")
+        raise KprofError("only the bundled kernel supports attention with sinks or with its dropout masks")
     q, k = inputs["q"], inputs["k"]
     v = inputs["v"] if "v" in inputs else inputs["vt"].transpose(-1, -2)
     if shape.get("layout") == "bshd":
@@ -33,7 +33,7 @@ def _like_input(out: Any, shape: Shape) -> Any:
     return out.transpose(1, 2) if shape.get("layout") == "bshd" else out
 
 
-def _hidden(shape: Shape, device: Any) -> Any:
+def _forbidden_keys(shape: Shape, device: Any) -> Any:
     """Return the mask of forbidden keys per query. The last query may use all keys, or the last ``window`` keys."""
     import torch
 
@@ -48,7 +48,7 @@ def _native_inputs(inputs: Values, shape: Shape) -> Values:
     q, k, v = _heads_first(inputs, shape)
     group = q.shape[1] // k.shape[1]
     k, v = (t.repeat_interleave(group, dim=1) if group > 1 else t for t in (k, v))
-    return {"q": q, "k": k, "v": v} | ({"hidden": _hidden(shape, q.device)} if shape.get("causal") else {})
+    return {"q": q, "k": k, "v": v} | ({"hidden": _forbidden_keys(shape, q.device)} if shape.get("causal") else {})
 
 
 def _native(values: Values, shape: Shape) -> Values:
@@ -63,7 +63,7 @@ def sdpa_inputs(inputs: Values, shape: Shape) -> Values:
     q, k, v = _heads_first(inputs, shape)
     values = {"q": q, "k": k, "v": v if "v" in inputs else v.contiguous()}
     if shape.get("causal") and (shape["SQ"] != shape["SK"] or shape.get("window")):
-        values["seen"] = ~_hidden(shape, q.device)
+        values["seen"] = ~_forbidden_keys(shape, q.device)
     return values
 
 
@@ -88,9 +88,9 @@ def _aiter_inputs(inputs: Values, shape: Shape, what: str) -> Values:
     """Return contiguous inputs with the sequence before the heads, the only layout that AITER supports."""
     need("aiter", what)
     if shape.get("lse"):
-        raise KprofError(f"{what} is not asked for the log-sum-exp here")
+        raise KprofError(f"kprof does not call {what} for the log-sum-exp")
     if shape.get("window"):
-        raise KprofError(f"{what} is not asked for a sliding window here")
+        raise KprofError(f"kprof does not call {what} with a sliding window")
     return dict(zip("qkv", (t.transpose(1, 2).contiguous() for t in _heads_first(inputs, shape)), strict=True))
 
 
@@ -143,7 +143,9 @@ def _int8_in_the_call(inputs: Values, shape: Shape) -> Values:
 
 
 def _int8_mask(inputs: Values, shape: Shape) -> Values:
-    mask = {"seen": ~_hidden(shape, inputs["q"].device)} if shape["causal"] and shape["SQ"] != shape["SK"] else {}
+    mask = (
+        {"seen": ~_forbidden_keys(shape, inputs["q"].device)} if shape["causal"] and shape["SQ"] != shape["SK"] else {}
+    )
     return {**inputs, **mask}
 
 

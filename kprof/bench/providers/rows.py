@@ -8,7 +8,7 @@ from kprof.errors import KprofError
 from kprof.kernel_spec import Shape, torch_dtype
 
 Values = Mapping[str, Any]
-_LARGEST = {"fp8e4nv": 448.0, "fp8e4b8": 240.0}
+_MAX_FP8 = {"fp8e4nv": 448.0, "fp8e4b8": 240.0}
 
 
 def _softmax(inputs: Values, _shape: Shape) -> Values:
@@ -140,7 +140,7 @@ def _rmsnorm_residual_fp8(inputs: Values, shape: Shape) -> Values:
 
     stored = inputs["x"] + inputs["residual"]
     norm = torch.nn.functional.rms_norm(stored.float(), (shape["N"],), inputs["weight"].float(), 1e-5)
-    limit = _LARGEST[shape["out"]]
+    limit = _MAX_FP8[shape["out"]]
     quantised = (norm * inputs["scale"]).clamp(-limit, limit).to(torch_dtype(shape["out"]))
     return {"new_residual": stored, "quantised": quantised}
 
@@ -150,7 +150,7 @@ def _swiglu_fp8(inputs: Values, shape: Shape) -> Values:
     import torch
 
     gate, up = inputs["x"].float().split(shape["N"], dim=-1)
-    limit = _LARGEST[shape["out"]]
+    limit = _MAX_FP8[shape["out"]]
     value = torch.nn.functional.silu(gate) * up * inputs["scale"]
     return {"quantised": value.clamp(-limit, limit).to(torch_dtype(shape["out"]))}
 
