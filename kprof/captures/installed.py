@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from kprof.captures.staleness import LIMIT, digest
 from kprof.inputs.opening import head_of
 
-_NAMES = 1 << 16
+_MAX_TOP_LEVEL_BYTES = 1 << 16
 """Maximum number of bytes to read from a distribution's ``top_level.txt``, which lists its packages."""
 _PLACES = frozenset({"site-packages", "dist-packages"})
 
@@ -95,7 +95,7 @@ def _facts_in(folder: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _lines(path: str) -> list[str]:
-    return head_of(path, _NAMES).decode("utf-8", "replace").split()
+    return head_of(path, _MAX_TOP_LEVEL_BYTES).decode("utf-8", "replace").split()
 
 
 def _normal(name: str) -> str:

@@ -119,12 +119,12 @@ class JournalReader:
                     first = None if record.again is None else self.tunings.get(record.again)
                     self.tunings[record.n] = CapturedTuning(record.name, {}, {}, {}, first)
                 case r.CandidateRecord():
-                    self._try(record)
+                    self._store_trial(record)
                 case _:
                     pass
             yield record
 
-    def _try(self, record: r.CandidateRecord) -> None:
+    def _store_trial(self, record: r.CandidateRecord) -> None:
         """Store the launch of an autotuner's configuration, if it was recorded."""
         tuning, kernel = (
             self.tunings.get(record.tuning),

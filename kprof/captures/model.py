@@ -66,7 +66,7 @@ class ModelScope:
         module: classes of the modules around the call, outermost first, separated by dots; in the backward pass the
             modules whose gradients are computed.
         range: names of the ``record_function`` ranges around the call, outermost first, separated by `` > ``.
-        place: source line of the program; ``None`` if the program's code is not on the stack.
+        place: source line of the program that made the call; ``None`` if the program's code is not on the stack.
         compiled: True if the call was made by code that ``torch.compile`` generated.
     """
 
@@ -225,7 +225,7 @@ def with_candidates(
 def caller(site: Sequence[Location]) -> str:
     """Return the innermost source line of a call stack that is in the program's own code."""
     own = (place for place in site if "site-packages" not in place.file and "dist-packages" not in place.file)
-    return str(next(own, site[0] if site else "an unknown place"))
+    return str(next(own, site[0] if site else "an unknown location"))
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,10 @@ class UnrunOperator:
     site: Sequence[Location] = ()
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.calls:,} call{'' if self.calls == 1 else 's'}, {_HOW.get(self.how, self.how)})"
+        return (
+            f"{self.name} ({self.calls:,} call{'' if self.calls == 1 else 's'}, "
+            f"{_ANSWER_WORDS.get(self.how, self.how)})"
+        )
 
 
 @dataclass(frozen=True)
@@ -269,15 +272,15 @@ class LeftOutLaunches:
         return f"{count} of {self.language} kernels {verb} not in this capture: {self.reason}"
 
 
-_HOW = {
+_ANSWER_WORDS = {
     "cpu kernel": "by its CPU kernel",
     "recursion": "by the CPU, because it calls itself endlessly",
     "shape": "with the shape alone",
 }
-_NAMED = 8
+_MAX_SHOWN = 8
 
 
-def unrun_words(operators: Sequence[UnrunOperator], most: int = _NAMED) -> str | None:
+def unrun_words(operators: Sequence[UnrunOperator], most: int = _MAX_SHOWN) -> str | None:
     """Return a sentence that lists the operators that did not run on the GPU, or ``None`` if there are none.
 
     Args:

@@ -100,7 +100,7 @@ class ProgramFiles:
         return [name for name in dict.fromkeys(name for one in self.records for name in one.absent) if name not in had]
 
 
-_DEPTH = 32
+_MAX_DEPTH = 32
 
 
 def request_of(record: r.KernelRecord, arch: str, notes: list[str]) -> CompileRequest:
@@ -145,14 +145,16 @@ class _Checked:
 
 
 def _too_deep(value: Any, depth: int = 0) -> bool:
-    if depth > _DEPTH:
+    if depth > _MAX_DEPTH:
         return True
     if isinstance(value, dict):
         value = list(value.values())
     return isinstance(value, list) and any(_too_deep(item, depth + 1) for item in value)
 
 
-def in_place(kernel: CapturedKernel, now: Path, sources: Mapping[str, str], checkout: Path) -> CapturedKernel:
+def with_current_sources(
+    kernel: CapturedKernel, now: Path, sources: Mapping[str, str], checkout: Path
+) -> CapturedKernel:
     """Return a kernel with its source paths adjusted to their current location.
 
     Args:
@@ -186,7 +188,7 @@ def _at(file: str, moved: tuple[str, str]) -> str:
 PROCESSES = 10_000
 """Maximum number of journals in a capture."""
 
-_HEAD = msgspec.json.Decoder(r.Head)
+_HEAD_DECODER = msgspec.json.Decoder(r.Head)
 _RESULT = msgspec.json.Decoder(r.CompileRecord)
 
 
@@ -217,7 +219,7 @@ def read(path: str | Path) -> Capture:
         for entry in gathered.kernels.values()
     ]
     checkout = root_of(Path.cwd())
-    kernels = [in_place(kernel, root / head.root, sources, checkout) for kernel in kernels]
+    kernels = [with_current_sources(kernel, root / head.root, sources, checkout) for kernel in kernels]
     by_id = {kernel.id: kernel for kernel in kernels}
     kernels = [
         with_candidates(kernel, gathered.kernels[kernel.id].tuning, by_id) if kernel.choice_unknown else kernel
@@ -323,11 +325,13 @@ def _head(root: Path) -> r.Head:
         data = plain_files.read_bytes(path, plain_files.HEAD_LIMIT)
     except FileNotFoundError:
         raise InputError(
-            "this is not a capture directory", path=str(root), hint=f"kprof capture writes {layout.HEAD} into it."
+            "this is not a capture directory",
+            path=str(root),
+            hint=f"A capture directory contains {layout.HEAD}, which kprof capture writes.",
         ) from None
     try:
         refuse_repeated_keys(data, str(path), "is not the head of a capture")
-        return _HEAD.decode(data)
+        return _HEAD_DECODER.decode(data)
     except (ValueError, *JSON_ERRORS) as error:
         raise InputError(f"is not the head of a capture: {error}", path=str(path)) from None
 
@@ -338,7 +342,7 @@ def _journals(root: Path) -> list[Path]:
         return []
     found = sorted(p for p in folder.iterdir() if p.suffix == ".jsonl" and not p.name.startswith("."))
     if len(found) > PROCESSES:
-        raise InputError(f"{len(found):,} journals are more than a capture can have", path=str(folder))
+        raise InputError(f"too many journals for a capture: {len(found):,}", path=str(folder))
     return found
 
 
@@ -384,7 +388,7 @@ def _result(root: Path, folder: Path, notes: list[str]) -> r.CompileRecord | Non
         return None
     try:
         data = plain_files.read_bytes(folder / layout.RESULT, plain_files.LINE_LIMIT)
-        refuse_repeated_keys(data, None, "not one answer")
+        refuse_repeated_keys(data, None, "not one result")
         return _RESULT.decode(data)
     except FileNotFoundError:
         return None

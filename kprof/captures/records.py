@@ -107,7 +107,7 @@ class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
 
 
 class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
-    """A key that is new to an autotuner; its configurations follow as :class:`CandidateRecord`.
+    """An autotuner's first launch with a key; the configurations follow as :class:`CandidateRecord`.
 
     Attributes:
         n: number by which later records of the journal refer to this record.

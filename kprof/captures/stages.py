@@ -21,7 +21,7 @@ def read_stage(folder: Path, stage: str) -> str:
     try:
         return plain_files.read_bytes(path, plain_files.STAGE_LIMIT).decode(errors="replace")
     except FileNotFoundError:
-        raise InputError(f"{stage} was not made", path=str(folder)) from None
+        raise InputError(f"the capture contains no {stage} of this kernel", path=str(folder)) from None
 
 
 def read_metadata(folder: Path) -> Mapping[str, Any]:

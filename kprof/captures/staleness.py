@@ -12,8 +12,8 @@ from kprof.inputs.opening import opened
 LIMIT = 10_000
 """Maximum number of files of a capture."""
 
-_BLOCK = 1 << 20
-_SHOWN = 3
+_BLOCK_BYTES = 1 << 20
+_MAX_SHOWN = 3
 
 
 def root_of(folder: Path) -> Path:
@@ -26,7 +26,7 @@ def digest(path: Path) -> str | None:
     try:
         found = hashlib.sha256()
         with opened(path) as file:
-            while block := file.read(_BLOCK):
+            while block := file.read(_BLOCK_BYTES):
                 found.update(block)
     except (OSError, ValueError, InputError):
         return None
@@ -106,7 +106,7 @@ class SourceNames:
                 found = [os.path.join(name, last) if name != os.curdir else last for name in known]  # noqa: PTH118
             else:
                 real = os.path.relpath(os.path.realpath(straight), self._starts[0])
-                found = [real, *self._below(straight)]
+                found = [real, *self._paths_below_root(straight)]
         except (OSError, ValueError, RuntimeError):
             return []
         return [name for name in dict.fromkeys(found) if _PACKAGES.isdisjoint(name.split("/"))]
@@ -126,11 +126,11 @@ class SourceNames:
         known = self._folders.get(folder)
         if known is None:
             above = any(start.startswith(os.path.join(folder, "")) for start in self._starts)  # noqa: PTH118
-            known = [] if above else [os.path.relpath(folder, self._starts[0]), *self._below(folder)]
+            known = [] if above else [os.path.relpath(folder, self._starts[0]), *self._paths_below_root(folder)]
             self._folders[folder] = known
         return known
 
-    def _below(self, path: str) -> list[str]:
+    def _paths_below_root(self, path: str) -> list[str]:
         """Return the path relative to each spelling of the root that contains it, without resolving links."""
         inside = [start for start in self._starts if path == start or path.startswith(os.path.join(start, ""))]  # noqa: PTH118
         return [os.path.relpath(path, start) for start in inside]
@@ -150,7 +150,8 @@ def changed(root: Path, known: Mapping[str, str], *, follow: bool = False) -> li
     Args:
         root: folder that the names are relative to.
         known: recorded digests by file name.
-        follow: whether to read files whose names lead out of the root; only safe for names from a trusted source.
+        follow: whether to read files whose names lead out of the root, which is safe only for names from a trusted
+            source.
     """
     found = []
     for name, before in known.items():
@@ -170,7 +171,7 @@ def appeared(root: Path, absent: Iterable[str], *, follow: bool = False) -> list
     Args:
         root: folder that the names are relative to.
         absent: names that were looked for and not found.
-        follow: whether to check names that lead out of the root; only safe for names from a trusted source.
+        follow: whether to check names that lead out of the root, which is safe only for names from a trusted source.
     """
     return [name for name in absent if (follow or not _leads_out(name)) and os.path.exists(root / name)]  # noqa: PTH110 - raises no error for any name
 
@@ -188,5 +189,5 @@ def shortened(names: Sequence[str], verbs: tuple[str, str] = ("", "")) -> list[s
     """
     if not names:
         return []
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return [f"{', '.join(names[:_SHOWN])}{more} {verbs[len(names) > 1]}".rstrip()]
+    more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+    return [f"{', '.join(names[:_MAX_SHOWN])}{more} {verbs[len(names) > 1]}".rstrip()]
