@@ -14,7 +14,7 @@ class Seen(NamedTuple):
     Attributes:
         status: severity of the result.
         found: description of the current state.
-        fix: commands that change the state.
+        fix: commands that correct the state.
         why: why the state matters; empty: the check's own reason applies.
     """
 
@@ -50,12 +50,12 @@ class DoctorCheck:
 
     Attributes:
         name: name of the check in the document, in kebab-case.
-        section: section in which it is shown.
+        section: section of the report that shows the check.
         why: why the property matters, one sentence.
         source: publication or guide that the advice comes from.
-        needs_gpu: True if it is only relevant on a machine with an AMD GPU.
-        needs_cuda_gpu: True if it is only relevant on a machine with an NVIDIA GPU.
-        needs_report: True if it needs the output of rocminfo or amd-smi.
+        needs_gpu: True if the check is only relevant on a machine with an AMD GPU.
+        needs_cuda_gpu: True if the check is only relevant on a machine with an NVIDIA GPU.
+        needs_report: True if the check needs the output of rocminfo or amd-smi.
         look: function that examines the machine. It must only read.
     """
 

@@ -8,7 +8,7 @@ from kprof.doctor.settings import Workload
 from kprof.errors import KprofError
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_LONGEST = 4096
+_MAX_WORD_LENGTH = 4096
 _MOST_WORDS = 4096
 _SHELL = frozenset({"&", ";", "&&", "||", "|", ">", "2>&1"})
 _PROGRAMS: Mapping[str, tuple[str, Workload]] = {
@@ -71,8 +71,10 @@ def read_command(words: Sequence[str]) -> ServerCommand:
     Raises:
         KprofError: the line is too long, or contains no known program.
     """
-    if len(words) > _MOST_WORDS or any(len(word) > _LONGEST for word in words):
-        raise KprofError(f"the command line has over {_MOST_WORDS:,} words, or a word of over {_LONGEST:,} characters")
+    if len(words) > _MOST_WORDS or any(len(word) > _MAX_WORD_LENGTH for word in words):
+        raise KprofError(
+            f"the command line has over {_MOST_WORDS:,} words, or a word of over {_MAX_WORD_LENGTH:,} characters"
+        )
     programs: list[str] = []
     environment: dict[str, str] = {}
     arguments: dict[str, str] = {}

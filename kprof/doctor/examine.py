@@ -19,7 +19,7 @@ from kprof.doctor.settings import HostSetting, WantedValue, Workload, archs_of, 
 from kprof.version import __version__
 
 _VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
-_SHOWN = 60
+_MAX_SHOWN_LENGTH = 60
 _EVERY = {"gpu", "auto"}
 _HOSTS = ("--hostfile", "-hostfile", "--machinefile", "--host", "-H")
 _TOO_FEW = "A server cannot start on more GPUs than its process sees."
@@ -54,9 +54,9 @@ def examine(machine: Host, workload: Workload | None = None, command: ServerComm
     if command is not None:
         workload = workload or command.workload
         machine = replace_fields(machine, environment={**machine.environment, **command.environment})
-    chosen = [check for check in checks() if _means_something(check, machine)]
+    chosen = [check for check in checks() if _is_relevant(check, machine)]
     outcomes = [check.outcome(machine) for check in chosen]
-    works = _works(machine, {outcome.check: outcome for outcome in outcomes})
+    works = _possible_activities(machine, {outcome.check: outcome for outcome in outcomes})
     settings = judged(machine, workload)
     arguments = judge_arguments(machine, command) if command is not None else []
     if not machine.has_gpu:
@@ -80,7 +80,7 @@ def examine(machine: Host, workload: Workload | None = None, command: ServerComm
     )
 
 
-def _means_something(check: DoctorCheck, machine: Host) -> bool:
+def _is_relevant(check: DoctorCheck, machine: Host) -> bool:
     return (
         (machine.has_gpu or not check.needs_gpu)
         and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
@@ -93,7 +93,7 @@ def _named(gpu: HostGpu) -> str:
     return f"{gpu.product} ({arch})" if gpu.product else arch
 
 
-def _works(machine: Host, found: dict[str, CheckOutcome]) -> dict[str, bool]:
+def _possible_activities(machine: Host, found: dict[str, CheckOutcome]) -> dict[str, bool]:
     """Return whether each activity is possible.
 
     To run kernels, Triton, a usable GPU and a matching torch are needed.
@@ -156,7 +156,7 @@ def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcom
         if rule is None or (given is None and _good_by_default(setting, rule)):
             continue
         found.append(_judged(setting, rule, given))
-    return [*found, *_counts(machine, command)]
+    return [*found, *_compare_counts(machine, command)]
 
 
 def unjudged(command: ServerCommand) -> list[str]:
@@ -176,16 +176,16 @@ def _judged(setting: HostSetting, rule: WantedValue, given: str | None) -> Setti
         return judged_setting(setting, "unknown", "not given, may help", suggested(setting, rule))
     if given == setting.default_of(rule) and not _good_by_default(setting, rule):
         # An explicit default is treated like a missing argument.
-        found = f"{given[:_SHOWN]}, the default; another value may help"
+        found = f"{given[:_MAX_SHOWN_LENGTH]}, the default; another value may help"
         return judged_setting(setting, "unknown", found, suggested(setting, rule))
-    shown = given[:_SHOWN] if given else "given"
+    shown = given[:_MAX_SHOWN_LENGTH] if given else "given"
     if given.startswith("$"):
         return judged_setting(setting, "unknown", f"{shown}, whose value is not in the line", wanted_value(rule))
     good = bool(rule.value) and (rule.accepts(given) or (rule.value == "given" and not given))
     return judged_setting(setting, "ok" if good else setting.bad, shown, wanted_value(rule), list(setting.fix))
 
 
-def _counts(machine: Host, command: ServerCommand) -> Iterator[SettingOutcome]:
+def _compare_counts(machine: Host, command: ServerCommand) -> Iterator[SettingOutcome]:
     """Compare the number of processes on a command line with the number of GPUs, which must agree."""
     given = command.arguments
     parallel = _number(given.get("--tensor-parallel-size"))
@@ -213,7 +213,9 @@ def _counts(machine: Host, command: ServerCommand) -> Iterator[SettingOutcome]:
 
 def _count(name: str, status: Status, found: str, wanted: str, why: str = "") -> SettingOutcome:
     setting = settings()["--nproc-per-node"]
-    return SettingOutcome(name, "argument", status, found[:_SHOWN], wanted, why or setting.why, [], setting.source)
+    return SettingOutcome(
+        name, "argument", status, found[:_MAX_SHOWN_LENGTH], wanted, why or setting.why, [], setting.source
+    )
 
 
 def _visible(environment: Mapping[str, str]) -> tuple[str, int] | None:

@@ -14,7 +14,7 @@ _FIRST = 0x100
 _ACS = 0x0D
 _CONTROL = 6
 _SOURCE_VALIDATION = 1
-_MOST = 4096
+_MAX_CONFIG_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def acs(machine: Host) -> Probed:
 def _acs_control(data: bytes) -> int | None:
     """Return the control register of the access control capability; ``None`` if the device has no such capability."""
     offset, seen = _FIRST, set()
-    while _FIRST <= offset <= min(len(data), _MOST) - _CONTROL - 2 and offset not in seen:
+    while _FIRST <= offset <= min(len(data), _MAX_CONFIG_BYTES) - _CONTROL - 2 and offset not in seen:
         seen.add(offset)
         header = int.from_bytes(data[offset : offset + 4], "little")
         if header & 0xFFFF == _ACS:

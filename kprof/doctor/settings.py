@@ -126,7 +126,7 @@ def wanted_by(check: str) -> HostSetting:
 
 
 def archs_of(machine: Host) -> tuple[str, ...]:
-    """Return the architectures of the machine's GPUs; without a GPU that of the MI300X, the guides' subject."""
+    """Return the architectures of the machine's GPUs; without a GPU, that of the MI300X, which the guides describe."""
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import load_gpu
 

@@ -240,7 +240,7 @@ def test_a_cuda_gpu_that_is_closed_or_hidden(bare):
     bare.write(CUDA).environment["CUDA_VISIBLE_DEVICES"] = ""
     assert bare.examined()["cuda-gpu"].fix == ["unset CUDA_VISIBLE_DEVICES"]
     bare.closed.add(bare.root / "dev/nvidia0")
-    assert "closed to this user" in bare.examined()["cuda-gpu"].found
+    assert "this user may not open" in bare.examined()["cuda-gpu"].found
 
 
 def test_a_cuda_gpu_beside_an_amd_one(good):

@@ -12,11 +12,11 @@ _LITTLE = 1 << 30
 _SECONDS = 0.2
 
 
-@check("kprof-cache", "disk", why="Without it every kernel is compiled each time.")
+@check("kprof-cache", "disk", why="Without this cache, every kernel is compiled each time.")
 def kprof_cache(machine: Host) -> Seen:
     """Check kprof's cache."""
     own = machine.environment.get("KPROF_CACHE_DIR")
-    return _room(machine, _folder(machine, own, "XDG_CACHE_HOME", ".cache", "kprof"), "KPROF_CACHE_DIR")
+    return _check_space(machine, _folder(machine, own, "XDG_CACHE_HOME", ".cache", "kprof"), "KPROF_CACHE_DIR")
 
 
 @check(
@@ -27,7 +27,7 @@ def kprof_cache(machine: Host) -> Seen:
 def triton_cache(machine: Host) -> Seen:
     """Check Triton's cache."""
     own = machine.environment.get("TRITON_CACHE_DIR")
-    return _room(machine, _folder(machine, own, "TRITON_HOME", ".triton", "cache"), "TRITON_CACHE_DIR")
+    return _check_space(machine, _folder(machine, own, "TRITON_HOME", ".triton", "cache"), "TRITON_CACHE_DIR")
 
 
 def _folder(machine: Host, own: str | None, base: str, hidden: str, name: str) -> Path:
@@ -49,7 +49,7 @@ def _home() -> Path:
         return Path("/nonexistent")
 
 
-def _room(machine: Host, path: Path, variable: str) -> Seen:
+def _check_space(machine: Host, path: Path, variable: str) -> Seen:
     """Check that a folder (or its nearest existing parent) is writable and has enough space."""
     there = next((place for place in (path, *path.parents) if place.is_dir()), None)
     if there is None or not machine.usable(there):

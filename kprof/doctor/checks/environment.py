@@ -8,7 +8,11 @@ _INTERPRETER = wanted_by("triton-interpreter")
 _DEVICES = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
 
-@check("compile-switches", "environment", why="They change the compiled code; kprof notes them with each result.")
+@check(
+    "compile-switches",
+    "environment",
+    why="These switches change the compiled code; kprof stores them with each result.",
+)
 def compile_switches(machine: Host) -> Seen:
     """Check whether switches of Triton that change the compiled code are set."""
     from kprof.compiler.environment import SWITCHES
@@ -33,7 +37,7 @@ def triton_interpreter(machine: Host) -> Seen:
     "visible-devices",
     "environment",
     needs_gpu=True,
-    why="They hide and renumber GPUs, and in combination they can select an unintended GPU.",
+    why="These variables hide and renumber GPUs; a combination of them can select an unintended GPU.",
 )
 def visible_devices(machine: Host) -> Seen:
     """Check the variables that select GPUs, and whether they hide some."""

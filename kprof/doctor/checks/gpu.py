@@ -36,7 +36,7 @@ def cuda_gpu(machine: Host) -> Seen:
         fix = ("in a container: docker run --gpus all ...", "else: sudo modprobe nvidia")
         return warn(f"{words}, but no /dev/nvidia0 and /dev/nvidiactl", *fix)
     if not all(machine.usable(path) for path in (*files, machine.at("/dev/nvidiactl"))):
-        return warn(f"{words}, but /dev/nvidia* is closed to this user", "who may use it: ls -l /dev/nvidia*")
+        return warn(f"{words}, but this user may not open /dev/nvidia*", "see who may use them: ls -l /dev/nvidia*")
     hidden = machine.environment.get("CUDA_VISIBLE_DEVICES")
     if hidden is not None and hidden.strip() in {"", "-1"}:
         return warn(f"{words}, hidden by CUDA_VISIBLE_DEVICES={hidden}", "unset CUDA_VISIBLE_DEVICES")
@@ -66,10 +66,12 @@ def device_access(machine: Host) -> Seen:
     missing = [file for file in files if not machine.at(file).exists()]
     if missing:
         container = "docker run --device=/dev/kfd --device=/dev/dri --group-add video --group-add render ..."
-        return fail(f"{_some(missing)} not there", f"in a container: {container}", "else: sudo modprobe amdgpu")
+        return fail(f"{_some(missing)} missing", f"in a container: {container}", "else: sudo modprobe amdgpu")
     closed = [file for file in files if not machine.usable(machine.at(file))]
     if closed:
-        return fail(f"{_some(closed)} closed to this user", "sudo usermod -aG render,video $USER", "log in again")
+        return fail(
+            f"{_some(closed)} not accessible to this user", "sudo usermod -aG render,video $USER", "log in again"
+        )
     return ok(f"/dev/kfd and {len(files) - 1} in /dev/dri")
 
 
@@ -140,7 +142,7 @@ def _not_modelled(words: str, archs: list[str]) -> Seen | None:
             strange.append(arch)
     if not strange:
         return None
-    return warn(words, why=f"kprof has no hardware data of {', '.join(strange)}: nothing is modelled for it.")
+    return warn(words, why=f"kprof has no hardware data for {', '.join(strange)}, so it predicts nothing for this GPU.")
 
 
 def _partition(gpu: ReportedGpu) -> str:
@@ -178,7 +180,7 @@ def partition(machine: Host) -> Seen:
                 fixes.append(wanted.fix[0].format(device=name))
     if not modes:
         if any(_divisible(gpu.arch) for gpu in machine.gpus):
-            return unknown("the driver gives no mode")
+            return unknown("the driver reports no mode")
         return ok("GPUs of this architecture cannot be divided")
     words = ", ".join(sorted(set(modes.values())))
     if fixes:

@@ -40,7 +40,7 @@ def rocm(machine: Host) -> Seen:
         return ok(f"{version.splitlines()[0][:40]} in {home}")
     if not machine.at(home).is_dir():
         return warn(f"not found in {home}", "https://rocm.docs.amd.com/projects/install-on-linux")
-    return unknown(f"{home} does not say its version")
+    return unknown(f"{home} contains no version")
 
 
 @check(
@@ -107,11 +107,11 @@ def triton(machine: Host) -> Seen:
             f"{words}; {names} are installed over each other",
             f"pip uninstall -y {' '.join(first.distributions)}",
             f"pip install --force-reinstall {first.distributions[0]}",
-            why="Both write the same folder: which files are from which is not known.",
+            why="Both install into the same folder, so it is not known which files belong to which distribution.",
         )
     if len(found) > 1:
         others = ", ".join(f"{other.version} in {other.folder.parent}" for other in found[1:])
-        why = "The first on Python's path is used; a change of the path changes the compiler silently."
+        why = "Python imports the first one on its path; a change of the path changes the compiler silently."
         return warn(f"{words} in {first.folder.parent}; also {others}", "python -m pip list -v", why=why)
     return ok(words)
 
