@@ -1,4 +1,4 @@
-"""Find how the definitions of a repository use each other, by names alone: what a kernel uses and what launches it.
+"""Find how the definitions of a repository use each other, by names alone: what a kernel uses, and who launches it.
 
 Nothing is imported. Names are followed through imports, star imports and packages. A chain such as ``torch.ops.a.f`` is
 resolved to every function ``f`` of the repository. Names chosen at run time (``getattr``, names in strings) are not
@@ -19,7 +19,7 @@ Key = tuple[str, str]
 _TOP = frozenset({"", "src", "python"})
 _OF_OTHERS = frozenset({"triton", "torch", "numpy"})
 _DISPATCHED = "torch.ops."
-_DEEPEST = 40
+_MAX_DEPTH = 40
 
 
 @cache
@@ -162,7 +162,7 @@ class CodeGraph:
         return digest.hexdigest()
 
     @cached_property
-    def _reaching(self) -> set[Key]:
+    def _users_of_kernels(self) -> set[Key]:
         """Definitions outside of kernels that use a kernel, directly or indirectly."""
         return self._users_of(self.kernels)
 
@@ -199,7 +199,7 @@ class CodeGraph:
             if key in found or each.code is not None:
                 continue
             found[key] = self._linked(key, each.text)
-            waiting += (used for used in self._used(key, each.text) if used not in self._reaching)
+            waiting += (used for used in self._used(key, each.text) if used not in self._users_of_kernels)
         return found
 
     def words(self, keys: Iterable[Key]) -> set[str]:
@@ -256,7 +256,7 @@ class CodeGraph:
                     yield place, name
 
     def _resolve(self, key: Key, chain: str) -> tuple[tuple[Key, ...], str]:
-        """Return the repository's definitions that a name refers to, and the names of others that it refers to."""
+        """Return the definitions in the repository that a name refers to, and the names of those outside of it."""
         where = (*key, chain)
         known = self._targets.get(where)
         if known is None:
@@ -276,7 +276,7 @@ class CodeGraph:
         """Resolve a name in a file; the result is empty for a name that the file does not define, such as ``len``."""
         file = self._files[path]
         found: list[Key | str] = [(path, name)] if name in file.definitions else []
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return found
         if name in file.imports:
             found += self._imported(path, file.imports[name], rest, depth + 1)

@@ -254,7 +254,8 @@ class _Reader:
 
         Args:
             nodes: the syntax.
-            own: name of the function itself, which does not count as used, so that a function can be renamed.
+            own: name of the function itself, which does not count as used, so that renaming a function does not change
+                the digest.
         """
         uses: list[str] = []
         for node in nodes:
@@ -310,7 +311,7 @@ class _Reader:
         inner: list[str] = []
         local = {each.arg for each in _arguments(scope.args)}
         self._said.append(getattr(scope, "name", ""))
-        for node in _outside(scope):
+        for node in _evaluated_at_definition(scope):
             self._read(node, uses, set())
         self._said.append(repr([(each.arg, each.annotation is not None) for each in _arguments(scope.args)]))
         shape = scope.args
@@ -346,7 +347,7 @@ def _text(nodes: Iterable[ast.AST], own: str = "") -> Text:
     return _Reader().text(nodes, own)
 
 
-def _outside(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.AST]:
+def _evaluated_at_definition(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.AST]:
     """Return the parts of a function that are evaluated at its definition."""
     arguments = scope.args
     found: list[ast.AST] = [*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)]

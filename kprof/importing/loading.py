@@ -48,7 +48,7 @@ class _Loaded:
 
     @property
     def current(self) -> bool:
-        """Whether importing the file again would define the same as this import did."""
+        """Whether importing the file again would give the same definitions as this import."""
         if self.missing.asked and self.gpu != simulated_gpu():
             return False
         if not self.dependencies.complete and self.environment != dict(os.environ):
@@ -81,7 +81,7 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
     if known is not None and known.current:
         return known.module
     _check(path, file)
-    name, folder = _place(file, interpreted=interpreted)
+    name, folder = _module_name_and_folder(file, interpreted=interpreted)
     spec = importlib.util.spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
     assert spec is not None
     assert isinstance(spec.loader, SourceFileLoader)
@@ -150,7 +150,7 @@ def _check(path: str | Path, file: Path) -> None:
         raise TargetError(f"cannot be read: {error.strerror}", path=str(path)) from error
 
 
-def _place(file: Path, *, interpreted: bool) -> tuple[str, Path]:
+def _module_name_and_folder(file: Path, *, interpreted: bool) -> tuple[str, Path]:
     """Return a name for the module and the folder to import it from; in a package, the name is the full dotted one."""
     real = file.resolve()
     if not (real.parent / "__init__.py").is_file():
@@ -199,7 +199,7 @@ def _is_sibling(module: ModuleType, folder: Path) -> bool:
     return not {"site-packages", "dist-packages"} & set(Path(file).parts)
 
 
-def _misses(error: ModuleNotFoundError, package: str) -> bool:
+def _is_missing_package(error: ModuleNotFoundError, package: str) -> bool:
     """Return whether an import failed because a whole package is missing, rather than a part of it."""
     return (error.name or "").partition(".")[0] == package and find_spec(package) is None
 
@@ -207,10 +207,10 @@ def _misses(error: ModuleNotFoundError, package: str) -> bool:
 def _import_failure(path: str | Path, file: Path, error: BaseException) -> KprofError:
     if isinstance(error, SystemExit):
         return TargetError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path))
-    if isinstance(error, ModuleNotFoundError) and _misses(error, "triton"):
+    if isinstance(error, ModuleNotFoundError) and _is_missing_package(error, "triton"):
         how = "pip install triton, or your ROCm build of it"
         return TargetError("Triton is not installed", path=str(path), hint=how)
-    if isinstance(error, ModuleNotFoundError) and _misses(error, "torch"):
+    if isinstance(error, ModuleNotFoundError) and _is_missing_package(error, "torch"):
         how = "pip install torch; its build without CUDA or ROCm is enough"
         return TargetError("imports torch, which is not installed", path=str(path), hint=how)
     if isinstance(error, SyntaxError) and error.filename:

@@ -66,7 +66,8 @@ def require(path: "str | os.PathLike[str]", would: str) -> None:
     raise TargetError(
         f"would be {would}, but this kprof may not run user code",
         path=os.fspath(path),
-        hint=f"Start the server with --allow-run, or unset {VARIABLE}. What is compiled already is only read.",
+        hint=f"Start the server with --allow-run, or unset {VARIABLE}. Compiled code is "
+        "only read, so it needs no permission.",
     )
 
 

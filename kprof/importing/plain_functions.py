@@ -165,7 +165,7 @@ class _File:
             case ast.Dict():
                 for one in (*value.keys, *value.values):
                     if one is None:
-                        raise _refused(value, "a constant that is no literal")
+                        raise _refused(value, "a constant that is not a literal")
                     self._constant(one)
             case ast.Attribute():
                 self._attribute(value)
@@ -173,7 +173,7 @@ class _File:
                 self._callee(value.func)
                 self._constant(one)
             case _:
-                raise _refused(value, "a constant that is no literal")
+                raise _refused(value, "a constant that is not a literal")
 
     def _callee(self, node: ast.expr) -> None:
         if isinstance(node, ast.Attribute):
@@ -222,7 +222,7 @@ class _File:
             root = root.value
         if isinstance(root, ast.Name) and root.id in self._imported:
             self._resolved(node)
-        elif node.attr not in _of_values():
+        elif node.attr not in _value_attributes():
             raise _refused(node, f"the attribute {node.attr}")
 
     def _resolved(self, node: ast.expr) -> Any:
@@ -247,7 +247,7 @@ class _File:
         elif isinstance(owner, ModuleType) and owner is not _triton("triton"):
             if _is_for_kernels(found):
                 return found
-        elif name in _of_values() or hasattr(owner, "__members__"):
+        elif name in _value_attributes() or hasattr(owner, "__members__"):
             return found
         raise _refused(node, words)
 
@@ -318,7 +318,7 @@ def _triton(name: str) -> Any:
 
 
 @cache
-def _of_values() -> frozenset[str]:
+def _value_attributes() -> frozenset[str]:
     """Return the public attribute names of tensors, their types and other kernel arguments."""
     core = _triton("triton.language.core")
     kinds = (
@@ -336,6 +336,6 @@ def _of_values() -> frozenset[str]:
 
 def _refused(node: ast.AST, what: str) -> FormError:
     return FormError(
-        f"holds {what}: a candidate may contain only imports of triton, constants and @triton.jit functions",
+        f"contains {what}: a candidate may contain only imports of triton, constants and @triton.jit functions",
         place=f"line {getattr(node, 'lineno', 1)}",
     )

@@ -21,7 +21,7 @@ from kprof.importing.wrappers import source_function
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 _DIGITS = 12
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _text(value: Any, depth: int = 0) -> str:
     """Return a value as text that is the same in every process."""
     if type(value) in _PLAIN:
         return repr(value)
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return "..."
     if type(value) in {tuple, list, set, frozenset}:
         parts = [_text(item, depth + 1) for item in value]
@@ -193,13 +193,13 @@ def _text(value: Any, depth: int = 0) -> str:
     if helper is not None:
         return _of_source(helper)
     if isinstance(value, FunctionType):
-        return f"the function {value.__name__} ({_digest(_of_code(inspect.unwrap(value), depth + 1))})"
+        return f"the function {value.__name__} ({_digest(_code_text(inspect.unwrap(value), depth + 1))})"
     if isinstance(value, type):
         return f"the class {value.__qualname__}"
-    return _shown(value)
+    return _stable_repr(value)
 
 
-def _shown(value: Any) -> str:
+def _stable_repr(value: Any) -> str:
     """Return the ``repr`` of a user-defined object, or its type if the ``repr`` contains a memory address."""
     try:
         shown = repr(value)
@@ -208,7 +208,7 @@ def _shown(value: Any) -> str:
     return shown if " at 0x" not in shown else f"a {type(value).__name__}"
 
 
-def _of_code(function: Any, depth: int) -> str:
+def _code_text(function: Any, depth: int) -> str:
     """Return a description of a Python function without its location: instructions, constants, names and closure."""
     if not isinstance(function, FunctionType):
         return repr(type(function))

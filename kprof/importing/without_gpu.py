@@ -162,7 +162,7 @@ def _torch(patches: Patches, missing: Missing) -> None:
 def _refusing(missing: Missing, what: str) -> Callable[..., Any]:
     def refuse(*_args: Any, **_options: Any) -> Any:
         missing.asked = True
-        raise NoGpuError(f"it asks for {what}, and this machine has none")
+        raise NoGpuError(f"the file asks for {what}, and this machine has none")
 
     return refuse
 

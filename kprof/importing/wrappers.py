@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-_DEPTH = 8
+_MAX_DEPTH = 8
 _LANGUAGES = {"flydsl": "FlyDSL"}
 _INSIDE = ("fn", "__wrapped__")
 
@@ -19,7 +19,7 @@ def layers(value: Any) -> Iterator[Any]:
     A wrapper is any object with ``fn`` or ``__wrapped__``: Triton's autotuner and heuristics, a function made with
     ``functools.wraps``, or an object of a user-defined class.
     """
-    for _ in range(_DEPTH):
+    for _ in range(_MAX_DEPTH):
         if value is None or isinstance(value, ModuleType | type):
             return
         yield value

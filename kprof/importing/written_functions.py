@@ -62,7 +62,7 @@ class _File:
         tree = ast.parse(source)
         (definition,) = tree.body
         if not isinstance(definition, ast.FunctionDef):
-            raise FormError(f"{name} is no function")
+            raise FormError(f"{name} is not a function")
         head = source.replace(f"def {definition.name}", f"def {name}", 1)
         decorator = f"@triton.jit{_decorator_arguments(function)}"
         self._functions.append((line - 1, f"{decorator}\n{head}"))
@@ -72,7 +72,7 @@ class _File:
     def add_constant(self, name: str, value: Any) -> None:
         """Add a constant whose value is a literal."""
         if not _is_literal(value):
-            raise FormError(f"{name} is no literal: {type(value).__name__}")
+            raise FormError(f"{name} is not a literal: {type(value).__name__}")
         self._head.append(f"{name} = {value!r}")
 
     def _add(self, name: str, function: Any) -> None:

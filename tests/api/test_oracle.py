@@ -112,8 +112,8 @@ def test_other_candidates_are_told_apart(honest):
         "no function": ("failed", False, None, "no Triton function scale, which the case launches"),
         "no Python": ("failed", False, None, "line 1: is not valid Python"),
         "too large": ("failed", False, None, ""),
-        "python": ("refused", False, None, "line 1: holds import os"),
-        "os by Triton": ("refused", False, None, "line 8: holds triton.runtime"),
+        "python": ("refused", False, None, "line 1: contains import os"),
+        "os by Triton": ("refused", False, None, "line 8: contains triton.runtime"),
     }
     for name, (status, compiled, correct, reason) in expected.items():
         answer = honest[name]

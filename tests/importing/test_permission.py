@@ -76,7 +76,8 @@ def test_a_file_of_others_is_refused_where_nothing_may_run(tmp_path, monkeypatch
     assert raised.value.message == "would be imported as Python, but this kprof may not run user code"
     assert raised.value.path == str(other)
     assert raised.value.hint == (
-        "Start the server with --allow-run, or unset KPROF_ALLOW_RUN. What is compiled already is only read."
+        "Start the server with --allow-run, or unset KPROF_ALLOW_RUN. Compiled code is "
+        "only read, so it needs no permission."
     )
     monkeypatch.setenv("KPROF_ALLOW_RUN", "1")
     permission.require(other, "imported as Python")

@@ -83,7 +83,7 @@ def test_lines_stay_where_they_are(tmp_path):
         ("root = helper()", "root = lambda x: x", "uses root, which is neither a constant"),
         ("root = helper()", "class root: pass", "uses root, which is neither a constant"),
         ("WIDTH = tl.constexpr(2 ** 3)", "WIDTH = object()", "uses WIDTH, which is neither a constant"),
-        ("1 << 9", "object()", "CONFIG is no literal"),
+        ("1 << 9", "object()", "CONFIG is not a literal"),
     ],
 )
 def test_other_python_in_a_function_is_refused(tmp_path, before, after, words):

@@ -203,7 +203,7 @@ def test_what_is_no_literal_is_refused(written, value, words):
 
 
 def test_a_configuration_that_is_no_literal_is_refused(written):
-    with pytest.raises(FormError, match="CONFIG is no literal: function"):
+    with pytest.raises(FormError, match="CONFIG is not a literal: function"):
         written(MADE.replace('{"BLOCK": 1 << 9}', "lambda: 1"))
 
 
@@ -239,7 +239,7 @@ def test_something_else_than_a_function_is_refused(written):
     def change(module):
         module.kernel.src = "class kernel: pass\n"
 
-    with pytest.raises(FormError, match="kernel is no function"):
+    with pytest.raises(FormError, match="kernel is not a function"):
         written(MADE, change=change)
 
 
