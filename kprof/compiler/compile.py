@@ -69,21 +69,21 @@ def compile_many(
             kept.jobs, kept.timeout = jobs or default_jobs(), timeout
             yield from kept.run(requests, folder)
         finally:
-            kept.keep(_KEPT)
+            kept.keep(_MAX_IDLE_WORKERS)
             _in_use.release()
     else:
         with Pool(jobs, timeout) as own:
             yield from own.run(requests, folder)
 
 
-_KEPT = 2
+_MAX_IDLE_WORKERS = 2
 """Number of idle workers that a process keeps for later compiles. Each holds Triton, about 150 MB."""
 _in_use = Lock()
-"""Held while :func:`compile_many` uses the shared workers, since a pool serves one call at a time."""
+"""Lock held while :func:`compile_many` uses the shared workers, because a pool serves one call at a time."""
 
 
 def _forget() -> None:
-    """Forget the parent's workers in a fork, which must not talk to them."""
+    """Forget the parent's workers in a fork, because a fork must not communicate with them."""
     global _in_use  # noqa: PLW0603 - the fork may have been made while another thread held it
     _shared.cache_clear()
     _in_use = Lock()

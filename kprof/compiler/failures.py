@@ -13,7 +13,7 @@ _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+\.py):(?P<line>\d+):(?P<column>\d+):
 _REMOVED = {
     "Block pointers have been removed": "Triton 3.4 to 3.8 compile block pointers: --triton 3.8.0, or install one"
 }
-"""Text of an error about a feature that was removed from Triton, with a hint at the releases that have it."""
+"""Text of an error about a feature that was removed from Triton, with a hint that names the releases that have it."""
 
 
 @dataclass

@@ -48,7 +48,7 @@ def as_in_memory(path: str, name: str, memory: InMemory) -> Function:
     raise TargetError(
         f"{name} in memory differs from its file: {first} is {here} in memory and {there} in the file",
         path=path,
-        hint=f"Save what is in memory to the file, or give kprof {path}::{name}: {reason}.",
+        hint=f"Save the function in memory to the file, or pass kprof {path}::{name}. Reason: {reason}.",
     )
 
 

@@ -153,7 +153,7 @@ def known() -> list[str]:
 
 
 def _is_running(version: str) -> bool:
-    """Whether the installed Triton is exactly this release; AMD's builds, such as 3.4.0+rocm7, are not."""
+    """Return whether the installed Triton is exactly this release; AMD's builds, such as 3.4.0+rocm7, are not."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:

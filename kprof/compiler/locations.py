@@ -70,7 +70,7 @@ class TritonLocation:
 
 
 def is_path(name: str) -> bool:
-    """Whether a Triton is named by the path of an interpreter or wheel, not by its release."""
+    """Return whether a Triton is named by the path of an interpreter or wheel, not by its release."""
     return os.sep in name or name.endswith(".whl")
 
 

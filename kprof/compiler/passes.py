@@ -144,10 +144,10 @@ class PassHistory:
         known: Number = None
         for record, following in pairwise(self.records):
             if known is None and record.module is not None:
-                known = _named(record.module, operation, line)
+                known = _count_named(record.module, operation, line)
             if record.changed is False or following.module is None:
                 continue
-            now = _named(following.module, operation, line)
+            now = _count_named(following.module, operation, line)
             if now is not None and now != known:
                 found.append((record, known or 0, now))
             known = now
@@ -180,7 +180,7 @@ def _measured(module: Module) -> dict[str, Number]:
     return {name: measure(module) for name, measure in METRICS.items()}
 
 
-def _named(module: Module, operation: str, line: int | None) -> Number:
+def _count_named(module: Module, operation: str, line: int | None) -> Number:
     """Count operations with a name, optionally of one source line; return ``None`` after the lowering to LLVM."""
     if _lowered(module):
         return None

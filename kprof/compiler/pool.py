@@ -130,7 +130,7 @@ class Pool:
                     if job is None:
                         more = False
                     elif job[1] is None:
-                        assert self._busy(), "nothing is in flight that could be waited for"
+                        assert self._busy(), "no request is running, so there is nothing to wait for"
                         break
                     else:
                         yield from self._give(job[0], job[1], cache, finish)
@@ -145,7 +145,7 @@ class Pool:
         return [worker for worker in self._workers if worker.request is not None]
 
     def _idle(self) -> Worker | None:
-        """Return a worker that waits for a request; those that ended meanwhile are dropped."""
+        """Return a worker that waits for a request, and drop idle workers that have ended."""
         for worker in [w for w in self._workers if w.request is None]:
             if worker.process.alive:
                 return worker
@@ -209,10 +209,10 @@ class Pool:
                 yield from self._frame(worker, *frame)
         for worker in self._busy():
             if time.monotonic() > worker.started + self.timeout:
-                yield self._late(worker)
-        self._tell()
+                yield self._timed_out(worker)
+        self._report_progress()
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         """Report the progress, if it is displayed."""
         if not watching.watched() or not (busy := self._busy()):
             return
@@ -249,15 +249,19 @@ class Pool:
             self._discard(worker)
         return replace(outcome, index=worker.index, seconds=time.monotonic() - worker.started)
 
-    def _late(self, worker: Worker) -> CompileOutcome:
-        return self._lost(worker, "timeout", f"took longer than {self.timeout:g} s{_while(worker.stage)}")
+    def _timed_out(self, worker: Worker) -> CompileOutcome:
+        return self._failed_outcome(
+            worker, "timeout", f"took longer than {self.timeout:g} s{_while_making(worker.stage)}"
+        )
 
     def _died(self, worker: Worker) -> CompileOutcome:
         code = worker.process.process.wait()
         hint = "the system may have run out of memory" if code == -signal.SIGKILL else None
-        return self._lost(worker, "crashed", f"crashed: {children.ending(code)}{_while(worker.stage)}", hint)
+        return self._failed_outcome(
+            worker, "crashed", f"crashed: {children.ending(code)}{_while_making(worker.stage)}", hint
+        )
 
-    def _lost(self, worker: Worker, status: str, error: str, hint: str | None = None) -> CompileOutcome:
+    def _failed_outcome(self, worker: Worker, status: str, error: str, hint: str | None = None) -> CompileOutcome:
         request, printed = worker.request, worker.process.printed()
         assert request is not None
         outcome = CompileOutcome(
@@ -280,7 +284,7 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
 
 
-def _while(stage: str | None) -> str:
+def _while_making(stage: str | None) -> str:
     return f" while making {stage}" if stage else ""
 
 

@@ -38,7 +38,7 @@ def recall(question: Mapping[str, Any]) -> Any:
 
 
 def recalled_files() -> list[str]:
-    """Return the files behind the answers recalled since the last call; these files were not imported."""
+    """Return the files on which the answers recalled since the last call depend; these files were not imported."""
     found = list(_RECALLED)
     _RECALLED.clear()
     return found

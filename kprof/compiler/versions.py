@@ -181,7 +181,7 @@ def warp_size(arch: str) -> int:
 
 
 def buffer_ops_default(version: tuple[int, int]) -> bool:
-    """Whether ``AMDGCN_USE_BUFFER_OPS`` is on by default: since 3.6 (``knobs.py``)."""
+    """Return whether ``AMDGCN_USE_BUFFER_OPS`` is on by default: since 3.6 (``knobs.py``)."""
     return version >= (3, 6)
 
 
@@ -190,7 +190,7 @@ CODE_SWITCHES = ("AMDGCN_USE_BUFFER_OPS", "TRITON_HIP_USE_ASYNC_COPY", "TRITON_H
 
 
 def waves_per_eu_default(version: tuple[int, int]) -> int:
-    """Return the default of ``waves_per_eu``: 1 up to Triton 3.5, then 0, which leaves the choice to the compiler."""
+    """Return the default of ``waves_per_eu``: 1 up to Triton 3.5; since 3.6 it is 0, and the compiler chooses."""
     return 0 if version >= (3, 6) else 1
 
 

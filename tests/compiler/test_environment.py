@@ -12,7 +12,7 @@ def test_a_variable_of_guides_that_triton_does_without_is_explained() -> None:
     pytest.importorskip("triton")
     with pytest.raises(CompileError) as refused:
         environment.check({"OPTIMIZE_EPILOGUE": "1"})
-    assert "by themselves" in (refused.value.hint or "")
+    assert "without using LDS" in (refused.value.hint or "")
     with pytest.raises(CompileError) as refused:
         environment.check({"AMDGCN_USE_BUFFER_OP": "1"})
     assert "AMDGCN_USE_BUFFER_OPS" in (refused.value.hint or "")
