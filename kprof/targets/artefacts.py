@@ -48,7 +48,7 @@ _BYTES_A_LINE = 64
 """Bytes per line that set the maximum number of lines: 262,144 take some seconds and half a gigabyte to read."""
 NO_LDS = "Triton's dump does not contain the LDS size"
 NO_WORKGROUP = "the launch is not known"
-"""Prefixes of notes on facts that only the launch determines."""
+"""Beginnings of notes on facts that only the launch determines."""
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 
 
@@ -87,9 +87,10 @@ def _check_size(path: Path, data: bytes) -> None:
     for count, what, most in said:
         if count > most:
             raise InputError(
-                f"too large: {count:,} {what} of assembly, and {most:,} are read at most",
+                f"too large: {count:,} {what} of assembly; the limit is {most:,}",
                 path=str(path),
-                hint="KPROF_INPUT_LIMIT=64M reads four times as much, in up to a minute and 2 GB of memory.",
+                hint="Set KPROF_INPUT_LIMIT=64M for four times the limit; reading then takes "
+                "up to a minute and 2 GB of memory.",
             )
 
 
@@ -118,12 +119,12 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
             raise InputError(
                 f"contains the source of {len(names)} kernels of torch.compile ({_some(names)}), none of them compiled",
                 path=str(path),
-                hint="Give its cache: TORCHINDUCTOR_CACHE_DIR, else /tmp/torchinductor_<user>; or use kprof capture.",
+                hint="Pass its cache: TORCHINDUCTOR_CACHE_DIR, else /tmp/torchinductor_<user>; or use kprof capture.",
             )
         raise InputError(
             "no compiled kernel in this directory",
             path=str(path),
-            hint="A Triton cache directory holds *.amdgcn and *.json files; set TRITON_KERNEL_DUMP=1 to get a dump.",
+            hint="A Triton cache directory contains *.amdgcn and *.json files; set TRITON_KERNEL_DUMP=1 to get a dump.",
         )
 
 
@@ -132,7 +133,7 @@ def _some(names: list[str]) -> str:
 
 
 def compiled_files(root: Path, onerror: Callable[[OSError], object] | None = None) -> Iterator[Path]:
-    """Yield the files below a directory that may contain kernels, by name, each kernel in its most informative form.
+    """Yield the files below a directory that may contain kernels, by name; of each kernel, the most informative file.
 
     Assembly is preferred to code objects, and code objects to bundles of them. Files that a compiler's ``-save-temps``
     writes for the host, and object files without GPU code, are skipped.
@@ -146,7 +147,7 @@ def compiled_files(root: Path, onerror: Callable[[OSError], object] | None = Non
         names = set(files)
         for name in sorted(files):
             path = Path(folder, name)
-            if not path.is_symlink() and path.is_file() and _wanted(path, names):
+            if not path.is_symlink() and path.is_file() and _is_to_be_read(path, names):
                 yield path
 
 
@@ -161,8 +162,8 @@ def links_below(root: Path) -> list[str]:
     return found
 
 
-def _wanted(path: Path, names: set[str]) -> bool:
-    """Whether to read a file, given the names of all files in its directory."""
+def _is_to_be_read(path: Path, names: set[str]) -> bool:
+    """Return whether to read a file, given the names of all files in its directory."""
     suffix = path.suffix
     if suffix in ASSEMBLY_SUFFIXES:
         return suffix == ".amdgcn" or (path.with_suffix(".amdgcn").name not in names and _is_for_amd(path))
@@ -177,7 +178,7 @@ def _wanted(path: Path, names: set[str]) -> bool:
 
 
 def _is_for_amd(path: Path) -> bool:
-    """Whether an object file or assembly is for AMD GPUs; compilers use the same suffix for host files."""
+    """Return whether an object file or assembly is for AMD GPUs; compilers use the same suffix for host files."""
     start = head_of(path, _PEEK)
     if not start:
         # Reading the file later reports why it cannot be read.
@@ -317,9 +318,9 @@ def _loaded(
         lanes = min(registers.max_workgroup_size or 0, machine.occupancy.max_workgroup_size)
         warps = max(1, lanes // size) if lanes else None
         if ttgir is not None and shared is None:
-            notes.append(f"{NO_LDS}; the .json files of its cache directory do")
+            notes.append(f"{NO_LDS}; the .json files of Triton's cache directory contain it")
         if lanes and ttgir is None:
-            notes.append(f"{NO_WORKGROUP}: a workgroup is taken as the largest allowed, {lanes:,} work-items")
+            notes.append(f"{NO_WORKGROUP}: assuming the largest allowed workgroup, {lanes:,} work-items")
     version = metadata.get("triton_version")
     return LoadedKernel(
         name=program.name,

@@ -40,7 +40,7 @@ def chosen(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[
 
 
 def analysed(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[CapturedKernel]:
-    """Return the kernels of :func:`chosen`, and those that need too much LDS if the program handled that error."""
+    """Return the kernels of :func:`chosen`, and kernels that need too much LDS if the program handled that error."""
     kernels = chosen(capture, wanted, all_configs=all_configs)
     known = {kernel.id for kernel in kernels}
     refused = [kernel for kernel in capture.kernels if kernel.refused and kernel.id not in known]
@@ -77,7 +77,7 @@ def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[L
 def _first_stage(kernel: CapturedKernel) -> dict[str, str]:
     """Return the TTIR, if it was stored."""
     try:
-        return {"ttir": _in_place(kernel.text("ttir"), kernel.moved)}
+        return {"ttir": _with_current_paths(kernel.text("ttir"), kernel.moved)}
     except KprofError:
         return {}
 
@@ -95,7 +95,7 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
         raise NotCompiledInTimeError(NOT_COMPILED)
     if not kernel.ok:
         raise InputError(kernel.error or "not compiled", hint=kernel.result.hint)
-    text = _in_place(kernel.text("amdgcn"), kernel.moved)
+    text = _with_current_paths(kernel.text("amdgcn"), kernel.moved)
     assembly = amdgcn.parse(text, str(kernel.folder / "kernel.amdgcn"), arch=kernel.arch)
     if not assembly.kernels:
         raise InputError("no kernel in its assembly", path=str(kernel.folder))
@@ -103,11 +103,13 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     assert result is not None
     notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in result.missing.items())]
     if kernel.product_assumed:
-        gpu = f"assuming {kernel.product.name}, which the program was told" if kernel.product else "--arch names it"
+        gpu = (
+            f"assuming {kernel.product.name}, the GPU that the program saw" if kernel.product else "set it with --arch"
+        )
         notes.append(f"an older kprof recorded this without the GPU's name: {gpu}")
     stages = {**_first_stage(kernel), "amdgcn": text}
     if not kernel.compiler:
-        ttgir = _in_place(kernel.text("ttgir"), kernel.moved)
+        ttgir = _with_current_paths(kernel.text("ttgir"), kernel.moved)
         stages["ttgir"] = with_argument_names(ttgir, kernel.request.run_time_arguments)
     return LoadedKernel(
         name=kernel.name,
@@ -144,11 +146,11 @@ def _assumed(kernel: CapturedKernel) -> list[str]:
     if not kernel.choice_unknown:
         return []
     if kernel.listed < 2:
-        return ["the configuration stands for an autotuner's choice, which only the GPU can make"]
+        return ["the configuration replaces an autotuner's choice, which only a GPU can make"]
     listed = f"{kernel.listed} configurations"
     return [f"the first of its autotuner's {listed} that can be launched; kprof advise ranks them"]
 
 
-def _in_place(text: str, moved: tuple[str, str] | None) -> str:
+def _with_current_paths(text: str, moved: tuple[str, str] | None) -> str:
     """Return assembly or MLIR with source positions updated to the folder in which the sources are now."""
     return text if moved is None else in_moved(text, *moved)

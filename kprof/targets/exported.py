@@ -3,7 +3,7 @@
 Compile workers import a function from its file. A function in a notebook's cell, in ``__main__`` or inside another
 function has no file that can be imported without running the program again. Therefore its source is written to a
 separate file, with everything that it refers to: other Triton functions, modules, constants. For a function with a
-file, the same text is sent with the request, in case that the function in memory differs from the file.
+file, the same text is sent with the request, because the function in memory may differ from the file.
 """
 
 import inspect
@@ -45,7 +45,7 @@ def make_importable(entry: Any) -> None:
     forget_place(jit)
     if not _is_importable(jit):
         text = _Sources(jit.fn.__name__).text(jit)
-        set_place(jit, written(text, _stem(jit)), jit.fn.__name__)
+        set_place(jit, written(text, _file_stem(jit)), jit.fn.__name__)
     set_in_memory(jit, _in_memory(jit))
 
 
@@ -54,11 +54,11 @@ def _in_memory(jit: Any) -> InMemory:
         text, reason = _Sources(jit.fn.__name__, complete=True).text(jit), ""
     except KprofError as error:
         text, reason = "", error.message
-    return InMemory(uses_of(jit), text, _stem(jit), reason)
+    return InMemory(uses_of(jit), text, _file_stem(jit), reason)
 
 
 def _is_importable(jit: Any) -> bool:
-    """Whether importing a function's file gives this function, without running a program."""
+    """Return whether importing a function's file gives this function, without running a program."""
     path, name = place_of(jit)
     module = getattr(jit.fn, "__module__", None)
     return module != "__main__" and "<locals>" not in name and path.suffix == ".py" and path.is_file()
@@ -92,9 +92,9 @@ class _Sources:
         for used, value in references(jit):
             # A name with a dot is an attribute of a module, which is imported as a whole.
             if "." not in used:
-                self._refer(used, value)
+                self._add_reference(used, value)
 
-    def _refer(self, name: str, value: Any) -> None:
+    def _add_reference(self, name: str, value: Any) -> None:
         inner = None if is_tritons_own(value) else source_function(value)
         if inner is None or (not self.complete and not is_jit(inner) and inner.fn.__module__ != "__main__"):
             self._define(name, self._statement(name, value))
@@ -186,7 +186,7 @@ def _literal(value: Any) -> str | None:
     return None
 
 
-def _stem(jit: Any) -> str:
+def _file_stem(jit: Any) -> str:
     """Return a file name that tells the function's origin: the script's name, or the function's name for a notebook."""
     stem = Path(jit.fn.__code__.co_filename).stem
     return stem if stem.isidentifier() else str(jit.fn.__name__)

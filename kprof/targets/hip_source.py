@@ -17,12 +17,12 @@ SUFFIXES = (".hip", ".hip.cpp", ".cu", ".cpp", ".cc", ".cxx")
 _TIMEOUT = 300.0
 _MAX_BYTES = 64 * 1024 * 1024
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]hip/', re.MULTILINE)
-_NAMES = ("amdclang++", *(f"clang++-{version}" for version in range(24, 16, -1)), "clang++")
+_CLANG_NAMES = ("amdclang++", *(f"clang++-{version}" for version in range(24, 16, -1)), "clang++")
 _OWN_HEADERS = ("-nogpuinc", "-nogpulib")
 
 
 def is_hip(path: Path) -> bool:
-    """Whether a file is C++ or HIP source, by its name."""
+    """Return whether a file is C++ or HIP source, by its name."""
     return path.name.endswith(SUFFIXES)
 
 
@@ -67,7 +67,7 @@ def find_clang() -> str | None:
         found = shutil.which("clang++", path=str(Path(root, "llvm", "bin"))) if root else None
         if found is not None:
             return found
-    return next((found for name in _NAMES if (found := shutil.which(name)) is not None), None)
+    return next((found for name in _CLANG_NAMES if (found := shutil.which(name)) is not None), None)
 
 
 def _arguments(arch: str, headers: Sequence[str]) -> Iterator[str]:

@@ -224,7 +224,7 @@ def launches_of(
     )
     for name, part in kernel.parts.items():
         full = f"{kernel.name}::{name}"
-        if part.when is None or _called(full, "when", part.when, problem, config):
+        if part.when is None or _call_user_function(full, "when", part.when, problem, config):
             yield _from_case(full, part, machine, problem, config, replace(options, value={}))
 
 
@@ -268,7 +268,7 @@ def _cases(
     overrides: Sequence[Config] = [options.config]
     if options.all_configs:
         overrides = [{**config, **options.config} for config in kernel.configs]
-        _several(kernel, len(overrides))
+        _require_several(kernel, len(overrides))
     gpu = machine.name if product is None else product.name
     return problem, [kernel.configure(gpu, override, problem) for override in overrides]
 
@@ -284,7 +284,7 @@ def _from_case(  # noqa: PLR0917 - one launch: its code, the GPU, the problem an
     from kprof.kernel_spec import Tensor, split_config
     from kprof.targets.specialize import from_launch
 
-    launch: Launch = _called(name, "launch", code.launch, problem, config)
+    launch: Launch = _call_user_function(name, "launch", code.launch, problem, config)
     if any(axis < 1 for axis in launch.grid):
         grid = "x".join(map(str, launch.grid))
         raise TargetError(f"the launch of {name} has no workgroups: its grid is {grid}", hint="See --shape.")
@@ -306,7 +306,7 @@ def _from_case(  # noqa: PLR0917 - one launch: its code, the GPU, the problem an
     )  # fmt: skip
 
 
-def _called(name: str, what: str, function: Any, problem: Mapping[str, Any], config: "Config") -> Any:
+def _call_user_function(name: str, what: str, function: Any, problem: Mapping[str, Any], config: "Config") -> Any:
     """Call a function of the user's kernel file; any exception becomes a TargetError."""
     try:
         return function(problem, config)
@@ -336,7 +336,7 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
     chooses = len(function.configs) > 1 and bool(options.grid) and not tuned & {*values, *backend}
     each_alone = [replace(function, configs=[config]) for config in function.configs]
     if options.all_configs:
-        _several(kernel, len(each_alone))
+        _require_several(kernel, len(each_alone))
 
     def job_of_configuration(each: "Function") -> TargetJob:
         known = {**(each.configs[0] if each.configs else {}), **passed, **values, **backend}
@@ -409,7 +409,7 @@ def _derived(entry: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
 
 
-def _several(kernel: "Kernel", count: int) -> None:
+def _require_several(kernel: "Kernel", count: int) -> None:
     """Check that ``all_configs`` has several configurations to compile."""
     if count <= 1:
         has = "lists one configuration only" if count else "lists no configurations"

@@ -192,7 +192,7 @@ def _only_function(module: ModuleType, path: Path) -> Any:
         raise TargetError("the file has neither a KERNEL nor a @triton.jit function", path=str(path))
     if len(names) > 1:
         choices = "for example " + " or ".join(f"{path}::{name}" for name in names[:3])
-        raise TargetError(f"the file has {len(names)} kernels; say which", path=str(path), hint=choices)
+        raise TargetError(f"the file has {len(names)} kernels; name one of them", path=str(path), hint=choices)
     return find_entry(module, path, names[0])
 
 

@@ -63,7 +63,7 @@ def with_configuration(recorded: RecompilableKernel, config: str) -> Recompilabl
 
 
 def is_recorded(target: str) -> bool:
-    """Whether a target is a capture, or a kernel of one."""
+    """Return whether a target is a capture, or a kernel of one."""
     return is_capture(Path(target.partition(SEPARATOR)[0]))
 
 
@@ -146,7 +146,7 @@ def _recorded(folder: str, kernel: CapturedKernel) -> RecompilableKernel:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is a number or a short word, and cannot be the path of a file."""
+    """Return whether a value is a number or a short word, and cannot be the path of a file."""
     if isinstance(value, str):
         return _PLAIN.fullmatch(value) is not None
     if isinstance(value, tuple):

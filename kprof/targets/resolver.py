@@ -41,7 +41,7 @@ def _loaded(target: TargetLike, options: CompileOptions, others: list[str] | Non
         check(found.kind, found.text, given(options))
     match found.kind:
         case TargetKind.CAPTURE | TargetKind.DIRECTORY:
-            kernels = _only(machines, _from_directory(found, _single(machines), options), others)
+            kernels = _only_requested(machines, _from_directory(found, _single(machines), options), others)
             yield from with_stated_launches(kernels, options, found.text)
         case TargetKind.HIP:
             yield from with_stated_launches(_from_hip(path, machines), options, found.text)
@@ -49,7 +49,7 @@ def _loaded(target: TargetLike, options: CompileOptions, others: list[str] | Non
             hint = f"kprof report {found.text} -o page.html shows it; kprof diff compares two."
             raise TargetError("is a report or other JSON, without code to analyse", path=found.text, hint=hint)
         case TargetKind.CODE:
-            kernels = _only(machines, load_file(path, _single(machines)), others)
+            kernels = _only_requested(machines, load_file(path, _single(machines)), others)
             yield from with_stated_launches(kernels, options, found.text)
         case _:
             yield from _from_source(found, machines, options)
@@ -75,7 +75,7 @@ def _single(machines: Sequence[tuple[Architecture, Product | None]]) -> str | No
     return machines[0][0].name if len(machines) == 1 else None
 
 
-def _only(
+def _only_requested(
     machines: Sequence[tuple[Architecture, Product | None]],
     kernels: Iterator[LoadedKernel],
     others: list[str] | None,

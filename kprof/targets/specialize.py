@@ -121,7 +121,7 @@ def bind(function: Function, args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _buffer_ops(environment: Mapping[str, str | None]) -> bool:
-    """Whether launches specialise on the range of pointers: only with buffer operations, which are off in 3.4."""
+    """Return whether launches specialise on the range of pointers, as they do only with buffer operations."""
     from kprof.compiler.versions import buffer_ops_default, installed
 
     return _is_on("AMDGCN_USE_BUFFER_OPS", environment, default=buffer_ops_default(installed().numbers))

@@ -1,4 +1,4 @@
-"""Launches that the user states for compiled code: with options, or for each kernel in a file (``--launch FILE``)."""
+"""Launches of compiled code that the user describes with options, or for each kernel in a file (``--launch FILE``)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ _Count = Annotated[int, msgspec.Meta(ge=1, lt=1 << 31)]
 
 
 class FileLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A kernel's launch as a launch file states it; the fields are those of :class:`StatedLaunch`."""
+    """A kernel's launch in a launch file; the fields are those of :class:`StatedLaunch`."""
 
     grid: Annotated[list[_Count], msgspec.Meta(min_length=1, max_length=3)] | None = None
     num_warps: _Count | None = None
@@ -27,7 +27,7 @@ class FileLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class StatedLaunch:
-    """A kernel's launch as the user states it; ``None`` and an empty mapping mean not stated.
+    """A kernel's launch as the user describes it; ``None`` or an empty mapping means that the user gave no value.
 
     Attributes:
         grid: workgroups along each axis.
@@ -43,7 +43,7 @@ class StatedLaunch:
 
 
 def with_stated_launches(kernels: Iterable[LoadedKernel], options: CompileOptions, what: str) -> Iterator[LoadedKernel]:
-    """Yield compiled kernels with the launches that the options state; options precede the file.
+    """Yield compiled kernels with the launches that the options describe; options override the launch file.
 
     Args:
         kernels: kernels of one target.
@@ -53,7 +53,7 @@ def with_stated_launches(kernels: Iterable[LoadedKernel], options: CompileOption
     Raises:
         InputError: if the launch file is not as described in :func:`read_launches`.
         TargetError: if the grid is a formula, because compiled code has no names of sizes; a workgroup has no
-            wavefront; or a kernel or argument that a launch is stated for does not exist.
+            wavefront; or a described launch names a kernel or argument that does not exist.
     """
     workgroup = options if isinstance(options, WorkgroupOptions) else WorkgroupOptions()
     common = StatedLaunch(_grid_of(options), workgroup.num_warps, workgroup.lds)
@@ -79,7 +79,7 @@ def with_stated_launches(kernels: Iterable[LoadedKernel], options: CompileOption
         if name not in names:
             hint = near_hint(name, dict.fromkeys(names), "there are")
             raise TargetError(
-                f"{workgroup.launch} states a launch of {name!r}, which {what} does not contain", hint=hint
+                f"{workgroup.launch} describes a launch of {name!r}, which {what} does not contain", hint=hint
             )
 
 

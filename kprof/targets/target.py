@@ -51,7 +51,7 @@ class Target:
 
     @property
     def would_run(self) -> str | None:
-        """The step that would run or compile the target's untrusted code in an analysis; None if files are only read.
+        """Description of the step of an analysis that would run or compile untrusted code; None if files are only read.
 
         A kernel that is passed as an object counts as read: its code is imported already.
         """
@@ -131,7 +131,7 @@ def kernel_of(target: TargetLike, gpu: str = DEFAULT_GPU) -> Kernel:
 
 
 def is_report(path: Path) -> bool:
-    """Whether a path is a JSON file, as commands write it with ``--json``.
+    """Return whether a path is a JSON file, as commands write it with ``--json``.
 
     Raises:
         InputError: if the file cannot be read.
@@ -156,7 +156,7 @@ def _of_text(text: str) -> Target:
     from kprof.captures.layout import is_capture
     from kprof.targets.hip_source import is_hip
 
-    _is_possible(text)
+    _check_is_possible(text)
     path = Path(text)
     if is_capture(Path(text.partition("::")[0])):
         return Target(text, TargetKind.CAPTURE)
@@ -177,7 +177,7 @@ def _of_text(text: str) -> Target:
     return Target(text, TargetKind.SOURCE)
 
 
-def _is_possible(text: str) -> None:
+def _check_is_possible(text: str) -> None:
     """Reject texts that cannot be a file name; pathlib would use the current folder or raise another error.
 
     Raises:

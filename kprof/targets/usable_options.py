@@ -29,7 +29,7 @@ USES: Mapping[TargetKind, frozenset[str]] = {
     TargetKind.REPORT: frozenset(),
 }
 
-_LAUNCH = "It says itself how it is launched: sizes are set with --shape or --case, knobs with --config."
+_LAUNCH = "Its file describes the launch: set sizes with --shape or --case, knobs with --config."
 _SOURCE = "Nothing is compiled here: give the kernel's source, as FILE.py::FUNCTION or a bundled kernel's name."
 _INSTEAD: Mapping[TargetKind, str] = {
     TargetKind.KERNEL: _LAUNCH,
@@ -37,8 +37,8 @@ _INSTEAD: Mapping[TargetKind, str] = {
     TargetKind.HIP: "clang compiles it for the --arch architecture.",
     TargetKind.CODE: _SOURCE,
     TargetKind.DIRECTORY: _SOURCE,
-    TargetKind.CAPTURE: "It holds launches as the program made them: record the program with other values, or give the "
-    "kernel's source as FILE.py::FUNCTION.",
+    TargetKind.CAPTURE: "It contains the launches that the program made: record the program with other values, "
+    "or give the kernel's source as FILE.py::FUNCTION.",
     TargetKind.REPORT: "It is the result of a finished analysis: analyse the kernel again.",
 }
 
@@ -66,7 +66,7 @@ def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
 
 
 def usable(target: TargetLike, options: CompileOptions) -> CompileOptions:
-    """Return the options for one side of a comparison; options that its target does not use have their defaults.
+    """Return the options for one side of a comparison; options that the side's target does not use keep their defaults.
 
     Raises:
         TargetError: if the target does not exist.

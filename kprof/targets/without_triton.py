@@ -1,4 +1,4 @@
-"""Load a bundled kernel's description on a machine without Triton: sizes, knobs, legality.
+"""Load a bundled kernel's description on a machine without Triton: sizes, knobs and checks of configurations.
 
 During the import, ``triton`` and ``triton.language`` are replaced by stand-ins whose ``jit`` returns the function
 unchanged. The file's Python functions work as usual, but its kernels cannot be compiled or run.
@@ -14,7 +14,7 @@ from typing import Any
 
 from kprof.kernel_spec import Kernel
 
-_NAMES = ("triton", "triton.language")
+_REPLACED_MODULES = ("triton", "triton.language")
 
 
 @cache
@@ -28,7 +28,7 @@ def described(path: Path) -> Kernel:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    before = {name: sys.modules.get(name) for name in _NAMES}
+    before = {name: sys.modules.get(name) for name in _REPLACED_MODULES}
     write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     sys.modules.update(_stand_ins())
     try:
@@ -46,7 +46,7 @@ def described(path: Path) -> Kernel:
 
 
 def _stand_ins() -> dict[str, ModuleType]:
-    triton, language = (ModuleType(name) for name in _NAMES)
+    triton, language = (ModuleType(name) for name in _REPLACED_MODULES)
     told: dict[str, Any] = {"jit": _jit, "cdiv": lambda a, b: -(-a // b), "next_power_of_2": _next_power_of_2}
     vars(triton).update(told, language=language)
     vars(language).update(constexpr=_Constexpr)

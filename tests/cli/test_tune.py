@@ -190,7 +190,7 @@ def test_nothing_can_be_predicted(
         (("gemm", "--signature", "*fp16"), "gemm is a kernel with cases and does not use --signature"),
         (("gemm", "--scheduler", "host:1"), "takes an address such as tcp://host:8786"),
         (("gemm", "--shape", "dtype=fp8_e4m3", "--arch", "gfx90a"), "gemm cannot run on gfx90a"),
-        (("OWN",), "the file has 2 kernels; say which"),
+        (("OWN",), "the file has 2 kernels; name one of them"),
         (("OWN::plain",), "plain does not say how it is launched"),
         (("OWN::plain", "--signature", "*fp16,*fp16"), "plain has nothing to choose from"),
         (("OWN::scale", "--signature", "*fp16,*fp16", "--grid", "import os"), "--grid cannot be read"),

@@ -97,9 +97,9 @@ def test_a_product_that_was_not_named_is_not_taken(capture: Callable[..., Path])
 @pytest.mark.parametrize(
     ("product", "found", "note"),
     [
-        ("AMD Instinct MI308X", "MI308X", "assuming MI308X, which the program was told"),
-        (None, None, "--arch names it"),
-        ("AMD Instinct MI355X", None, "--arch names it"),
+        ("AMD Instinct MI308X", "MI308X", "assuming MI308X, the GPU that the program saw"),
+        (None, None, "set it with --arch"),
+        ("AMD Instinct MI355X", None, "set it with --arch"),
     ],
 )
 def test_captures_of_an_older_kprof_say_so(

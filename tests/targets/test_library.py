@@ -150,7 +150,7 @@ def test_gluon_function(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("", "2 kernels; say which"),
+        ("", "2 kernels; name one of them"),
         ("::add_on", "did you mean 'add_one'"),
         ("::NOT_A_KERNEL", "'NOT_A_KERNEL' is a int, not a Triton function"),
     ],

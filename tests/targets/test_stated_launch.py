@@ -70,7 +70,7 @@ def test_without_the_value_the_argument_is_named(alone):
         ({"matmul": {"warps": 8}}, "unknown field `warps`"),
         ({"matmul": {"values": {"arg4": 1.5}}}, "Expected `int | array`"),
         ('{"matmul": {"grid": [1]}, "matmul": {"grid": [2]}}', "matmul"),
-        ({"matmull": {"grid": [1]}}, "states a launch of 'matmull'"),
+        ({"matmull": {"grid": [1]}}, "describes a launch of 'matmull'"),
         ({"matmul": {"values": {"arg99": 1}}}, "no run-time argument 'arg99'"),
         ({"matmul": {"values": {"arg0": 1}}}, "arg0 of matmul is a pointer"),
         ({"matmul": {"values": {"arg4": [1, 2]}}}, "arg4 of matmul is a single number"),
