@@ -48,11 +48,11 @@ class AfterImport(MetaPathFinder):
         finally:
             self._finding.discard(fullname)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Telling(spec.loader, self)
+            spec.loader = _ReportingLoader(spec.loader, self)
         return spec
 
 
-class _Telling(Loader):
+class _ReportingLoader(Loader):
     """A loader that wraps another one and reports when it is done."""
 
     def __init__(self, inner: Any, watcher: AfterImport) -> None:

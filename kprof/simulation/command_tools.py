@@ -163,7 +163,7 @@ def main() -> int:
         gpu = json.loads(os.environ["KPROF_TOOLS"])["device"]
         print(TOOLS[name](arguments, gpu))
     except NotAnsweredError as error:
-        print(f"kprof: the simulated GPU has no answer to {name} {error}", file=sys.stderr)
+        print(f"kprof: the simulated GPU does not support {name} {error}", file=sys.stderr)
         return 2
     return 0
 

@@ -58,7 +58,7 @@ def test_what_has_no_answer_is_said(recorded):
     """Not silence, and no number that nobody knows."""
     ran = subprocess.run(["rocm-smi", "--setfan", "3"], env=recorded, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "kprof: the simulated GPU has no answer to rocm-smi --setfan\n"
+    assert ran.stderr == "kprof: the simulated GPU does not support rocm-smi --setfan\n"
     for tool, arguments in (
         (rocm_smi, ["--showmeminfo", "gtt"]),
         (amd_smi, ["reset"]),
