@@ -79,20 +79,20 @@ def settle(base: Path | None) -> None:
 def trouble(base: Path | None) -> str | None:
     """Return why entries cannot be stored below a root, or ``None``; the root is created if it does not exist."""
     if base is None:
-        return f"this user has no home folder; {VARIABLE} names another place"
+        return f"this user has no home folder; {VARIABLE} names another folder"
     folder = entries(base)
     try:
         make_folder(folder)
         mode = folder.stat()
-        if not _own(mode):
-            return f"{folder} belongs to another user; {VARIABLE} names another place"
+        if not _is_own(mode):
+            return f"{folder} belongs to another user; {VARIABLE} names another folder"
         if _POSIX and mode.st_mode & OPEN:
             # Entries that other users wrote in the meantime still belong to them, so they are not trusted.
             folder.chmod(_FOLDER)
     except OSError as error:
-        return f"{error.filename or folder}: {error.strerror}; {VARIABLE} names another place"
+        return f"{error.filename or folder}: {error.strerror}; {VARIABLE} names another folder"
     if not os.access(folder, os.W_OK):
-        return f"{folder} cannot be written to; {VARIABLE} names another place"
+        return f"{folder} cannot be written to; {VARIABLE} names another folder"
     return None
 
 
@@ -124,8 +124,8 @@ def make_private(descriptor: int) -> None:
 
 def trusted(status: os.stat_result) -> bool:
     """Return whether only this user or root can have written a file with this status."""
-    return not _POSIX or (_own(status) and not status.st_mode & OPEN)
+    return not _POSIX or (_is_own(status) and not status.st_mode & OPEN)
 
 
-def _own(status: os.stat_result) -> bool:
+def _is_own(status: os.stat_result) -> bool:
     return not _POSIX or status.st_uid in {0, os.geteuid()}

@@ -46,10 +46,10 @@ def _places(module: str) -> list[Path]:
     if spec.origin is not None:
         origin = Path(spec.origin)
         return [origin.parent if spec.submodule_search_locations is not None else origin]
-    return [_below(Path(folder), rest) for folder in spec.submodule_search_locations or ()]
+    return [_first_package(Path(folder), rest) for folder in spec.submodule_search_locations or ()]
 
 
-def _below(folder: Path, names: list[str]) -> Path:
+def _first_package(folder: Path, names: list[str]) -> Path:
     """Return the first regular package below a namespace folder, which may also contain other distributions."""
     for name in names:
         if (folder / "__init__.py").is_file():

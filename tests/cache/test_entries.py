@@ -212,7 +212,7 @@ def test_what_others_own_is_not_believed(tmp_path, monkeypatch):
     owner = path_of(tmp_path).stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     assert (SECTION.read(KEY, tmp_path) == b"x") is (owner == 0)
-    monkeypatch.setattr(location, "_own", lambda status: status.st_uid == owner + 1)
+    monkeypatch.setattr(location, "_is_own", lambda status: status.st_uid == owner + 1)
     assert SECTION.read(KEY, tmp_path) is None
 
 

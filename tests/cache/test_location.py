@@ -78,7 +78,7 @@ def test_a_place_that_cannot_be_written_is_said_and_still_read(monkeypatch, tmp_
 
 def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
     """Nothing that is in it would be believed."""
-    monkeypatch.setattr(location, "_own", lambda _: False)
+    monkeypatch.setattr(location, "_is_own", lambda _: False)
     assert "belongs to another user" in (location.trouble(tmp_path) or "")
 
 
@@ -150,7 +150,7 @@ def test_the_command_works_without_a_cache_and_says_so_in_one_line(tmp_path):
 
     code, out, err = run(str(tmp_path / "cache"))
     assert (code, err) == (0, "")
-    said = f"kprof: nothing is kept in the cache: {os.devnull}: File exists; KPROF_CACHE_DIR names another place\n"
+    said = f"kprof: nothing is kept in the cache: {os.devnull}: File exists; KPROF_CACHE_DIR names another folder\n"
     assert run(os.devnull) == (0, out, said)
 
 
@@ -158,14 +158,14 @@ def test_words_for_each_trouble(monkeypatch, tmp_path):
     """What it is, where, and what to do."""
     (tmp_path / "file").write_text("")
     below = tmp_path / "file" / "c"
-    assert location.trouble(None) == "this user has no home folder; KPROF_CACHE_DIR names another place"
-    assert location.trouble(below) == f"{tmp_path}/file: File exists; KPROF_CACHE_DIR names another place"
+    assert location.trouble(None) == "this user has no home folder; KPROF_CACHE_DIR names another folder"
+    assert location.trouble(below) == f"{tmp_path}/file: File exists; KPROF_CACHE_DIR names another folder"
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or path != location.entries(tmp_path / "c"))
     found = location.trouble(tmp_path / "c")
-    assert found == f"{tmp_path}/c/entries cannot be written to; KPROF_CACHE_DIR names another place"
-    monkeypatch.setattr(location, "_own", lambda _: False)
+    assert found == f"{tmp_path}/c/entries cannot be written to; KPROF_CACHE_DIR names another folder"
+    monkeypatch.setattr(location, "_is_own", lambda _: False)
     found = location.trouble(tmp_path / "d")
-    assert found == f"{tmp_path}/d/entries belongs to another user; KPROF_CACHE_DIR names another place"
+    assert found == f"{tmp_path}/d/entries belongs to another user; KPROF_CACHE_DIR names another folder"
 
 
 def test_a_folder_and_those_above_it_are_made_once(tmp_path):
@@ -220,7 +220,7 @@ def test_it_is_said_once_and_in_one_sentence(monkeypatch):
     location.check()
     location.check()
     assert said == [
-        f"kprof: nothing is kept in the cache: {os.devnull}: File exists; KPROF_CACHE_DIR names another place"
+        f"kprof: nothing is kept in the cache: {os.devnull}: File exists; KPROF_CACHE_DIR names another folder"
     ]
     location._state.silent = False
     location.settle(None)
