@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LlvmFacts:
-    """What LLVM and its tools define for the architecture.
+    """Facts about the architecture that LLVM and its tools define.
 
     Attributes:
         elf_machine: ``EF_AMDGPU_MACH`` value in the low byte of ``e_flags``.

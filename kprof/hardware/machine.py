@@ -71,9 +71,9 @@ def products() -> dict[str, str]:
                 name = line.removeprefix("[products.").partition("]")[0]
                 if "." in name:
                     continue
-                if (other := spelled.setdefault(_plain(name), arch)) != arch:
-                    message = f"the product {name} is of {other} and of {arch}"
-                    raise HardwareError(message, path=str(_FOLDER / f"{arch}.toml"), hint="Give one another name.")
+                if (other := spelled.setdefault(_normalised_name(name), arch)) != arch:
+                    message = f"the product {name} is listed for both {other} and {arch}"
+                    raise HardwareError(message, path=str(_FOLDER / f"{arch}.toml"), hint="Rename one of them.")
                 found[name] = arch
     return found
 
@@ -150,11 +150,11 @@ def _load(arch: str) -> Architecture:
 
 
 def _product_name(name: str) -> str | None:
-    wanted = _plain(name)
-    return next((p for p in products() if _plain(p) == wanted), None)
+    wanted = _normalised_name(name)
+    return next((p for p in products() if _normalised_name(p) == wanted), None)
 
 
-def _plain(name: str) -> str:
+def _normalised_name(name: str) -> str:
     """Normalise a product's name: ``AMD Instinct MI300X`` equals ``mi300x``, ``MI250X GCD`` equals ``MI250X_GCD``."""
     words = name.upper().replace("_", " ").replace("-", " ").split()
     return "".join(w for w in words if w not in {"AMD", "INSTINCT", "RADEON", "TM", "(TM)", "GRAPHICS"})

@@ -265,7 +265,7 @@ class Product:
         launch_overhead_ns: time of an empty kernel in a stream, in nanoseconds.
         least_workgroups: minimum number of workgroups in a launch that AMD's guide recommends.
         pci_device: PCI device id, ``0x74a1``; ``None`` if not known.
-        note: further remarks.
+        note: further remarks on the product.
     """
 
     name: str

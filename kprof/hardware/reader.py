@@ -39,7 +39,7 @@ def read(path: Path, sources: Path, common: Path | None = None) -> Architecture:
     data = _toml(path)
     try:
         if common is not None:
-            data = {**data, "model": _over(_toml(common)["model"], data.get("model", {}))}
+            data = {**data, "model": _merged(_toml(common)["model"], data.get("model", {}))}
         return _architecture(data, _sources(sources))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise HardwareError(f"not a valid description of an architecture: {error!r}", path=str(path)) from error
@@ -80,7 +80,7 @@ def common_model(path: Path) -> dict[str, float]:
     return _figures(_toml(path)["model"])
 
 
-def _over(common: Table, own: Table) -> dict[str, Any]:
+def _merged(common: Table, own: Table) -> dict[str, Any]:
     """Merge common figures with those of an architecture, which take precedence; each figure keeps its source."""
     cited = dict.fromkeys(_figures(common), common["source"]) | common.get("sources", {})
     source = own.get("source", common["source"])

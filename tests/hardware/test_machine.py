@@ -144,7 +144,7 @@ def test_a_product_is_of_one_file(tmp_path, monkeypatch):
             monkeypatch.setattr(machine, cached.__name__, cached.__wrapped__)
     assert machine.products() == {"890M": "gfx1150", "8060S": "gfx1151"}
     (tmp_path / "gfx1152.toml").write_text("[products.8060s]\n")
-    with pytest.raises(HardwareError, match="the product 8060s is of gfx1151 and of gfx1152"):
+    with pytest.raises(HardwareError, match="the product 8060s is listed for both gfx1151 and gfx1152"):
         machine.products()
 
 
