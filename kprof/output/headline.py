@@ -24,14 +24,14 @@ def screen_width() -> int | None:
 
 
 def tell_first(verdict: str, paste: str = "") -> None:
-    """On a terminal, print a verdict before the other output, with the code to ``paste`` below it."""
+    """On a terminal, print a verdict before the other output, with code that the user can ``paste`` below it."""
     if on_screen():
         first = wrapped(verdict.replace(_NEXT, f"\n{_NEXT[2:]}"))
         print("\n".join([first, *([_WHERE, paste] if paste else []), ""]))
 
 
 def tell_last(verdict: str, paste: str = "", *, alone: bool = False) -> None:
-    """In a pipe, print the code to ``paste`` and a verdict after the other output; if ``alone``, only the verdict."""
+    """In a pipe, print the code to ``paste`` and the verdict after other output; if ``alone``, only the verdict."""
     if paste and not (alone or on_screen()):
         print(f"\n{_WHERE}\n{paste}")
     if alone or not on_screen():

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 _UNITS = ("kB", "MB", "GB", "TB")
 _BINARY = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 _TIMES = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
-_SPREAD = 1000
+_MAX_SPREAD = 1000
 """If the longest time of a column is more than this many times the shortest, all times use the smaller unit."""
 
 
@@ -63,7 +63,7 @@ def column_unit(times_us: Iterable[float]) -> tuple[str, float]:
     if not times:
         return _TIMES[0]
     longest, shortest = max(times), min(times)
-    return time_unit(longest if longest <= _SPREAD * shortest else shortest)
+    return time_unit(longest if longest <= _MAX_SPREAD * shortest else shortest)
 
 
 def milliseconds(ns: float) -> str:

@@ -140,7 +140,7 @@ class _Stream:
         """Write a text after escaping it."""
         if self.is_output:
             output_begins()
-        self.behind.write(encodable(self._fit(text), getattr(self.behind, "encoding", None)))
+        self.behind.write(encodable(self._escape_text(text), getattr(self.behind, "encoding", None)))
         return len(text)
 
     def writelines(self, lines: Any) -> None:
@@ -148,21 +148,21 @@ class _Stream:
         for line in lines:
             self.write(line)
 
-    def _fit(self, text: str) -> str:
+    def _escape_text(self, text: str) -> str:
         return text
 
 
 class CleanStream(_Stream):
     """A stream for any text: escapes terminal control characters and commands to CI services."""
 
-    def _fit(self, text: str) -> str:
+    def _escape_text(self, text: str) -> str:
         return no_commands(clean(text))
 
 
 class StyledStream(_Stream):
     """A stream for text with kprof's own escape sequences; callers must clean names before they add colours."""
 
-    def _fit(self, text: str) -> str:
+    def _escape_text(self, text: str) -> str:
         return no_commands(text)
 
 
@@ -173,7 +173,7 @@ class DrawingStream(StyledStream):
 
 
 class _CommandStream(_Stream):
-    def _fit(self, text: str) -> str:
+    def _escape_text(self, text: str) -> str:
         return clean(text)
 
 

@@ -68,7 +68,7 @@ def rows_table(
     width: int = 0,
     spare: int | None = None,
 ) -> str:
-    """Return a table as text, with numbers aligned right; the widest of the columns ``wide`` are cut to fit a line.
+    """Return a table as text, with numbers aligned right; the widest of the columns in ``wide`` are cut to fit a line.
 
     If too little of those columns would remain, the column ``spare`` is omitted. ``width`` is the maximum length of a
     line, by default the terminal's width, or 110 in a pipe.
@@ -143,7 +143,7 @@ def cut_apart(cells: Sequence[str], size: int) -> list[str]:
 
 
 def _shrink(sizes: list[int], flexible: list[int], excess: int, least: int) -> int:
-    """Narrow the widest flexible columns repeatedly; return how many characters too long the line still is."""
+    """Narrow the widest flexible columns repeatedly; return by how many characters the line is still too long."""
     while excess > 0 and flexible:
         place = max(flexible, key=lambda one: sizes[one])
         if sizes[place] <= least:

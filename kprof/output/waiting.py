@@ -10,7 +10,7 @@ from kprof.output.status_line import StatusLine
 
 AFTER = 1.0
 """Seconds without output before the line is shown."""
-_ENOUGH = 0.02
+_MIN_SHARE = 0.02
 """Minimum share of a step that must be finished for an estimate of the remaining time."""
 
 
@@ -42,8 +42,8 @@ class Waiting:
             self._line.clear()
             self._compiles_drawn = float("-inf")
         elif isinstance(underway, tuple):
-            # Draw a little before the limit, because the next report would come after it. A recent line about compiles
-            # has priority.
+            # Draw shortly before the limit, because the next report would come after the limit. A recent line about
+            # compiles has priority.
             if now - self._begun > AFTER - 2 * EVERY and now - self._compiles_drawn > AFTER:
                 self._line.draw(steps_line(underway, now))
         else:
@@ -64,7 +64,7 @@ def steps_line(steps: tuple[Step, ...], now: float) -> str:
     parts = [f"{step.done:,} of {step.total:,} {step.unit}" for step in around if step.total is not None]
     parts.append(f"{last.what}{_amount(last)}")
     took = f"{now - steps[0].since:.0f} s"
-    if last.total and _ENOUGH * last.total <= last.done < last.total:
+    if last.total and _MIN_SHARE * last.total <= last.done < last.total:
         took += f", {(now - last.since) * (last.total - last.done) / last.done:.0f} s left"
     return " · ".join([*parts, took])
 
