@@ -91,7 +91,7 @@ def _facts_in(folder: str) -> Iterator[tuple[str, str, str]]:
     for name in names:
         distribution, dash, version = name.removesuffix(".dist-info").partition("-")
         if name.endswith(".dist-info") and dash:
-            yield name, distribution, _public(version)
+            yield name, distribution, _without_build_suffix(version)
 
 
 def _lines(path: str) -> list[str]:
@@ -102,7 +102,7 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "_", name).lower()
 
 
-def _public(version: str) -> str:
+def _without_build_suffix(version: str) -> str:
     """Return a version without its build suffix: ``2.13.0`` for ``2.13.0+cpu``."""
     return version.partition("+")[0]
 
@@ -117,7 +117,7 @@ def other_versions(imported: Mapping[str, str]) -> list[str]:
             # With an empty name, Python 3.10 would return the first distribution.
             continue
         try:
-            here = _public(metadata.version(name))
+            here = _without_build_suffix(metadata.version(name))
         except (metadata.PackageNotFoundError, ValueError):
             continue
         if here != had:

@@ -68,7 +68,7 @@ class ProgramFiles:
 
     @cached_property
     def distributions(self) -> dict[str, str]:
-        """The distribution of each package without kernels in any process."""
+        """Distribution of each package, except packages that contain a kernel of one of the processes."""
         plain = [{package_of(name) for name in one.packages} - one.distributions.keys() for one in self.records]
         with_kernels = set[str]().union(*plain)
         return {

@@ -45,7 +45,7 @@ class Finish:
 
 @dataclass(eq=False)
 class Worker:
-    """One process and its current request."""
+    """A worker process and its current request."""
 
     process: PythonWorker
     buffer: bytearray = field(default_factory=bytearray)

@@ -147,7 +147,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
     # A warning if spills are unchanged: the additional scratch is then an array or a stack that did not fit into
     # registers.
     severity = Severity.NOTE if spills[0] != spills[1] else Severity.WARNING
-    yield from rate(ComparedFigure("scratch_bytes", "scratch bytes a lane", *both("scratch_bytes"), severity), limits)
+    yield from rate(ComparedFigure("scratch_bytes", "scratch bytes per lane", *both("scratch_bytes"), severity), limits)
     before, after = facts.waves(old), facts.waves(new)
     halved = before is not None and after is not None and 2 * min(before, after) <= max(before, after)
     yield from rate(
@@ -160,7 +160,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
         ),
         limits,
     )
-    yield from rate(ComparedFigure("lds_bytes", "LDS bytes a workgroup", *both("lds_bytes"), Severity.NOTE), limits)
+    yield from rate(ComparedFigure("lds_bytes", "LDS bytes per workgroup", *both("lds_bytes"), Severity.NOTE), limits)
     for name, text in _PLAIN:
         yield from rate(ComparedFigure(name, text, *both(name), Severity.NOTE), limits)
 
@@ -193,7 +193,7 @@ def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator
     metric, text, scale = "model_us", "predicted time", 1.0
     before, after = (facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new))
     if before is None and after is None:
-        metric, text, scale = "hot_cycles", "predicted cycles an iteration", facts.hot_work_ratio(old, new)
+        metric, text, scale = "hot_cycles", "predicted cycles per iteration", facts.hot_work_ratio(old, new)
         before, after = facts.hot_cycles(old), facts.hot_cycles(new)
     if before is None or after is None or old.product != new.product:
         return

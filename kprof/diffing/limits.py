@@ -19,7 +19,7 @@ TOLERANT = (
     "loop_instructions",
     "instructions",
 )
-"""Metrics that accept a tolerance."""
+"""Metrics for which the user may set a tolerance."""
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def _spill_change(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) 
     assert shown is not None
     found = ComparedFigure(
         "loop_spills",
-        "spill accesses an iteration",
+        "spill accesses per iteration",
         _spills(a),
         _spills(b),
         Severity.ERROR,
@@ -164,19 +164,19 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) -> 
     yield from _widths(a.instructions, b.instructions, limits, where=where, is_hot=is_hot)
     before, after = facts.drains(a), facts.drains(b)
     severity = _severity_of_count(before * scale, after, is_hot=is_hot)
-    yield from rated("drains", "full waits an iteration", before, after, severity)
+    yield from rated("drains", "full waits per iteration", before, after, severity)
     before, after = sum(a.instructions.values()), sum(b.instructions.values())
     severity = _severity_of_count(before * scale, after, is_hot=is_hot)
-    yield from rated("loop_instructions", "instructions an iteration", before, after, severity, negligible=_TELL)
+    yield from rated("loop_instructions", "instructions per iteration", before, after, severity, negligible=_TELL)
     for name in sorted({*a.classes, *b.classes}):
         count, now = a.classes.get(name, 0), b.classes.get(name, 0)
         # Scratch accesses were already reported, as spills in loops.
         if name != "scratch" and abs(now - count * scale) >= _FEW * scale**0.5:
-            metric, text = f"instructions:{name}", f"{name} instructions an iteration"
+            metric, text = f"instructions:{name}", f"{name} instructions per iteration"
             yield from rated("loop_class", text, count, now, Severity.NOTE, metric=metric, negligible=_TELL)
     for shape in sorted({*a.matrix, *b.matrix}):
         count, now = a.matrix.get(shape, 0), b.matrix.get(shape, 0)
-        metric, text = f"matrix:{shape}", f"matrix instructions {shape} an iteration"
+        metric, text = f"matrix:{shape}", f"matrix instructions {shape} per iteration"
         yield from rated("matrix", text, count, now, Severity.NOTE, metric=metric)
 
 
@@ -190,7 +190,7 @@ def _widths(
         yield from rate(
             ComparedFigure(
                 "width",
-                f"bytes a lane of a {kind}",
+                f"bytes per lane of a {kind}",
                 old,
                 new,
                 # LDS accesses of 8 and 16 bytes per lane cost about the same.

@@ -231,7 +231,7 @@ def _library(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingO
 
 
 def _other_version(setting: HostSetting, machine: Host) -> str:
-    """Return the installed package's version if it does not read the variable; empty if it does or is not known."""
+    """Return the installed package's version if this version does not read the variable; else an empty text."""
     for bound, too_old in ((setting.since, True), (setting.until, False)):
         package, _, limit = bound.partition(" ")
         version = _installed(package, machine) if package else ""

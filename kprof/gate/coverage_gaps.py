@@ -43,7 +43,7 @@ def coverage_gaps(
         if ignored:
             yield f"{', '.join(ignored)} not compared (watch)"
         yield from _other_entries(baseline, subjects)
-    yield from _not_asked_for(entries, config, subjects)
+    yield from _unrequested_archs(entries, config, subjects)
     allowed = sum(s.finding.evidence.get(MARK) == ALLOWED for kernel in kernels for s in kernel.suppressed)
     if allowed:
         yield f"{allowed} {'is' if allowed == 1 else 'are'} worse and allowed"
@@ -90,7 +90,9 @@ def _other_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iter
         yield f"the baseline also has {', '.join([*sorted(others), *sorted(compilers)])}, not checked"
 
 
-def _not_asked_for(entries: Sequence[KernelEntry], config: Config, subjects: Sequence[CheckSubject]) -> Iterator[str]:
+def _unrequested_archs(
+    entries: Sequence[KernelEntry], config: Config, subjects: Sequence[CheckSubject]
+) -> Iterator[str]:
     """Yield a phrase about architectures of the configuration that this run was not asked to check."""
     named = set().union(*(_names(entry.arch or config.arch or [DEFAULT_GPU]) for entry in entries))
     left = named - {subject.report.arch for subject in subjects}

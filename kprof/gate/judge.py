@@ -300,13 +300,13 @@ def _excused_launches(subjects: Sequence[CheckSubject], held: Sequence[_Against]
 
 _COST_WORDS = {
     "time_us": "predicted time compared in {}",
-    "cycles_per_element": "cycles per element compared in {}, the launch's sizes are not known",
-    "executed_instructions": "executed instructions compared in {}, the launch is not known",
-    "work": "executed instructions, bytes moved and matrix instructions compared in {}, the launch is not known",
-    "other GPU": "executed instructions, bytes moved and matrix instructions compared in {}, "
-    "the baseline's times are of another GPU",
-    "old": "time not compared in {}, the baseline has none",
-    "unknown": "time not compared in {}, none is known",
+    "cycles_per_element": "cycles per element compared in {} (the launch's sizes are not known)",
+    "executed_instructions": "executed instructions compared in {} (the launch is not known)",
+    "work": "executed instructions, bytes moved and matrix instructions compared in {} (the launch is not known)",
+    "other GPU": "executed instructions, bytes moved and matrix instructions compared in {} "
+    "(the baseline's times are for another GPU)",
+    "old": "time not compared in {} (the baseline has none)",
+    "unknown": "time not compared in {} (no time is known)",
 }
 
 

@@ -143,7 +143,9 @@ def _changed(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", d
     made = Tries(left=len(waiting))
     # Pass constexprs as knobs, which vary. If they were also passed as constexprs, they would stay fixed.
     own = replace(options, constexpr={})
-    made.found = _counted(compile_changes(spec, machine, own, chosen, waiting, deadline=deadline, in_order=True), made)
+    made.found = _count_trials(
+        compile_changes(spec, machine, own, chosen, waiting, deadline=deadline, in_order=True), made
+    )
     return made
 
 
@@ -183,10 +185,10 @@ def _launched_again(
                     continue
                 yield change, config, replace(job, product=each.kernel.product)
 
-        yield from _counted(analysed_each(asked(), deadline=deadline, workers=workers, in_order=True), made)
+        yield from _count_trials(analysed_each(asked(), deadline=deadline, workers=workers, in_order=True), made)
 
 
-def _counted(trials: "Generator[Evaluation, None, None]", made: Tries) -> Iterator[Found]:
+def _count_trials(trials: "Generator[Evaluation, None, None]", made: Tries) -> Iterator[Found]:
     """Yield each change that compiles, in order, until the caller stops."""
     with closing(trials):
         for trial in trials:

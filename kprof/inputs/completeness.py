@@ -418,7 +418,7 @@ def cap_durations(trace: "LinkedTrace") -> "LinkedTrace":
 
 
 def _overlaps(trace: "LinkedTrace", log: "IssueLog", overlapping: int) -> None:
-    """Report the total overlap within streams, and the impossible durations before and after capping."""
+    """Report the overlap of activities within streams, and GPU times with and without capping impossible durations."""
     table = trace.activities
     starts, durations, names = table.numbers("start_ns").data, table.numbers("duration_ns").data, table.words("name")
     overlap = 0

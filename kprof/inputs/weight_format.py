@@ -90,7 +90,7 @@ class _Reader:
         first = listed[0] if listed else None
         weights = first.get("weights") if isinstance(first, dict) else None
         if not isinstance(first, dict) or not isinstance(weights, dict):
-            return self.unknown("compressed-tensors", "without a group of weights")
+            return self.unknown("compressed-tensors", "without a group of weights,")
         if any(isinstance(other, dict) and other.get("weights") != weights for other in listed[1:]):
             self.problems.append(f"the weights are quantised in {len(listed)} ways: the first is used for all of them")
         acts = first.get("input_activations")

@@ -135,7 +135,7 @@ class Reads:
 
         @functools.cache
         def ours(folder: str) -> bool:
-            """Return whether a folder is in the work tree; other folders of ``sys.path`` should get no new files."""
+            """Return whether a folder is in the work tree; new files are expected only there."""
             return _inside(os.path.abspath(folder), str(root)) and kept(os.path.join(folder, "x"))  # noqa: PTH100, PTH118
 
         modules = places_before(list(self.sought.modules), ours)

@@ -60,7 +60,7 @@ class _Choice:
 
 @dataclass
 class _Context:
-    """The present activity of the current thread."""
+    """State of the current thread: its running autotuner, trial and launch."""
 
     tuner: Any = None
     again: Callable[[Sequence[Any]], None] | None = None

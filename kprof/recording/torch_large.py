@@ -71,7 +71,7 @@ class Large:
         self.bytes = 0
 
     def shapes(self, func: Any, args: Any, kwargs: Any, *, fetches: bool) -> Shapes | None:
-        """Return the result without its values; ``None`` if the operator has to be computed.
+        """Return an operator's result without its values; ``None`` if the operator has to be computed.
 
         Args:
             func: an overload.

@@ -14,8 +14,8 @@ LIMITS = DiffLimits()
     [
         ("vgpr_spills", 0, 9, "VGPRs spilled", "worse", "warning"),
         ("sgpr_spills", 0, 9, "SGPRs spilled", "worse", "note"),
-        ("scratch_bytes", 0, 64, "scratch bytes a lane", "worse", "warning"),
-        ("lds_bytes", 1024, 512, "LDS bytes a workgroup", "better", "note"),
+        ("scratch_bytes", 0, 64, "scratch bytes per lane", "worse", "warning"),
+        ("lds_bytes", 1024, 512, "LDS bytes per workgroup", "better", "note"),
         ("vgpr_allocated", 104, 128, "VGPRs allocated", "worse", "note"),
         ("agpr", 8, 4, "AGPRs", "better", "note"),
         ("sgpr", 30, 40, "SGPRs", "worse", "note"),

@@ -31,7 +31,7 @@ def test_the_place_of_a_loop(made) -> None:
 
 def test_spills_of_a_loop(made) -> None:
     change = one(made, spill_accesses=3)
-    assert (change.metric, change.text, change.old, change.new) == ("loop_spills", "spill accesses an iteration", 0, 3)
+    assert (change.metric, change.text, change.old, change.new) == ("loop_spills", "spill accesses per iteration", 0, 3)
     assert (change.severity.value, change.where, change.hot, change.note) == ("error", "gemm.py:20-30", True, "")
 
 
@@ -47,7 +47,7 @@ def test_spills_of_an_outer_loop_are_its_own(made) -> None:
     assert (change.severity.value, change.where) == ("error", "gemm.py:20-30")
     spilling = made.loop(22, 26, depth=2, spill_accesses=4)
     (change,) = changes(made, [outer(0), inner], [outer(4), spilling])
-    assert (change.text, change.where) == ("spill accesses an iteration", "gemm.py:22-26")
+    assert (change.text, change.where) == ("spill accesses per iteration", "gemm.py:22-26")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_spills_of_an_outer_loop_are_its_own(made) -> None:
 def test_waits_for_everything(made, drains, hot, severity) -> None:
     """From one to two is as much again."""
     found = changes(made, [made.loop(hot=hot)], [made.loop(hot=hot, waits={"vmcnt(0)": drains})])
-    assert [(c.text, c.severity.value) for c in found] == ([("full waits an iteration", severity)] if severity else [])
+    assert [(c.text, c.severity.value) for c in found] == ([("full waits per iteration", severity)] if severity else [])
 
 
 @pytest.mark.parametrize(("count", "severity"), [(26, None), (30, "note"), (100, "warning")])
@@ -65,17 +65,17 @@ def test_instructions_of_an_iteration(made, count, severity) -> None:
     instructions = {"v_mfma_f32_32x32x8_f16": 16, "global_load_dwordx4": 8, "v_add_f32": count - 24}
     found = changes(made, [made.loop()], [made.loop(instructions=instructions)])
     assert [(c.text, c.old, c.new, c.severity.value) for c in found] == (
-        [("instructions an iteration", 24, count, severity)] if severity else []
+        [("instructions per iteration", 24, count, severity)] if severity else []
     )
 
 
 def test_instructions_by_class_and_by_shape(made) -> None:
     change = one(made, classes={"matrix": 16, "vmem": 8, "valu": 40})
-    assert (change.metric, change.text) == ("instructions:valu", "valu instructions an iteration")
+    assert (change.metric, change.text) == ("instructions:valu", "valu instructions per iteration")
     assert (change.old, change.new, change.severity.value) == (0, 40, "note")
     assert changes(made, [made.loop()], [made.loop(classes={"matrix": 16, "vmem": 8, "scratch": 40})]) == []
     change = one(made, matrix={"32x32x8 f16": 16})
-    assert (change.metric, change.text) == ("matrix:32x32x8 f16", "matrix instructions 32x32x8 f16 an iteration")
+    assert (change.metric, change.text) == ("matrix:32x32x8 f16", "matrix instructions 32x32x8 f16 per iteration")
     assert (change.old, change.new, change.effect) == (0, 16, "neutral")
 
 
@@ -90,7 +90,7 @@ def test_a_loop_that_does_twice_the_work_may_take_twice_as_much(made) -> None:
     (change,) = changes(made, [made.loop(spill_accesses=1)], [spilling])
     assert (change.note, change.old, change.new) == ("for 2 times the work", 1, 5)
     without = made.loop(instructions=twice, flops=0, classes={"matrix": 32, "vmem": 16})
-    assert "instructions an iteration" in [c.text for c in changes(made, [made.loop()], [without])]
+    assert "instructions per iteration" in [c.text for c in changes(made, [made.loop()], [without])]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_widths(made, name, narrow, kind, severity) -> None:
     assert [(c.metric, c.text, c.old, c.new, c.severity.value, c.effect, c.note, c.hot) for c in found] == [
         (
             f"width:{kind}",
-            f"bytes a lane of a {kind}",
+            f"bytes per lane of a {kind}",
             16,
             10.0,
             severity,

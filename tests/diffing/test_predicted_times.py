@@ -62,7 +62,7 @@ def predicted_without_time():
 def test_without_a_time_the_cycles_of_the_hot_loop_are_compared(made):
     """A persistent kernel iterates as often as its data say; one iteration has a length all the same."""
     found = compare(endless(made, 1000.0), endless(made, 2500.0), LIMITS)[0]
-    assert (found.metric, found.text, found.effect) == ("hot_cycles", "predicted cycles an iteration", "worse")
+    assert (found.metric, found.text, found.effect) == ("hot_cycles", "predicted cycles per iteration", "worse")
     assert (found.old, found.new, found.severity) == (1000.0, 2500.0, Severity.ERROR)
     assert compare(endless(made, 1000.0), endless(made, 1050.0), LIMITS) == []
     assert compare(endless(made, 1000.0), endless(made, 2500.0, product="MI325X"), LIMITS) == []

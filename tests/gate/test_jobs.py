@@ -109,7 +109,7 @@ def test_a_baseline_of_another_gpu_says_so(tmp_path):
     before, after = [report("k", "k")], [msgspec.structs.replace(report("k", "k", 3800.0), product="MI325X")]
     found = check(tmp_path, before, after)
     assert found.status == "ok"
-    words = "matrix instructions compared in all checks, the baseline's times are of another GPU"
+    words = "matrix instructions compared in all checks (the baseline's times are for another GPU)"
     assert found.summary.endswith(f"; executed instructions, bytes moved and {words}")
     assert check(tmp_path, before, before).summary.endswith("predicted time compared in all checks")
 

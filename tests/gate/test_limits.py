@@ -38,7 +38,7 @@ def test_what_is_over_its_budget():
         "KP011",
         "over-budget",
         Severity.ERROR,
-        "70,000 bytes of LDS a workgroup, the budget is max_lds_bytes = 65,536",
+        "70,000 bytes of LDS per workgroup, the budget is max_lds_bytes = 65,536",
         OWN,
         {"gate": "fails", "metric": "lds_bytes", "value": 70_000, "budget": 65_536},
     )
@@ -65,8 +65,8 @@ def test_what_is_not_known_cannot_be_over_its_budget():
 SAID = {
     "vgpr_spills": "VGPRs spilled",
     "sgpr_spills": "SGPRs spilled",
-    "scratch_bytes": "bytes of scratch a lane",
-    "lds_bytes": "bytes of LDS a workgroup",
+    "scratch_bytes": "bytes of scratch per lane",
+    "lds_bytes": "bytes of LDS per workgroup",
     "vgpr_allocated": "vector registers allocated",
     "sgpr": "SGPRs",
     "waves_per_simd": "waves per SIMD",

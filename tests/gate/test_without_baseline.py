@@ -129,7 +129,7 @@ def test_changed_knobs_are_compared_with_the_nearest_entry(tmp_path):
     document = judge(tmp_path, [tile(bk=64)], base)
     assert document.verdict.summary.startswith(
         "ok: 1 check, nothing is worse than the baseline (1 compared with other knobs); "
-        "time not compared in all checks, none is known; k.py::gemm BK=512 num_warps=8 #"
+        "time not compared in all checks (no time is known); k.py::gemm BK=512 num_warps=8 #"
     )
     assert document.notes[0] == "k.py::gemm on gfx942: BK 32 → 64: compared with its nearest entry in the baseline"
     assert document.notes[1].endswith(" on gfx942 is in the baseline but no longer exists")

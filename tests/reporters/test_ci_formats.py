@@ -120,7 +120,7 @@ def test_comment_has_one_row_for_each_kernel():
     worse = "predicted time 47.0 µs → 1.81 ms (38.5x), VGPRs spilled 0 → 49, waves per SIMD 4 → 1"
     assert f"| BLOCK 32 → 64: {worse}; KP112 lds-bank-conflicts: 8 ways |" in first
     assert "| Fix: BLOCK 64 → 32 (compiled: vgpr\\_spills 49 → 0). Fix: pad it. |" in first
-    assert "| bytes of LDS a workgroup 65,536 (budget 32,768) |" in second
+    assert "| bytes of LDS per workgroup 65,536 (budget 32,768) |" in second
     assert not any("<details>" in line for line in lines)
 
 

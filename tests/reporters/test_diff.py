@@ -59,9 +59,9 @@ def test_the_terminal_shows_values_of_all_sides_cause_and_cure() -> None:
     lines = text(three(), 120).splitlines()
     assert lines[0] == "gemm   gfx950   Triton 3.4.0 → 3.6.0 → 3.9.0"
     shown = [" ".join(line.split()) for line in lines]
-    assert "error spill accesses an iteration 0 → 0 → 8 line 93-103 hot" in shown
+    assert "error spill accesses per iteration 0 → 0 → 8 line 93-103 hot" in shown
     assert "warning VGPRs spilled 0 → 0 → 129" in shown
-    assert "note LDS bytes a workgroup 65,536 → 65,536 → 133,088" in shown
+    assert "note LDS bytes per workgroup 65,536 → 65,536 → 133,088" in shown
     assert "worse; first 3.6.0 → 3.9.0" in shown
     assert "Why async copy: 0 to 129 VGPRs spilled" in shown
     assert "cause 0 0 65,536 2 256 TRITON_HIP_USE_ASYNC_COPY=0" in shown

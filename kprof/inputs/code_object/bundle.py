@@ -141,7 +141,9 @@ def expand(data: bytes, path: str | None = None) -> bytes:
         raise InputError("the compressed bundle is cut off in its header", path=path, place=f"byte {len(data)}")
     size = struct.unpack_from(layout, data, 8)[position]
     if size > MAX_EXPANDED:
-        raise InputError(f"the compressed bundle claims {size:,} bytes", path=path, hint="The limit is 1 GiB.")
+        raise InputError(
+            f"the compressed bundle claims to expand to {size:,} bytes", path=path, hint="The limit is 1 GiB."
+        )
     if method not in {0, 1}:
         raise InputError(f"compression method {method} is not supported", path=path, place="byte 6")
     out = (_inflate if method == 0 else unzstd)(data[start:], size, path)

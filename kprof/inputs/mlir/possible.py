@@ -136,7 +136,7 @@ def _padded(layout: kinds.PaddedShared) -> str | None:
     if len(layout.paddings) > _MOST_RANK * 2:
         return f"{len(layout.paddings)} paddings"
     if any(not 0 < size < _MOST_STEP for size in layout.shape):
-        return "shape has a size that no buffer has"
+        return "shape has an impossible size"
     return _order(layout.order, len(layout.order)) or _bases("offset", layout.offset, _MOST_STEP)
 
 

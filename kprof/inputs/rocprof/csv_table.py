@@ -227,8 +227,11 @@ def _convert(column: Any, kind: Kind, table: RawTable, part: FileTables, *, name
                 bad.append(row)
             values.append(number)
     if position in table.averaged:
-        part.complain("averaged-timestamps", "note", f"column {name} has fractions of a nanosecond: the times are "
-                      "means over several runs, not a moment in any of them")  # fmt: skip
+        part.complain(
+            "averaged-timestamps",
+            "note",
+            f"column {name} has fractions of a nanosecond: the times are means over several runs, not times of one run",
+        )
     values, outside = _within_range(values, kind)
     bad.extend(outside)
     if bad:

@@ -95,7 +95,7 @@ def _unpack(body: memoryview, path: Path, limit: int | None) -> tuple[bytearray,
         if not whole:
             raise InputError("damaged gzip data, nothing could be unpacked", path=str(path)) from error
         what = "is cut off" if isinstance(error, EOFError) else "is damaged"
-        return whole, f"the gzip data {what} after {len(whole):,} unpacked bytes; what comes later is missing"
+        return whole, f"the gzip data {what} after {len(whole):,} unpacked bytes; later data is missing"
     if not whole:
         raise EmptyFileError("the file is empty", path=str(path))
     return whole, None

@@ -71,9 +71,12 @@ def _repeated(counters: Columns, part: FileTables) -> None:
     ordered = np.sort(key)
     repeats = int((ordered[1:] == ordered[:-1]).sum())
     if repeats:
-        part.complain("duplicate-counters", "warning", f"{repeats:,} values are a second value of the same counter of "
-                      "the same dispatch; all are kept, and summing them would count twice",
-                      count=repeats)  # fmt: skip
+        part.complain(
+            "duplicate-counters",
+            "warning",
+            f"{repeats:,} values repeat a counter of the same dispatch; all are kept, so a sum counts them twice",
+            count=repeats,
+        )
 
 
 def _in_order(counters: Columns) -> bool:

@@ -56,9 +56,9 @@ def read(place: Path) -> tuple[Wavefront, tuple[str, ...]]:
     costs = _costs(records, wave.begin, place)
     issues = []
     if document.num_insts is not None and document.num_insts != len(records):
-        issues.append(f"{place.name} says {document.num_insts:,} instructions and lists {len(records):,}")
+        issues.append(f"{place.name} states {document.num_insts:,} instructions but lists {len(records):,}")
     if document.duration is not None and document.duration != wave.end - wave.begin:
-        issues.append(f"{place.name} says {document.duration:,} cycles and lasts {wave.end - wave.begin:,}")
+        issues.append(f"{place.name} states {document.duration:,} cycles but lasts {wave.end - wave.begin:,}")
     engine = re.fullmatch(r"SE(\d{1,4})", document.name)
     return Wavefront(
         place.name,

@@ -16,7 +16,7 @@ def note_huge(trace: LinkedTrace, log: IssueLog) -> None:
         for name in table.kind.__struct_fields__:
             column = table.column(name)
             if isinstance(column, OptionalIntegers):
-                words = "a number does not fit 64 bits: it links to nothing, and is missing in Parquet and pandas"
+                words = "a number does not fit into 64 bits: it is not linked, and is missing in Parquet and pandas"
                 log.add("huge-integer", words, place=name, count=column.huge)
 
 

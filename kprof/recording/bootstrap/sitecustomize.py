@@ -30,7 +30,7 @@ def _start() -> None:
     start_from_environment()
 
 
-def _others() -> None:
+def _run_hidden() -> None:
     """Run the sitecustomize that this one hides, if there is one."""
     import importlib
     import importlib.util
@@ -48,6 +48,6 @@ def _others() -> None:
         sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry) != here]
 
 
-_others()
+_run_hidden()
 if os.environ.get("KPROF_CAPTURE"):
     _start()

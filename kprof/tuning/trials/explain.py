@@ -42,11 +42,11 @@ _SWITCH_NAMES = {
 METRIC_WORDS = {
     "loop_spills": "scratch accesses in loops",
     "vgpr_spills": "VGPRs spilled",
-    "scratch_bytes": "B of scratch a lane",
+    "scratch_bytes": "B of scratch per lane",
     "lds_bytes": "B of LDS",
     "waves_per_simd": "waves per SIMD",
     "vgpr_allocated": "registers allocated",
-    "loop_instructions": "instructions an iteration",
+    "loop_instructions": "instructions per iteration",
 }
 # Figures of a trial to report, in this order.
 _SHOWN = ("vgpr_spills", "lds_bytes", "waves_per_simd")

@@ -199,7 +199,7 @@ class _Event(NamedTuple):
 def _events(connection: sqlite3.Connection, run: Run) -> dict[Any, _Event]:
     """Return the events by id.
 
-    rocprofv3 writes its own correlation id as ``stack_id``, and the program's as ``correlation_id``.
+    rocprofv3 writes its own correlation id as ``stack_id``, and the program's correlation id as ``correlation_id``.
     """
     wanted = ("id", "category_id", "stack_id", "correlation_id", "extdata")
     return {

@@ -133,7 +133,9 @@ def _numbers(texts: list[str | int | float | None]) -> object:
 
 def _events(text: bytes, opened: Opened, part: FileTables) -> list[_Event]:
     if text.lstrip()[:1] == b",":
-        part.complain("fragment", "note", "a fragment: the file begins with a comma, other files have the rest")
+        part.complain(
+            "fragment", "note", "the file is a fragment: it begins with a comma, and other files contain the rest"
+        )
         return _salvaged(text, opened, part, "a fragment is not complete JSON")
     try:
         return msgspec.json.decode(text, type=_Document).traceEvents
