@@ -73,10 +73,7 @@ def capture(
     from kprof.recording.session import RecordingSession
 
     if VARIABLE in os.environ:
-        raise KprofError(
-            "this process is being recorded already",
-            hint="Use either kprof.capture in the program or the command kprof capture, not both.",
-        )
+        raise KprofError("this process is already being recorded", hint="Use kprof.capture or kprof capture, not both.")
     options = command.RecordOptions(
         arch,
         Path(output),

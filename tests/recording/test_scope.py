@@ -97,7 +97,7 @@ def test_one_recording_at_a_time(tmp_path):
     """A second one inside is refused and does not end the first."""
     with kprof.capture(output=tmp_path / "outer"):
         with (
-            pytest.raises(KprofError, match="being recorded already"),
+            pytest.raises(KprofError, match="already being recorded"),
             kprof.capture(output=tmp_path / "inner"),
         ):
             pytest.fail("never reached")
