@@ -91,7 +91,7 @@ def diff(
     found = [kernel_diff(chain, sides, limits) for chain in chains(sides)]
     for index, explanation in (explanations or {}).items():
         found[index] = msgspec.structs.replace(found[index], explanation=explanation)
-    found.sort(key=harm)
+    found.sort(key=harm_key)
     counts = Counter(kernel.status for kernel in found)
     return Diff(
         kprof=__version__,
@@ -158,8 +158,8 @@ def _side(side: Input) -> DiffSide:
     return DiffSide(label=side.label, tritons=versions, kernels=len(side.kernels), problems=list(side.problems))
 
 
-def harm(kernel: KernelDiff) -> tuple[object, ...]:
-    """Return a sort key by which the kernels that got worse most come first."""
+def harm_key(kernel: KernelDiff) -> tuple[object, ...]:
+    """Return a sort key that puts the kernels with the worst regressions first."""
     shown: DiffStep | None = worst_step(kernel)
     # The second element of the key puts kernels without changes last.
     change = order(shown.changes[0])[:3] if shown is not None and shown.changes else ()

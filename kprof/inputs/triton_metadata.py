@@ -20,7 +20,7 @@ RANGES: Mapping[str, tuple[int, int]] = {
 """Minimum and maximum valid values of the numbers in the metadata that the analysis uses."""
 
 
-def sound(metadata: Any) -> tuple[dict[str, Any], list[str]]:
+def without_impossible(metadata: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the metadata without impossible values, and a note on each value that was dropped."""
     if not isinstance(metadata, dict):
         return {}, ["the metadata is not a JSON object: left out"]
@@ -37,8 +37,8 @@ def sound(metadata: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def decoded(data: bytes, path: str) -> tuple[dict[str, Any], list[str]]:
-    """Decode a file's content and return the result of :func:`sound`; if damaged, empty metadata and a note."""
+    """Decode a file and return the result of :func:`without_impossible`; if damaged, empty metadata and a note."""
     try:
-        return sound(boundary.json_of(data, object, path, "the metadata is not JSON", unique=True))
+        return without_impossible(boundary.json_of(data, object, path, "the metadata is not JSON", unique=True))
     except KprofError as error:
         return {}, [f"{error.message}: left out"]

@@ -15,7 +15,7 @@ def terminal(*, no_color: bool = False, stderr: bool = False) -> "Console":
     stream = sys.stderr if stderr else sys.stdout
     # NO_COLOR and TERM=dumb need no code, because rich handles them.
     return CleanConsole(
-        file=StyledStream(stream),  # type: ignore[arg-type]  # it has what a stream has
+        file=StyledStream(stream),  # type: ignore[arg-type]  # it has the methods of a text stream
         no_color=no_color or None,
         highlight=False,
         width=None if stream.isatty() else 110,

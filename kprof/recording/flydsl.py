@@ -122,7 +122,7 @@ def install(recorder: Recorder, patches: Patches) -> None:
 def count(recorder: Recorder, patches: Patches) -> None:
     """Count the calls of FlyDSL's functions, which run on a real GPU and are not recorded."""
     try:
-        functions = _part("jit_function")
+        functions = _compiler_module("jit_function")
         original = functions._build_call_state  # noqa: SLF001
     except (UnknownVersionError, AttributeError):
         recorder.leave_out(LANGUAGE, _ON_GPU, 0)
@@ -147,7 +147,7 @@ def _version() -> str:
     return f"{LANGUAGE} {getattr(sys.modules.get(PACKAGE), '__version__', 'of an unknown version')}"
 
 
-def _part(name: str) -> Any:
+def _compiler_module(name: str) -> Any:
     """Import one of the modules of FlyDSL's compiler.
 
     Raises:
@@ -194,8 +194,12 @@ class _FlyDsl:
         Raises:
             UnknownVersionError: if this version of FlyDSL lacks one of the patched parts; nothing is patched then.
         """
-        executor, functions, kernels = _part("jit_executor"), _part("jit_function"), _part("kernel_function")
-        backend = _part("backends.rocm")
+        executor, functions, kernels = (
+            _compiler_module("jit_executor"),
+            _compiler_module("jit_function"),
+            _compiler_module("kernel_function"),
+        )
+        backend = _compiler_module("backends.rocm")
         wanted = {
             "ExecutionEngine": executor,
             "GpuJitModule": executor,

@@ -407,7 +407,7 @@ class Recorder:
         again: Callable[[Sequence[Any]], None] | None = None,
         generated: GeneratedLaunch | None = None,
     ) -> Iterator[None]:
-        """Enter an autotuner's run. Which configuration it would choose on a GPU is unknown.
+        """Enter an autotuner's run. The configuration that it would choose on a GPU is unknown.
 
         Args:
             tuner: the autotuner.

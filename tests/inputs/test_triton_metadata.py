@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kprof.inputs.triton_metadata import decoded, sound
+from kprof.inputs.triton_metadata import decoded, without_impossible
 
 # What a launch can have: wavefronts of 32 or 64 lanes, 1,024 work-items of single lanes; 256 MiB are more than any LDS.
 EDGES = {
@@ -24,21 +24,21 @@ def test_edges_are_taken_and_what_lies_beyond_is_not(name):
     """Each with a note that has the name, the value and the range."""
     low, high = EDGES[name]
     for value in (low, high):
-        assert sound({name: value, "other": "kept"}) == ({name: value, "other": "kept"}, [])
+        assert without_impossible({name: value, "other": "kept"}) == ({name: value, "other": "kept"}, [])
     for value in (low - 1, high + 1, "4", 4.0, True, None):
         note = f"the metadata's {name} is {str(value)!r}, not a number from {low:,} to {high:,}: left out"
-        assert sound({name: value, "other": "kept"}) == ({"other": "kept"}, [note])
+        assert without_impossible({name: value, "other": "kept"}) == ({"other": "kept"}, [note])
 
 
 def test_long_values_are_cut():
     """A note has one line on a page."""
-    (note,) = sound({"kpack": "x" * 100})[1]
+    (note,) = without_impossible({"kpack": "x" * 100})[1]
     assert f"is {'x' * 40!r}, not" in note
 
 
 def test_what_is_no_object():
     """Nothing is known, and that is said."""
-    assert sound([1]) == ({}, ["the metadata is not a JSON object: left out"])
+    assert without_impossible([1]) == ({}, ["the metadata is not a JSON object: left out"])
     assert decoded(b"[1]", "k.json") == ({}, ["the metadata is not a JSON object: left out"])
 
 

@@ -34,7 +34,7 @@ from kprof.inputs.torch_profiler.normalise import (
 from kprof.inputs.torch_profiler.plausible import drop_implausible, note_huge, note_oddities
 from kprof.inputs.torch_profiler.reader import TraceReader
 from kprof.inputs.torch_profiler.table_events import MODULE_PREFIX, CompleteEvent, TableEvent, table_decoder
-from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, nanoseconds, sound, usable
+from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, all_usable, nanoseconds, usable
 
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.link import Numbers
@@ -133,7 +133,7 @@ class _Loading:
                 for frame in found[add_frames]
                 if (frame.dur or 0) >= least or frame.name.startswith(MODULE_PREFIX)
             ]
-        if not all(sound([e.ts for e in each], [e.dur for e in each]) for each in found.values() if each):
+        if not all(all_usable([e.ts for e in each], [e.dur for e in each]) for each in found.values() if each):
             # Add the events one by one, so that issues are in file order.
             self.take(cast("list[FullEvent]", events))
             return

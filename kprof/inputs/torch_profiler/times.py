@@ -42,7 +42,7 @@ def nanosecond_column(times: Sequence[float]) -> "array[int]":
     return array("q", np.rint(values * 1000).astype(np.int64).tobytes())
 
 
-def sound(starts: list[int | float | None], durations: list[int | float | None]) -> bool:
+def all_usable(starts: list[int | float | None], durations: list[int | float | None]) -> bool:
     """Return whether :func:`usable` would accept all times unchanged; this fast check runs on every event."""
     if None in durations or None in starts:
         return False

@@ -192,12 +192,12 @@ class Tritons:
 
         Return explanations by index into the chains of the sides. A chain is one kernel on all sides.
         """
-        from kprof.diffing.comparing import chains, harm, kernel_diff, steepest_step
+        from kprof.diffing.comparing import chains, harm_key, kernel_diff, steepest_step
 
         deadline = Deadline(seconds)
         known = chains(sides)
         judged = [(index, kernel_diff(chain, sides, limits)) for index, chain in enumerate(known)]
-        harmed = sorted((pair for pair in judged if steepest_step(pair[1]) is not None), key=lambda p: harm(p[1]))
+        harmed = sorted((pair for pair in judged if steepest_step(pair[1]) is not None), key=lambda p: harm_key(p[1]))
         chosen = [(i, kernel) for i, kernel in harmed if kernel.status in {"worse", "mixed"}][:_EXPLAINED]
         found: dict[int, Explanation] = {}
         for place, (index, kernel) in enumerate(chosen):

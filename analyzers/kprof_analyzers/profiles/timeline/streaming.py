@@ -23,7 +23,7 @@ from kprof.inputs.torch_profiler.normalise import (
 )
 from kprof.inputs.torch_profiler.reader import TraceReader
 from kprof.inputs.torch_profiler.summary_events import CountedEvent, SummaryEvent
-from kprof.inputs.torch_profiler.times import all_nanoseconds, sound, usable
+from kprof.inputs.torch_profiler.times import all_nanoseconds, all_usable, usable
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories, load_categories
 from kprof_analyzers.profiles.timeline.epochs import ActivityGroup, Epoch, Epochs
 from kprof_analyzers.profiles.timeline.names import MAX_NAMES, OTHER_NAMES, Names, NameTime
@@ -187,7 +187,7 @@ class _Summing:
         """Return starts and durations of valid events in microseconds; the other events are reported as lost."""
         starts = [e.ts for e in events]
         durations = [e.dur if e.ph == "X" else math.inf for e in events]
-        if sound(starts, durations):
+        if all_usable(starts, durations):
             return starts, durations  # type: ignore[return-value]
         complete = [e for e in events if e.ph == "X"]
         unpaired = len(events) - len(complete)
