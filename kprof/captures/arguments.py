@@ -28,7 +28,7 @@ def numbers(arguments: Mapping[str, Any]) -> dict[str, int | float]:
 
 
 def contents(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the integer values of a launch's tensor arguments, by argument name, as far as they were recorded."""
+    """Return the recorded integer values of a launch's tensor arguments, by argument name."""
     tensors = ((name, value) for name, value in arguments.items() if isinstance(value, TensorInfo))
     return {name: value.values for name, value in tensors if value.values is not None}
 

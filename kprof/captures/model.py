@@ -396,7 +396,7 @@ class CapturedKernel:
             KprofError: the compiler did not reach the stage, or its text cannot be read.
         """
         if stage not in layout.STAGES:
-            raise InputError(f"a capture holds {', '.join(layout.STAGES)}, not {stage}", path=str(self.folder))
+            raise InputError(f"a capture contains {', '.join(layout.STAGES)}, not {stage}", path=str(self.folder))
         return read_stage(self.folder, stage)
 
 

@@ -54,7 +54,7 @@ class Child:
         self._process.kill()
 
     def close(self) -> None:
-        """End the process: it may end by itself after its input ends, and is killed otherwise."""
+        """End the process: close its input, and kill it if it does not end then."""
         self._process.end(patience=2)
 
     def ask(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

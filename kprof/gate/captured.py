@@ -50,7 +50,7 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
     if not wanted:
         has = ", ".join(sorted({kernel.arch for kernel in capture.kernels})) or "no kernel"
         hint = "; ".join(capture.notes) or None
-        raise InputError(f"the capture holds {has}, not {', '.join(products)}", path=target, hint=hint)
+        raise InputError(f"the capture contains {has}, not {', '.join(products)}", path=target, hint=hint)
     place = Location(file=target, line=1)
     old = stale(capture, entry.target)
     if old is not None:

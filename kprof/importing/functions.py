@@ -86,7 +86,7 @@ def find_entry(module: ModuleType, path: str | Path, name: str) -> Any:
     """Return the object with this name in a module, with all wrappers around the Triton function.
 
     Raises:
-        KprofError: the name does not exist or is not a Triton function; the hint lists the existing ones.
+        KprofError: the name does not exist or is not a Triton function; the hint lists the existing functions.
     """
     value = _value_of(module, name)
     if kernel_function(value) is not None:

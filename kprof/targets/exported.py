@@ -187,7 +187,7 @@ def _literal(value: Any) -> str | None:
 
 
 def _file_stem(jit: Any) -> str:
-    """Return a file name that tells the function's origin: the script's name, or the function's name for a notebook."""
+    """Return a file name that shows the function's origin: the script's name, or in a notebook the function's name."""
     stem = Path(jit.fn.__code__.co_filename).stem
     return stem if stem.isidentifier() else str(jit.fn.__name__)
 

@@ -1,4 +1,4 @@
-"""Compile all configurations of an autotuned function, as far as the time allows."""
+"""Compile the configurations of an autotuned function within a time limit."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -51,7 +51,7 @@ def test_nothing_for_the_architecture_is_an_error(recording):
     with pytest.raises(InputError) as caught:
         list(captured(ENTRY, str(capture.path), ["gfx950", "gfx1100"]))
     assert caught.value == InputError(
-        "the capture holds gfx942, not gfx950, gfx1100", path=str(capture.path), hint="; ".join(capture.notes)
+        "the capture contains gfx942, not gfx950, gfx1100", path=str(capture.path), hint="; ".join(capture.notes)
     )
     assert capture.notes
 
@@ -62,7 +62,7 @@ def test_an_empty_capture_holds_no_kernel(recording):
     (capture.path / "journal" / "1-a.jsonl").write_text('{"t": "end"}\n')
     with pytest.raises(InputError) as caught:
         list(captured(ENTRY, str(capture.path), ["gfx942"]))
-    assert caught.value == InputError("the capture holds no kernel, not gfx942", path=str(capture.path))
+    assert caught.value == InputError("the capture contains no kernel, not gfx942", path=str(capture.path))
 
 
 def test_a_recording_that_was_cut_off_cannot_be_told(recording, tmp_path):
@@ -193,7 +193,7 @@ def test_all_architectures_that_a_capture_holds_are_named(recording):
     other = json.dumps({**REQUEST, "arch": "gfx90a"})
     line = {"t": "kernel", "n": 1, "id": "1" * 32, "name": "other", "triton": "3.9.0", "request": json.loads(other)}
     (capture.path / "journal" / "2-b.jsonl").write_text(json.dumps(line) + "\n" + json.dumps(END) + "\n")
-    with pytest.raises(InputError, match="the capture holds gfx90a, gfx942, not gfx950"):
+    with pytest.raises(InputError, match="the capture contains gfx90a, gfx942, not gfx950"):
         list(captured(ENTRY, str(capture.path), ["gfx950"]))
 
 

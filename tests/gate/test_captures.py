@@ -130,7 +130,7 @@ def test_a_capture_of_another_architecture_cannot_be_told(repository, capture, k
     repository.edit("gfx942", "gfx950", repository.config)
     ran = kprof("check")
     assert ran.code == 2
-    assert "the capture holds gfx942, not gfx950" in ran.out
+    assert "the capture contains gfx942, not gfx950" in ran.out
     shutil.rmtree(capture)
     assert "no such file or directory" in kprof("check").out
 

@@ -209,7 +209,7 @@ def test_each_architecture_is_a_recording(ran):
     assert (good.report.name, good.report.product, good.problem, good.left_out) == ("matmul", "MI300X", None, "")
     assert good.kernel == "step::matmul"
     assert (bad.report.arch, bad.report.name) == ("gfx950", "step")
-    assert "the capture holds gfx942, not gfx950" in bad.problem
+    assert "the capture contains gfx942, not gfx950" in bad.problem
 
 
 def test_what_the_environment_and_the_installed_versions_are_counts(ran, monkeypatch):

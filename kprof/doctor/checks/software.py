@@ -117,7 +117,7 @@ def triton(machine: Host) -> Seen:
 
 
 def _origin(copy: Copy) -> str:
-    """Return who built a copy of Triton, as far as the names of its distributions show."""
+    """Return the origin of a copy of Triton, derived from the names of its distributions."""
     if any("rocm" in name for name in copy.distributions) or "rocm" in copy.version:
         return "built for ROCm"
     if "+git" in copy.version:

@@ -160,8 +160,8 @@ class Assembly:
         if name is None:
             if len(names) == 1:
                 return self.kernels[0]
-            what = f"holds {len(names)} kernels: {', '.join(names[:8])}" if names else "holds no kernel"
-            raise InputError(what, path=self.path, hint="Name the kernel that is meant." if names else None)
+            what = f"contains {len(names)} kernels: {', '.join(names[:8])}" if names else "contains no kernel"
+            raise InputError(what, path=self.path, hint="Name one of them." if names else None)
         for kernel in self.kernels:
             if kernel.name == name:
                 return kernel

@@ -197,7 +197,7 @@ def _check(scanner: AssemblyScanner, path: str | None, *, last_line: int) -> Non
     if known:
         return
     if scanner.written_by_llvm or scanner.descriptors or scanner.metadata:
-        raise InputError("the file is cut off: it holds no instruction", path=path, place=f"line {last_line}")
+        raise InputError("the file is cut off: it contains no instruction", path=path, place=f"line {last_line}")
     raise InputError(
         "this is not AMDGCN assembly: no line is an instruction of an AMD GPU",
         path=path,

@@ -173,7 +173,7 @@ def _attach(other: FileTables, first: FileTables, place: int, issues: list[Profi
         here, there = (one.source.path.rsplit("/", 1)[-1] for one in (other, first))
         words = (
             f"{missing:,} of {len(mine):,} dispatches of {here} are not in {there}: the program did not run the same "
-            "kernels each time; the file is kept apart"
+            "kernels each time; the file is kept separate"
         )
         issues.append(ProfileIssue("other-dispatches", "warning", words, folder, count=missing))
         return

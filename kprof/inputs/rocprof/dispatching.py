@@ -187,4 +187,4 @@ def complain_about_repeats(columns: Columns, part: FileTables) -> None:
     mixed = int(repeated.sum() - same.sum())
     if mixed > 0:
         part.complain("ids-repeat", "note", f"{mixed:,} dispatches have an id that another dispatch of the same agent "
-                      "has: the file joins several processes; rows are kept apart", count=mixed)  # fmt: skip
+                      "has: the file joins several processes; their rows are kept separate", count=mixed)  # fmt: skip

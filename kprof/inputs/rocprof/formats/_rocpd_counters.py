@@ -99,8 +99,13 @@ def _passes(rows: list[tuple[Any, ...]], part: FileTables) -> list[int]:
             for place, number in zip(places, found, strict=True):
                 passes[place] = number
     if replayed:
-        part.complain("replayed-counters", "note", f"the counters of {replayed:,} dispatches are of several passes "
-                      "(kernel replay): they are kept apart, not added up", count=replayed)  # fmt: skip
+        part.complain(
+            "replayed-counters",
+            "note",
+            f"the counters of {replayed:,} dispatches come from several passes (kernel "
+            "replay): they are kept separate and not added up",
+            count=replayed,
+        )
     return passes
 
 
