@@ -107,7 +107,7 @@ class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
 
 
 class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
-    """An autotuner's first launch with a key; the configurations follow as :class:`CandidateRecord`.
+    """An autotuner's choice for one key; the configurations to choose from follow as :class:`CandidateRecord`.
 
     Attributes:
         n: number by which later records of the journal refer to this record.

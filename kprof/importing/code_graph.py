@@ -1,8 +1,8 @@
-"""Find how the definitions of a repository use each other, by names alone: what a kernel uses, and who launches it.
+"""Find, by names alone, how the definitions of a repository use each other.
 
-Nothing is imported. Names are followed through imports, star imports and packages. A chain such as ``torch.ops.a.f`` is
-resolved to every function ``f`` of the repository. Names chosen at run time (``getattr``, names in strings) are not
-seen.
+The result says what a kernel uses, and which code launches the kernel. Nothing is imported. Names are followed through
+imports, star imports and packages. A chain such as ``torch.ops.a.f`` is resolved to every function ``f`` of the
+repository. Names chosen at run time (``getattr``, names in strings) are not seen.
 """
 
 import hashlib
