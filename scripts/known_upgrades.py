@@ -109,7 +109,7 @@ def _kept(kernel: Mapping[str, Any]) -> dict[str, Any]:
     figures = {name: kernel["figures"].get(name) for name in ("model_us", "hot_cycles", "vgpr_spills", "lds_bytes")}
     why = kernel.get("explanation") or {}
     causes = why.get("causes", [])
-    # A switch that brings the old code back is a fix as well.
+    # A switch that restores the old code is a fix as well.
     fixes = [*why.get("cures", []), *(cause for cause in causes if cause.get("cured"))]
     return {
         "name": kernel["name"],

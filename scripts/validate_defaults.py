@@ -61,7 +61,7 @@ class Row(NamedTuple):
     @property
     def reason(self) -> str:
         """Why the best configuration is not shipped, "" where nobody said."""
-        unsure = "the model does not tell the two apart" if "not told apart" in self.found["gain"] else ""
+        unsure = "the model does not distinguish the two" if "not told apart" in self.found["gain"] else ""
         return REASONS.get((self.kernel, self.gpu), unsure)
 
     @property

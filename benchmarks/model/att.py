@@ -84,7 +84,7 @@ class Event:
 
 
 def traced_waves(folder: Path, loop: Sequence[TracedInstruction]) -> list[list[Event]]:
-    """What the wavefronts that have a file of their own did inside of a loop."""
+    """What the wavefronts that have their own file did inside of a loop."""
     texts = {one.line: one.text for one in loop if one.line is not None}
     found = []
     for place in sorted(folder.rglob("se*_wv*.json")):
@@ -215,7 +215,7 @@ def tables(found: Comparison) -> Iterator[tuple[list[str], list[list[str]]]]:
     ]
     off = f"{found.simulated / found.traced - 1:+.1%}"
     lines.append(["all", f"{found.traced:.0f}", f"{found.simulated:.0f} ({off})"])
-    yield ["cycles of an iteration", "traced", "simulated"], lines
+    yield ["cycles per iteration", "traced", "simulated"], lines
     lines = [[name, *(_words(each) for each in both)] for name, both in sorted(found.rhythm.items())]
     yield ["10th percentile / median / 90th", "traced", "simulated"], lines
 

@@ -59,7 +59,10 @@ class Comparison(JudgedResult):
         since = self.document.since
         if since is UNSET:
             return []
-        return [*since.unread, *(f"{path}: no launch has the name of this data file" for path in since.unclaimed)]
+        return [
+            *since.unread,
+            *(f"{path}: no recorded launch has the name of this data file" for path in since.unclaimed),
+        ]
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per kernel, pair of adjacent sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
@@ -232,7 +235,7 @@ def _programs(
             sides = tritons.recorded(recorded)
             budget = 0.0 if options.explain is False else options.seconds
             explained = tritons.explanations(sides, limits, budget) if budget else {}
-    return compared(sides, limits, explained, [f"{' '.join(program)} was recorded under each Triton"])
+    return compared(sides, limits, explained, [f"{' '.join(program)} was recorded with each Triton release"])
 
 
 def _versions(named: Sequence[str]) -> list[str]:
@@ -277,7 +280,7 @@ def _tritons(
         check(TargetKind.CAPTURE, target, given(options))
     elif place.exists() and place.suffix != ".py":
         raise TargetError(
-            "this is compiled already: another Triton cannot compile it again",
+            "the target is already compiled: another Triton cannot compile it again",
             path=target,
             hint="--triton takes a bundled kernel, FILE.py::FUNCTION or a capture. Two caches are compared as: "
             "kprof diff A B",

@@ -136,10 +136,10 @@ def _measured(
     assert measurement.timing is not None
     notes = []
     if len(kernels) > 1:
-        notes.append(f"the time is of the whole call: {', '.join(kernel.name for kernel in kernels)}")
+        notes.append(f"the measured time covers the whole call: {', '.join(kernel.name for kernel in kernels)}")
     if any(one.model is UNSET or one.model.time_us is None for one in reports):
         why = [note for one in reports for note in one.notes if "not modelled" in note]
-        notes.append("; ".join(dict.fromkeys(why)) or "the time is not modelled")
+        notes.append("; ".join(dict.fromkeys(why)) or "the model predicts no time")
     doubt = "" if _is_own(measurement) else f"{measurement.provider} may launch kernels that were not kept"
     if measurement.timing.note:
         notes.append(measurement.timing.note)

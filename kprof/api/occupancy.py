@@ -260,7 +260,7 @@ def _notes(demand: "OccupancyInput", method: str, llvm: int | None) -> list[str]
     if method == "llvm":
         from kprof_analyzers.occupancy.llvm import ROUNDING_LLVM
 
-        return [f"as LLVM {llvm or ROUNDING_LLVM} counts, for 1 to {demand.num_warps} waves a workgroup"]
+        return [f"computed as in LLVM {llvm or ROUNDING_LLVM}, for 1 to {demand.num_warps} waves per workgroup"]
     if method != "guide":
         return []
     from kprof.reporters._console_text import waves
@@ -271,12 +271,15 @@ def _notes(demand: "OccupancyInput", method: str, llvm: int | None) -> list[str]
     reasons = guide.differences(demand)
     if reasons:
         real = waves(occupancy_of(demand).waves_per_simd)
-        notes.append(f"the hardware holds {real}: {'; '.join(reasons)}")
+        notes.append(f"the hardware allows {real}: {'; '.join(reasons)}")
     ranges = [
-        f"{first}-{last} VGPRs: {real}, not {said}" for first, last, real, said in guide.vgpr_differences(demand.arch)
+        f"{first}-{last} VGPRs: {real} on the hardware, {said} by the guide"
+        for first, last, real, said in guide.vgpr_differences(demand.arch)
     ]
     notes.append(
-        f"the guide is wrong for {'; '.join(ranges)}" if ranges else "the guide's VGPR rounding agrees everywhere"
+        f"the guide differs from the hardware for {'; '.join(ranges)}"
+        if ranges
+        else "the guide's VGPR rounding agrees everywhere"
     )
     return notes
 

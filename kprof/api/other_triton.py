@@ -35,7 +35,7 @@ def check_target(target: str, *, recompiled: bool = False) -> None:
     again = "Record the program with it: kprof capture --triton VERSION -- PROGRAM."
     source = "Name the kernel's source: a bundled kernel or FILE.py::FUNCTION."
     raise TargetError(
-        f"this is {found.kind.value}, compiled already: another Triton does not compile it",
+        f"the target is {found.kind.value}, which is already compiled: another Triton cannot compile it",
         path=found.text,
         hint=again if found.kind is TargetKind.CAPTURE else source,
     )

@@ -200,7 +200,7 @@ def _of_program(program: list[str], arch: str, asked: ProfileOptions) -> Profile
         if ended.stopped:
             notes.append("the program was stopped at its time limit: its later work is missing")
         elif ended.status:
-            notes.append(f"the program failed with exit status {ended.status}: what follows that is left out")
+            notes.append(f"the program failed with exit status {ended.status}: its later work is missing")
         again = _Again(RelaunchedProgram(program, Path.cwd(), arch), run=ended.seconds <= asked.advise)
         try:
             return _of_capture(output, arch, asked, notes, again)
@@ -224,7 +224,7 @@ def _of_capture(path: Path, arch: str, asked: ProfileOptions, notes: list[str], 
         )
     once = sum(1 for _ in operations(path, replayed=False))
     if once != len(made):
-        notes = [*notes, f"what graphs captured counts at each replay: {once:,} calls recorded, {len(made):,} run"]
+        notes = [*notes, f"calls in captured graphs count once per replay: {once:,} calls recorded, {len(made):,} run"]
     within = asked.within
     if within:
         kept = [one for one in made if one.scope is not None and within in one.scope.range.split(" > ")]
@@ -283,7 +283,7 @@ def _document(
     sums, condition = sums_of(calls), CONDITIONS[asked.condition]
     added = added_us(condition, product, calls)
     if added:
-        notes = [*notes, f"{condition.text}: {added:,.1f} µs of the sum"]
+        notes = [*notes, f"{condition.text}: included in the sum with {added:,.1f} µs"]
     return ProfileDocument(
         schema=SCHEMA,
         gpu=product.name,
@@ -316,8 +316,8 @@ def _listed(words: Sequence[str]) -> str:
 def _unwritten(places: "Sequence[str]") -> str:
     """Return a note that names the places where the program read results that no kernel has written."""
     named = ", ".join(places[:3]) + (f" and {len(places) - 3} more places" if len(places) > 3 else "")
-    what = "kernels did not run, and the program looked at what they would have written"
-    return f"{what}: {named}; work that depends on these values is not in the time"
+    what = "the program read results of kernels that did not run"
+    return f"{what}: {named}; work that depends on these values is not included in the time"
 
 
 def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") -> list[str]:
@@ -329,10 +329,10 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
     kinds, gpus = measured_elsewhere(timed, product.name)
     if kinds:
         which = "torch's operators" if len(kinds) == len(timed) else f"operators of the kinds {_listed(kinds)}"
-        found.append(f"{which} are taken to reach the shares of the peaks that they reach on {_listed(gpus)}")
+        found.append(f"{which} are assumed to reach the same shares of the peaks as on {_listed(gpus)}")
     if capture.unrun:
         found.append(
-            f"{len(capture.unrun)} operators were answered without running; their own launches are not recorded"
+            f"{len(capture.unrun)} operators returned results without running, so their launches are not recorded"
         )
     if capture.reads_count and not capture.executed:
         found.append(_unwritten(capture.looked_at))
@@ -341,10 +341,12 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
     found += dict.fromkeys(words for call in calls for words in call.timed.assumed)
     streams = {call.stream for call in calls}
     if len(streams) > 1:
-        found.append(f"{len(streams)} streams are added up, because overlap is not recorded")
+        found.append(f"{len(streams)} streams: their times are added up, because overlap is not recorded")
     if capture.peak_bytes is not None:
-        found.append("memory is what torch's allocator has in use: its own spare segments and workspaces are outside")
-    return [*found, "host time, overlap and collectives between ranks are outside"]
+        found.append(
+            "memory counts the bytes in use in torch's allocator, without its spare segments and without workspaces"
+        )
+    return [*found, "host time, overlap and collectives between ranks are not included"]
 
 
 def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[str]", condition: str) -> dict[str, str]:

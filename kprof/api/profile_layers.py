@@ -104,10 +104,14 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
         f"each layer beyond {layers.few} is assumed to add the same as those up to {layers.more}",
     ]
     if found.shrunk:
-        which = f"less with {layers.more} layers than with {layers.few}, taken as with {layers.more}"
+        which = (
+            f"smaller with {layers.more} layers than with {layers.few}, so the value with {layers.more} layers is used"
+        )
         notes.append(f"{which}: {_some(found.shrunk)}")
     if found.stretched and "shapes" in by:
-        notes.append(f"sizes with {layers.more} layers, and the time of {layers.wanted}: {_some(found.stretched)}")
+        notes.append(
+            f"shown with the sizes of {layers.more} layers and the time of {layers.wanted}: {_some(found.stretched)}"
+        )
     peaks = few.document.peak_bytes, more.document.peak_bytes
     sums = sums_of(found.calls)
     product = find_product(more.document.gpu)

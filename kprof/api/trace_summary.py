@@ -66,7 +66,7 @@ class TraceSummary(TraceView):
         traces = [
             {**msgspec.structs.asdict(one), "devices": [device_document(d) for d in one.devices]} for one in self.traces
         ]
-        others = [{"path": path, "reason": "no trace by its name"} for path in self.others]
+        others = [{"path": path, "reason": "its name does not look like a trace"} for path in self.others]
         return {"schema": "kprof.trace.summary/1", "traces": traces, "left_out": [*self.left_out, *others]}
 
     @property
@@ -82,8 +82,8 @@ class TraceSummary(TraceView):
         if self.others:
             names = ", ".join(Path(path).name for path in self.others[:_SHOWN])
             more = f" and {len(self.others) - _SHOWN:,} more" if len(self.others) > _SHOWN else ""
-            files = "1 file that is" if len(self.others) == 1 else f"{len(self.others):,} files that are"
-            yield f"kprof: left out: {files} no trace by name: {names}{more}"
+            files = "1 file whose name does" if len(self.others) == 1 else f"{len(self.others):,} files whose names do"
+            yield f"kprof: left out: {files} not look like a trace: {names}{more}"
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:

@@ -82,7 +82,7 @@ class Validation(Result):
                 numbers = {"measured": one.measured, "modelled": one.modelled, "ratio": one.ratio}
                 yield {**first, "quantity": one.id, "unit": one.unit, **numbers, "standing": one.standing}
             for loop in measured.loops:
-                part = {**first, "part": f"loop {loop.header}", "unit": "cycles an iteration"}
+                part = {**first, "part": f"loop {loop.header}", "unit": "cycles per iteration"}
                 whole = {"measured": loop.measured, "modelled": loop.modelled, "ratio": loop.ratio}
                 yield {**part, "quantity": "all", **whole}
                 for line in loop.by_line:

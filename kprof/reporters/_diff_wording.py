@@ -40,7 +40,7 @@ def stage_line(diff: Diff, found: Explanation) -> str:
         for name, heading in FIGURES.items()
         if name in found.by_stage.figures
     ]
-    same = "nothing that is compared here differs"
+    same = "none of the compared figures differs"
     return f"{old} → its LLVM IR through the LLVM of {new} → {new}: {', '.join(figures) or same}"
 
 
@@ -196,7 +196,7 @@ def _undone(kernel: KernelDiff, step: DiffStep, *, code: bool) -> list[str]:
     brought = f"{duration(new)} → {duration(old)} ({gain.speedup:.3g}x; compiled{sure})"
     here = _stretch(change.new, change.new_lines)
     lines = [
-        f"fix, if the change was not meant: {_stretch(change.old, change.old_lines)} in place of {here}: {brought}"
+        f"fix, if the change was not intended: {_stretch(change.old, change.old_lines)} in place of {here}: {brought}"
     ]
     _, _, source = code_at(change.old).partition("  ") if code else ("", "", "")
     return [*lines, f"    was {change.old}  {source}"] if source else lines

@@ -95,7 +95,7 @@ def _unknown_time(prediction: Prediction, kernel: KernelReport) -> "Text":
 
 def iteration(loop: LoopPrediction, name: str) -> str:
     """Describe the time of one iteration of a loop whose number of iterations is not known."""
-    words = f"{loop.cycles_per_iteration:,.0f} cycles an iteration of {name}"
+    words = f"{loop.cycles_per_iteration:,.0f} cycles per iteration of {name}"
     each = loop.cycles_per_element
     return words if each is None else f"{words}, {each:,.3g} for each element of {axis(loop)}"
 

@@ -22,13 +22,13 @@ def head(since: Since) -> list[str]:
     by_source = counts.get("unchanged", 0) - by_code
     found = [f"{since.revision} ({since.commit[:10]}) → work tree: {plural(len(since.kernels), 'kernel')}"]
     lines = [
-        (by_source, "unchanged, bit for bit: the source of the kernel and of what launches it is the same"),
+        (by_source, "unchanged, bit for bit: the source of the kernel and of the code that launches it is the same"),
         (by_code, "unchanged, bit for bit, in all launches that were compiled on both sides"),
         (counts.get("changed", 0), "changed: compiled on both sides"),
         (counts.get("source", 0), "cannot tell: the source changed, and the kernel was not compiled on both sides"),
         (
             counts.get("launch", 0),
-            "cannot tell: what launches the kernel changed; for the same arguments its code is the same, bit for bit",
+            "cannot tell: the launching code changed; for the same arguments the kernel is the same, bit for bit",
         ),
         (counts.get("new", 0), "new"),
         (counts.get("gone", 0), "gone"),
@@ -42,7 +42,7 @@ def head(since: Since) -> list[str]:
     if since.tests:
         found.append(
             f"{len(since.tests):>6} {'test launches' if len(since.tests) == 1 else 'tests launch'} "
-            "what changed or may have changed: --list-tests"
+            "kernels that changed or may have changed: --list-tests"
         )
     return found
 
@@ -67,7 +67,7 @@ def kernel(each: KernelSince, *, verbose: bool) -> list[str]:
     if each.tests:
         lines.append(f"tests: {_few(each.tests, verbose=verbose)}")
     elif each.status != "gone":
-        lines.append("tests: none mentions it")
+        lines.append("tests: no test mentions it")
     return lines
 
 

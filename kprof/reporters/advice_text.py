@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 6
 NOT_MEASURED = "predicted; nothing was measured"
-_UNIT = "cycles an element"
+_UNIT = "cycles per element"
 _DOMINATED = 3
 _HEADINGS = (
     "predicted",
@@ -44,7 +44,7 @@ _SPARE = ("issue", "instr", "full waits", "LDS KiB", "loads")
 _CHANGE = 26
 _OF_THE_HOT_LOOP = {
     "scratch": "scratch",
-    "loads": "loads (count x bytes a lane)",
+    "loads": "loads (count x bytes per lane)",
     "full waits": "full waits (until no load is outstanding)",
     "instr": "instructions",
 }
@@ -97,7 +97,7 @@ def show_trials(trials: "Trials", console: "Console") -> None:
     if trials.why:
         instead = "" if trials.ranked_by == "cycles" else "; resources and instructions are compared instead"
         log(f"no times: {trials.why}{instead}")
-    why = "since the last ones brought nothing better" if trials.settled else "when the budget was spent"
+    why = "because the latest ones brought no improvement" if trials.settled else "because the time limit was reached"
     left = f", {trials.left} left out {why}" if trials.left else ""
     console.print(f"\n{plural(trials.tried, 'configuration')} compiled in {trials.seconds:.0f} s{left}.", style="dim")
     if trials.best:
@@ -110,7 +110,7 @@ def show_trials(trials: "Trials", console: "Console") -> None:
     for said in assumed:
         console.print(f"Assumed: {said}", style="dim", markup=False)
     if asked := trials.to_measure:
-        console.print(f"= not told apart: time these {len(asked)} on the GPU before choosing one:", style="dim")
+        console.print(f"= not distinguished: time these {len(asked)} on the GPU before choosing one:", style="dim")
         for trial in asked:
             name = assigned(trial.change) or "as it is"
             code = switches_and_code(trial.config).replace("\n", "\n  ")
@@ -125,14 +125,14 @@ def verdict(trials: "Trials") -> str:
         return "no change of knobs helps: " + (
             "none is predicted to be faster"
             if trials.ranked_by != "resources"
-            else "none is better without being worse elsewhere"
+            else "none improves one figure without making another worse"
         )
     first = assigned(trials.best[0].change)
     if trials.ranked_by == "resources":
-        return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}; {NOT_MEASURED}"
+        return f"{plural(len(trials.best), 'configuration')} worth trying, first {first}; {NOT_MEASURED}"
     if not trials.told_apart:
-        why = "no change is predicted to help enough to tell"
-        return f"keep yours: {why}; the nearest: {first}{_gain(trials)}; {NOT_MEASURED}"
+        why = "no predicted gain is large enough to be certain"
+        return f"keep yours: {why}; the best candidate: {first}{_gain(trials)}; {NOT_MEASURED}"
     return f"try {first}{_gain(trials)}; {NOT_MEASURED}"
 
 

@@ -103,7 +103,7 @@ class CaptureTextReporter:
         words = unrun_words(capture.unrun, len(capture.unrun) if self._verbose else _OPERATORS)
         if words is None:
             return []
-        return self._wrapped([f"{words}; any launches of theirs are missing here", *self._unrun_places(capture)])
+        return self._wrapped([f"{words}; launches by these operators are missing here", *self._unrun_places(capture)])
 
     def _unrun_places(self, capture: Capture) -> list[str]:
         return [f"  {o.name} first at {caller(o.site)}" for o in capture.unrun] if self._verbose else []
@@ -112,8 +112,8 @@ class CaptureTextReporter:
         """Describe calls of GPU operators that launched no recorded kernel."""
         lines = []
         for what, calls in (
-            ("of registered operators ran and launched no kernel of Triton's", capture.silent),
-            ("of torch's own operators launch no kernel of Triton's", capture.torch),
+            ("of registered operators ran without launching a Triton kernel", capture.silent),
+            ("of torch's own operators launch no Triton kernel", capture.torch),
         ):
             if calls:
                 shown = list(calls.items())[: None if self._verbose else _OPERATORS]
@@ -234,7 +234,7 @@ def _hopeless(capture: Capture, failed: set[str]) -> str:
         for tuning in capture.tunings
         if tuning.candidates
     )
-    return f"; of {none:,} none compiles" if none else ""
+    return f"; for {none:,} of them no configuration compiles" if none else ""
 
 
 def _name(name: str, width: int) -> str:

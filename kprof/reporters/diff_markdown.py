@@ -95,7 +95,7 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
         for number, change in enumerate(changes)
     ]
     if words.differs(step):
-        rows.append(f"| | | | not the same: {cell(words.differs(step))} | | |")
+        rows.append(f"| | | | compiled differently: {cell(words.differs(step))} | | |")
     rows += [f"| | | | {cell(remark)} | | |" for remark in words.remarks(kernel, step)]
     return rows
 

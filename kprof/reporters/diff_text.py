@@ -185,7 +185,7 @@ class DiffTextReporter:
         tail = words.remarks(kernel, step, self._verbose, code=True)
         tail += [words.knobs(kernel)] if with_knobs and self._verbose else []
         if words.differs(step):
-            tail.append(f"not the same: {words.differs(step)}")
+            tail.append(f"compiled differently: {words.differs(step)}")
         tail += step.notes
         if len(diff.sides) > 2 and step.changes:
             tail.append(words.since(diff, kernel))
@@ -224,7 +224,7 @@ class DiffTextReporter:
             self._console.print(self._trials(diff, kernel, found))
         for line in words.cure_times(found):
             self._print(line, "dim")
-        left = f", {found.left} left out when the time was over" if found.left else ""
+        left = f", {found.left} left out because the time limit was reached" if found.left else ""
         failed = f", {found.failed} did not compile" if found.failed else ""
         self._print(
             f"{found.tried} changes compiled in {found.seconds:.0f} s{failed}{left}. Verified: resources and "

@@ -39,7 +39,7 @@ class DoctorTextReporter:
         lines.append("")
         lines += [f"  {'yes' if can else 'no':3}  {what}" for what, can in found.works.items()]
         if found.left_out:
-            lines += self._wrapped("  ", f"Without an AMD GPU not looked at: {', '.join(found.left_out)}", "  ")
+            lines += self._wrapped("  ", f"Not checked, because there is no AMD GPU: {', '.join(found.left_out)}", "  ")
         lines += ["", self._verdict(found)]
         return "\n".join(lines) + "\n"
 
@@ -49,7 +49,7 @@ class DoctorTextReporter:
         right = len(found.settings) - len(bad)
         about = f"settings for {found.workload}" if found.workload else "settings for any workload"
         if found.workload and not found.gpus:
-            about += f" (as for {found.reported[0]})" if found.reported else " (no AMD GPU here: as for an MI300X)"
+            about += f" (as for {found.reported[0]})" if found.reported else " (no AMD GPU here; as for an MI300X)"
         lines = ["", *self._wrapped("  ", f"{about}: {right} of {len(found.settings)} need no change", "  ")]
         for outcome in found.settings if self._verbose else bad:
             lines += self._setting(outcome)
@@ -58,7 +58,7 @@ class DoctorTextReporter:
                 lines += self._setting(outcome)
         elif found.unseen:
             words = "; ".join(f"{outcome.name} ({outcome.wanted or 'to be tried'})" for outcome in found.unseen)
-            lines += self._wrapped("  ", f"not seen from here: {words}", "  ")
+            lines += self._wrapped("  ", f"cannot be read from here: {words}", "  ")
         return lines
 
     def _arguments(self, found: Diagnosis) -> list[str]:
@@ -69,7 +69,7 @@ class DoctorTextReporter:
         for outcome in found.arguments:
             lines += self._setting(outcome, always=True)
         if found.unjudged:
-            lines += self._wrapped("  ", f"the guides say nothing about: {', '.join(found.unjudged)}", "  ")
+            lines += self._wrapped("  ", f"not mentioned by the guides: {', '.join(found.unjudged)}", "  ")
         return lines
 
     def _setting(self, outcome: SettingOutcome, *, always: bool = False) -> list[str]:

@@ -68,11 +68,11 @@ def show_kernel(facts: Mapping[str, Any], *, no_color: bool) -> None:
     section("Default knobs", _grouped(defaults))
     section("Configurations", {str(i): assigned(config) for i, config in enumerate(facts["configs"], 1)})
     knobs = {name: " ".join(map(str, values)) for name, values in facts["space"]["knobs"].items()}
-    section(f"Tuning space, {facts['space']['size']:,} combinations, including pointless ones", knobs)
+    section(f"Tuning space, {facts['space']['size']:,} combinations, including illegal ones", knobs)
     section("Cannot run", _grouped({case: "; ".join(r.values()) for case, r in facts["unsupported"].items()}))
     section("Notes", facts["notes"])
     section(
-        "Beside other kernels, predicted; x: times as fast as the other kernel, below 1 slower",
+        "Predicted comparison with other kernels (x: times as fast as the other kernel; below 1: slower)",
         _compared(facts["comparisons"]),
     )
     section("Further functions", {f"{facts['name']}::{part}": "" for part in facts["parts"]})

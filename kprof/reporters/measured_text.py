@@ -43,7 +43,7 @@ def section(measured: "Measured", console: "Console") -> None:
         console.print(_facts(measured.facts))
         console.print()
     if measured.collect:
-        console.print("To decide the others, one run of the program each:", style="dim")
+        console.print("To decide the other findings, run the program once with each line:", style="dim")
         for option in measured.collect:
             console.print(f"rocprofv3 {option} -f csv -d counters -- your_program", markup=False, soft_wrap=True)
         console.print()
@@ -80,7 +80,7 @@ def standings(measured: "Measured") -> str:
     counts = [f"{measured.count(s)} {s}" for s in ("confirmed", "refuted", "not measured") if measured.count(s)]
     found = f"{total} finding{'' if total == 1 else 's'}: {', '.join(counts)}" if total else "no findings to judge"
     doubts = [name for name in ("doubtful", "likely") if any(m.confidence == name for m in measured.matches)]
-    doubt = "" if not doubts else "; the match is doubtful" if doubts[0] == "doubtful" else "; the match is not sure"
+    doubt = "" if not doubts else "; the match is doubtful" if doubts[0] == "doubtful" else "; the match is not certain"
     return f"{found}{doubt}"
 
 
@@ -157,7 +157,7 @@ def _loop(loop: "LoopComparison") -> Any:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", title_justify="left")
     table.title = Text(loop_words(loop), style="default")
-    table.add_column("cycles of an iteration", no_wrap=True)
+    table.add_column("cycles per iteration", no_wrap=True)
     for heading in ("measured", "stalled", "modelled", "ratio"):
         table.add_column(heading, no_wrap=True, justify="right")
     for cells in loop_rows(loop):

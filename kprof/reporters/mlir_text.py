@@ -23,8 +23,8 @@ _WORDS = {
     "buffer_ops": "buffer loads and stores",
     "dots": "matrix products",
     "loops": "loops",
-    "vector_max": "widest access, bytes a thread",
-    "vector_min": "narrowest access, bytes a thread",
+    "vector_max": "widest access, bytes per thread",
+    "vector_min": "narrowest access, bytes per thread",
 }
 _MOST_PASSES = 20
 _MOST_READS = 4
@@ -63,7 +63,7 @@ def _one(one: "DumpedModule", walk: "LdsWalk") -> None:
     print(f"{one.kernel or 'module'}" + (f" for {one.target}" if one.target else ""))
     if one.last is not None:
         print(f"  as printed before {one.last}, of {_runs(one.pass_count)}")
-    rows: list[list[Any]] = [["wavefronts a workgroup", one.num_warps], ["LDS of a workgroup, bytes", one.shared]]
+    rows: list[list[Any]] = [["wavefronts per workgroup", one.num_warps], ["LDS of a workgroup, bytes", one.shared]]
     rows += [[_WORDS[name], value] for name, value in one.measures.items() if name in _WORDS]
     print(rows_table(["", ""], [[name, "unknown" if value is None else value] for name, value in rows]))
     _lds(walk)
@@ -106,7 +106,7 @@ def _pass(one: "LdsPass") -> list[Any]:
 
 def _passes(rows: list[dict[str, Any]]) -> None:
     """Print one line per pass that changed something, with its changes."""
-    print("\n  passes that changed what is counted:")
+    print("\n  passes that changed a counted value:")
     before: dict[str, Any] = {}
     for row in rows:
         after = {name: value for name, value in row.items() if name not in {"order", "pass", "stage"}}
@@ -115,6 +115,6 @@ def _passes(rows: list[dict[str, Any]]) -> None:
             for name, value in after.items()
             if value is not None and value != before.get(name, 0)
         ]
-        said = ", ".join(parts) or "lowered: no layouts from here on"
+        said = ", ".join(parts) or "lowered: no layouts after this pass"
         print(f"  {row['order']:4} {row['pass']}: {said}")
         before = after

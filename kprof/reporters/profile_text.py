@@ -164,7 +164,7 @@ def _changes(document: "ProfileDocument") -> list[str]:
         return []
     rows = [change_cells(one) for one in document.changes]
     wide = [max(len(row[at]) for row in rows) for at in range(3)]
-    title = "What would pay, by the model (ms, share, calls; savings overlap and do not add up):"
+    title = "Changes that save time, by the model (ms, share, calls; savings overlap and do not add up):"
     text = ["", *folded(title, screen_width())]
     for ms, share, calls, what, sure in rows:
         head = f"{ms:>{wide[0]}}  {share:>{wide[1]}}  {calls:>{wide[2]}}  "

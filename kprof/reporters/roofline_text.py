@@ -13,7 +13,7 @@ def verdict(points: Sequence[Point]) -> str:
     """Return the number of kernels on the roofline, and how close the best one is to its roof."""
     shares = [point.share for point in points if point.share is not None]
     said = f"{len(shares):,} of {plural(len(points), 'kernel')} placed"
-    return f"{said}; the one closest to its roof reaches {100 * max(shares):.0f} %" if shares else said
+    return f"{said}; the kernel closest to its roof reaches {100 * max(shares):.0f} %" if shares else said
 
 
 def page(points: Sequence[Point], limits: Sequence[Roof], top: int, remarks: Sequence[str]) -> list[str]:
@@ -43,5 +43,5 @@ def page(points: Sequence[Point], limits: Sequence[Roof], top: int, remarks: Seq
     shown += [f"({place}) {reason}" for place, reason in enumerate(reasons, 1)]
     missing = [counter for point in points for counter in point.missing]
     if missing:
-        shown += ["", "To place the others, collect:", *collecting(missing)]
+        shown += ["", "To place the other kernels, collect:", *collecting(missing)]
     return [*shown, ""]

@@ -42,7 +42,7 @@ class SarifReporter:
         if len(names) > MAX_RUNS:
             left = ", ".join(names[MAX_RUNS:])
             runs[-1]["invocations"][0]["toolExecutionNotifications"].append(
-                _notification(f"GitHub takes {MAX_RUNS} runs: left out are {left}")
+                _notification(f"GitHub accepts {MAX_RUNS} runs, so these are left out: {left}")
             )
         document = {"$schema": SCHEMA, "version": "2.1.0", "runs": runs}
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -168,7 +168,7 @@ class _Sarif(Format):
     extension = ".sarif"
     documents = ("report", "check", "lint")
     from_root = True
-    flags: ClassVar[Mapping[str, str]] = {"suppressed": "Also write what is silenced, as suppressed results."}
+    flags: ClassVar[Mapping[str, str]] = {"suppressed": "Also write silenced findings, as suppressed results."}
 
     def render(self, document: Report, request: ReportRequest) -> str:
         """Return the document in this format; see :class:`kprof.reporters.interface.Format`."""

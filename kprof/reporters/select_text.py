@@ -107,7 +107,7 @@ def _compared(found: "ImplementationChoice") -> str:
         # tell.
         if sure is not None and sure < ENOUGH:
             times = f"{other.implementation}: {time}, {sure_words(sure)}"
-            return f"the model does not tell the two apart ({times})"
+            return f"the model does not distinguish the two ({times})"
         return f"by the model {other.implementation} is {more:.2f} times as fast ({time}{words})"
     by = "by the model " if found.rule == "published" else ""
     return f"{by}{more:.2f} times as fast as {other.implementation} ({time}{words})"

@@ -15,7 +15,7 @@ def show(trace: DecodedThreadTrace, top: int) -> None:
     """Print the cost of lines, mnemonics and instructions, and the data of single wavefronts."""
     if trace.dispatches:
         print(rows_table(["dispatch", "agent", "kernel", "issued", "cycles", "folder"], _dispatches(trace)))
-        print(f"{len(trace.dispatches)} dispatches; the first is shown here, for another one, pass its path\n")
+        print(f"{len(trace.dispatches)} dispatches; the first one is shown; to see another one, pass its path\n")
     waves = f" of {trace.wavefronts} wavefronts" if trace.wavefronts else ""
     if trace.lifetimes:
         mean = sum(trace.lifetimes) / len(trace.lifetimes)
@@ -72,7 +72,7 @@ def _show_timeline(trace: DecodedThreadTrace, top: int) -> None:
         heads = ["wavefront", "begin", "cycles", "issued", "in instructions", "stall", "idle"]
         print("\n" + rows_table(heads, waves))
         listed = f" of {trace.wavefronts:,} listed" if trace.wavefronts else ""
-        print(f"{len(timeline.wavefronts):,}{listed} wavefronts have a file of their own")
+        print(f"{len(timeline.wavefronts):,}{listed} wavefronts have their own file")
     if timeline.states:
         shares = ", ".join(
             f"{one.name} {one.cycles:,}" if one.share is None else f"{one.name} {100 * one.share:.1f} %"

@@ -71,7 +71,7 @@ def tree_grid(found: TreeComparison, top: int) -> Grid:
         remarks.append(f"and {len(changes) - len(rows):,} more that changed less; -n 0 shows all")
     if found.wrappers:
         names = ", ".join(kernel_label(name, 60) for name in found.wrappers)
-        remarks.append(f"In one trace only, and passed over: {names}.")
+        remarks.append(f"In one trace only, and left out: {names}.")
     cells = [tuple(column.cell(row) for column in NODES) for row in rows]
     return Grid(f"By {found.by}", NODES, cells, 0, remarks)
 

@@ -73,7 +73,7 @@ def sentence(one: TargetLaunch) -> str:
     whole = f"{calls:,.0f}" if calls >= 1 or not calls else f"{calls:.2f}"
     name = kernel_label(one.launch.name, 44)
     if one.lost_ns is None:
-        loses = "what they lose is not known"
+        loses = "the time that they lose is not known"
     else:
         loses = f"lose{'s' if whole == '1' else ''} {milliseconds(one.in_a_step(one.lost_ns))} ms{step}"
     these = "this 1 call" if whole == "1" else f"these {whole} calls"
@@ -88,12 +88,12 @@ def sentence(one: TargetLaunch) -> str:
 
 
 def _gives_back(one: TargetLaunch, best: TunedLaunch) -> str:
-    seen = f"of {best.configurations:,} configurations" + ("" if best.complete else " that there was time for")
+    seen = f"of {best.configurations:,} configurations" + ("" if best.complete else " that were tried in time")
     note = f" ({best.note})" if best.note else ""
     if best.as_good:
         return f"none {seen} is predicted to be faster{note}"
     gain = milliseconds(one.in_a_step(best.gain_ns))
-    return f"{assigned(best.config)} is predicted to give back {gain}, the most {seen}{note}"
+    return f"{assigned(best.config)} is predicted to save {gain}, the most {seen}{note}"
 
 
 def verdict(found: Sequence[TargetLaunch]) -> str:
@@ -108,4 +108,4 @@ def verdict(found: Sequence[TargetLaunch]) -> str:
         lost = [one.in_a_step(one.lost_ns or 0.0) for one in compared]
         gains = [one.in_a_step(one.tuned.gain_ns) for one in compared if one.tuned is not None]
     words = f"the targets' kernels lose {milliseconds(sum(lost))} ms{' a step' if by_step else ''}"
-    return f"{words}, {milliseconds(sum(gains))} of it predicted to be given back" if gains else words
+    return f"{words}, {milliseconds(sum(gains))} of which a search is predicted to save" if gains else words

@@ -31,7 +31,8 @@ def show(results: TunableOpResults, gains: Sequence[TuningGain], top: int) -> No
     doubtful = suspects(results)
     for suspect in doubtful[:top]:
         print(
-            f"estimate  {suspect.solution.problem} was left at the default ({suspect.solution.milliseconds:.4g} ms); "
+            f"estimate  {suspect.solution.problem} still uses the default solution "
+            f"({suspect.solution.milliseconds:.4g} ms); "
             f"at the rate of {suspect.neighbour.problem} it would take {suspect.expected_milliseconds:.4g} ms: "
             "tune it again"
         )
@@ -47,10 +48,11 @@ def verdict(results: TunableOpResults, gains: Sequence[TuningGain]) -> str:
     untuned = sum(one.is_default for one in results.best().values())
     kept = f", {untuned} of them best with the default solution" if untuned else ""
     if not gains or not lost:
-        return f"{count}{kept}; default times are not in the file: --untuned shows what tuning gains"
+        return f"{count}{kept}; the file has no default times: --untuned FILE shows the gain of tuning"
     total = sum(gain.lost_milliseconds for gain in lost)
     return (
-        f"{count}{kept}; without tuning {total:.4g} ms lost over the {len(gains)} that have both times, one call each"
+        f"{count}{kept}; without tuning {total:.4g} ms lost over the {len(gains)} problems with both times, one "
+        "call each"
     )
 
 

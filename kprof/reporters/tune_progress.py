@@ -55,7 +55,7 @@ class Reporter:
 def line(progress: "Progress") -> str:
     """Return the progress of a search as one line.
 
-    For example ``312 of 1,204 · 2:55 left · best 210 µs · 96 of 180 tiles · 5.1 compiles/s · 12 no good``. The most
+    For example ``312 of 1,204 · 2:55 left · best 210 µs · 96 of 180 tiles · 5.1 compiles/s · 12 invalid``. The most
     important values come first, because a narrow terminal truncates the line.
     """
     from kprof.output.quantities import duration
@@ -73,7 +73,7 @@ def line(progress: "Progress") -> str:
         parts.append(f"{progress.tiles_seen:,} of {progress.tiles:,} tiles")
     parts.append(f"{progress.rate:.1f} compiles/s")
     if progress.failed:
-        parts.append(f"{progress.failed:,} no good")
+        parts.append(f"{progress.failed:,} invalid")
     if progress.resumed:
         parts.append(f"{progress.resumed:,} known before")
     return " · ".join(parts)

@@ -78,7 +78,7 @@ def verdict(report: "TuneReport") -> str:
     found = f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {assigned(best.config)}"
     if problem.ties <= 1 or best.measured_ms is not None:
         return found
-    why = f"on the GPU; it times the {problem.ties} that are not told apart from row 1"
+    why = f"on the GPU; it times the {problem.ties} that the model does not distinguish from row 1"
     return with_next(found, f"{with_option('--verify')} ({why})")
 
 
@@ -101,10 +101,10 @@ def _keeps_own(problem: "TunedProblem") -> bool:
 
 def _why_kept(problem: "TunedProblem", gain: float) -> str:
     if gain < 1 / _ALIKE:
-        return f"the best other one takes {_best_time(problem)}"
+        return f"the best other configuration takes {_best_time(problem)}"
     if gain <= _ALIKE:
         return "nothing faster was found"
-    return f"another one's {_best_time(problem)} are too close to tell without timing both"
+    return f"the {_best_time(problem)} of another one are too close: only timing both can decide"
 
 
 def _gain(problem: "TunedProblem") -> float | None:
@@ -118,13 +118,13 @@ def _gain(problem: "TunedProblem") -> float | None:
 
 
 def predicted(one: "Ranked") -> str:
-    """Return the predicted time, ``210 µs``, or ``3.1 cycles an element of n`` if no time is known."""
+    """Return the predicted time, ``210 µs``, or ``3.1 cycles per element of n`` if no time is known."""
     return element_cycles(one.cost, one.axis) if one.time_us is None else duration(one.time_us)
 
 
 def element_cycles(cycles: float, axis: str) -> str:
-    """Return cycles per element of an axis, ``3.1 cycles an element of n``."""
-    return f"{cycles:.3g} cycles an element of {axis}"
+    """Return cycles per element of an axis, ``3.1 cycles per element of n``."""
+    return f"{cycles:.3g} cycles per element of {axis}"
 
 
 def _best_time(problem: "TunedProblem") -> str:
@@ -164,7 +164,7 @@ def _problem(console: "Console", problem: "TunedProblem", gpu: str) -> None:
         _fold(console, f"= within 3 % of the first ({problem.ties} programs in all)")
     elif problem.ties > 1:
         rest = f"; -n {problem.ties} lists them" if problem.ties > len(ranking) else ""
-        _fold(console, f"= not told apart from the first ({problem.ties} in all{rest})")
+        _fold(console, f"= not distinguished from the first ({problem.ties} in all{rest})")
     _fold_certainty(console, problem)
     for line in problem.learned:
         _fold(console, f"learned: {line}")
@@ -352,26 +352,29 @@ def _footer(console: "Console", report: "TuneReport") -> None:
     if len(report.problems) > 1:
         what += f" for {len(report.problems)} problems"
     left = f", {pruned:,} pruned{_reasons(space.pruned)}" if pruned else ""
-    _fold(console, f"Space    {what}: {space.legal:,} to look at{left}")
+    _fold(console, f"Space    {what}: {space.legal:,} to explore{left}")
     cached = f" ({search.cached:,} from the cache)" if search.cached else ""
     rate = f", {search.compiles / search.seconds:.1f} compiles/s" if search.seconds and search.compiles else ""
     uncompiled = search.looked_at - search.compiled
-    judged = f" + {uncompiled:,} judged without a compile" if uncompiled else ""
+    judged = f" + {uncompiled:,} evaluated without a compile" if uncompiled else ""
     _fold(
         console,
-        f"Search   {search.looked_at:,} looked at, {_tiles(search)}: {search.compiled:,} compiled{cached}{judged} in "
+        f"Search   {search.looked_at:,} explored, {_tiles(search)}: {search.compiled:,} compiled{cached}{judged} in "
         f"{search.seconds:.0f} s by {search.workers}{rate}{_ENDED[search.ended]}",
     )
     if uncompiled:
-        _fold(console, f"Judged   without a compile: {_uncompiled(search)}")
+        _fold(console, f"Others   without a compile: {_uncompiled(search)}")
     failed = sum(search.failed.values())
-    same = f"{search.duplicates:,} the same program as another" if search.duplicates else ""
-    bad = f"{failed:,} no good{_reasons(search.failed)}" if failed else ""
+    same = f"{search.duplicates:,} with the same program as another one" if search.duplicates else ""
+    bad = f"{failed:,} invalid{_reasons(search.failed)}" if failed else ""
     if same or bad:
         _fold(console, f"Of them  {', '.join(filter(None, (same, bad)))}")
     shown = [problem.ranking[place] for problem in report.problems for place in problem.short_list]
     if any(one.alike or one.variants for one in shown):
-        _fold(console, "Alike    further configurations of a tile: the same program, or not distinguished from it")
+        _fold(
+            console,
+            "Alike    further configurations of a tile with the same program or a time that is not distinguished",
+        )
     if search.example and not any(problem.ranking for problem in report.problems):
         _fold(console, f"Example  {search.example}")
     for said in dict.fromkeys(said for problem in report.problems for said in problem.assumptions):
@@ -381,18 +384,18 @@ def _footer(console: "Console", report: "TuneReport") -> None:
     if search.not_kept:
         _fold(console, f"Note     {search.journal or 'the journal'} ends early: {search.not_kept}")
     elif search.ended != "complete":
-        _fold(console, f"Kept in  {search.journal}: the same command goes on from there")
+        _fold(console, f"Kept in  {search.journal}: the same command continues from there")
 
 
 def _uncompiled(search: "SearchFacts") -> str:
     """Return why configurations were rated without a compile, with the number for each reason."""
     # ``search.inert`` omits knobs that changed no time on the first tile but changed one on another tile.
-    knobs = f"changed only {', '.join(search.inert)}, which" if search.inert else "changed only what"
+    knobs = f"changed only {', '.join(search.inert)}, which" if search.inert else "changed only knobs that"
     reasons = (
         (search.resumed, "known before"),
-        (search.derived, f"{knobs} left the time of others as it is"),
-        (search.shared, "compiled as another one"),
-        (search.refused, "refused by the kernel"),
+        (search.derived, f"{knobs} did not change a time"),
+        (search.shared, "same program as a compiled one"),
+        (search.refused, "rejected by the kernel"),
     )
     return "; ".join(f"{count:,} {why}" for count, why in reasons if count)
 

@@ -40,7 +40,7 @@ def verdict(kernels: Kernels, standing: "Verdict") -> str:
     if loops:
         loop = max(loops, key=lambda one: _off(one.ratio))
         words.append(
-            f"{loop_place(loop)}: {loop.modelled or 0:,.0f} cycles an iteration modelled, {loop.measured:,.0f} traced"
+            f"{loop_place(loop)}: {loop.modelled or 0:,.0f} cycles per iteration modelled, {loop.measured:,.0f} traced"
         )
     return "; ".join(words)
 

@@ -89,7 +89,7 @@ class Pruner:
             warn("prune_configs", error, "every configuration is kept")
             return everything
         if not ranking.order:
-            warn("prune_configs", ranking.problem, "no configuration could be judged, every one is kept")
+            warn("prune_configs", ranking.problem, "no configuration has a prediction, so all are kept")
             return everything
         kept = [*ranking.order[: self._top_k], *ranking.unknown]
         labels = [label(config.all_kwargs()) for config in everything]
@@ -129,7 +129,7 @@ class PerfModel:
         """Return each configuration with its predicted milliseconds."""
         ranking = self._ranker.rank(_launches(tuner, tuner.configs, rest, {}))
         if not ranking.order:
-            warn("perf_model", ranking.problem, "no configuration could be judged, all are treated as equal")
+            warn("perf_model", ranking.problem, "no configuration has a prediction, so all are treated as equal")
         share = 1000 if ranking.unit == "us" else 1
         times = dict.fromkeys(ranking.unknown, 0.0) | dict.fromkeys(ranking.unlaunchable, float("inf"))
         times |= {place: cost / share for place, cost in ranking.costs.items()}

@@ -73,7 +73,7 @@ class Candidate:
         untimed = [answer for answer in own if answer.time_us is None]
         axes = sorted({answer.axis for answer in untimed})
         if len(axes) > 1:
-            return without_comparison(untimed[0], f"more than one extent is not known: {', '.join(axes)}")
+            return without_comparison(untimed[0], f"more than one size is unknown: {', '.join(axes)}")
         said = [said for answer in own for said in answer.assumptions]
         if len(untimed) < len(own):
             said.append(f"launches that do not depend on {axes[0]} are left out")
@@ -124,7 +124,7 @@ def failure_reason(answer: TaskResult) -> str:
     if answer.status == "timeout":
         return "compile took too long"
     if answer.status in {"crashed", "killed"}:
-        return _WHILE.sub("", reason) if answer.status == "crashed" else "killed: out of memory?"
+        return _WHILE.sub("", reason) if answer.status == "crashed" else "killed, possibly because memory ran out"
     return _FIGURES.sub("…", reason.splitlines()[0])[:90]
 
 

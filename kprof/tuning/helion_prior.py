@@ -4,8 +4,9 @@
 
     @helion.kernel(autotuner_fn=kprof.helion_prior())
 
-Helion's searches time hundreds of configurations on the GPU. The prior draws configurations as they do, lets Helion
-write the Triton kernel of each, ranks their launches, and leaves the first few for Helion to time.
+Helion's searches time hundreds of configurations on the GPU. The prior draws configurations in the same way and lets
+Helion write the Triton kernel of each. It ranks the launches by predicted time and passes only the first few to
+Helion for timing.
 """
 
 from collections.abc import Sequence
@@ -29,8 +30,8 @@ def helion_prior(
     """Return a function for ``@helion.kernel(autotuner_fn=...)`` that times only the most promising configurations.
 
     The default configuration and those of ``autotune_seed_configs`` are always among the candidates. A configuration
-    that cannot be launched is never timed. Nothing is raised into the program: if no candidate can be ranked, there is
-    one warning, and Helion's own search runs.
+    that cannot be launched is never timed. No error is raised into the program: if no candidate can be ranked, one
+    warning is issued and Helion's own search runs.
 
     Args:
         top_k: maximum number of configurations to time.
@@ -86,9 +87,8 @@ class HelionPrior:
         drawn = _drawn(bound, self.candidates)
         ranking = self.ranker.rank([_launch(bound, config, args) for config in drawn])
         if not ranking.order:
-            raise KprofError(f"no configuration could be judged: {ranking.problem}")
-        # Unlike in a list that a person wrote, a drawn configuration without a prediction deserves no timing.
-        # The second one is timed even if it is predicted to be slower, because Helion compares results of at least two.
+            raise KprofError(f"no configuration has a prediction: {ranking.problem}")
+        # A configuration that a person listed is kept without a prediction; a randomly drawn one is not worth timing.
         kept = list(ranking.order[: min(self.top_k, max(2, ranking.enough))])
         name = str(getattr(bound.kernel, "name", "a kernel"))
         labels = [_label(config, drawn[0]) for config in drawn]
@@ -102,7 +102,7 @@ def _search(bound: Any, args: Sequence[Any], configs: Sequence[Any]) -> Any:
     from helion.autotuner.base_search import BaseAutotuner
 
     class OnlyConfig(BaseAutotuner):  # type: ignore[misc]
-        """A search that has no choice; Helion's own refuses a single configuration."""
+        """A search with a single configuration, which Helion's own search refuses."""
 
         def autotune(self, *, skip_cache: bool = False) -> Any:
             del skip_cache

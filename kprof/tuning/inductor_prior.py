@@ -6,9 +6,10 @@
 
     kprof.inductor_prior()
 
-Products go through Inductor's own door, ``config.inductor_choices_class``: candidates are ranked before Inductor
-compiles or times any of them, and tiles that its list lacks are added. Pointwise kernels and reductions are cut when
-Inductor is about to time them; their launch is known there, and it works with compile workers, too.
+Matrix products use Inductor's own hook, ``config.inductor_choices_class``: candidates are ranked before Inductor
+compiles or times any of them, and tiles missing from Inductor's list are added. For pointwise kernels and
+reductions, the slow candidates are removed when Inductor is about to time them, because their launch is known then;
+this also works with compile workers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,8 +45,8 @@ def inductor_prior(
     """Let TorchInductor's autotuners time only the candidates that are predicted to be fastest.
 
     Call it once, before the first ``torch.compile``. Candidates that cannot be launched are dropped, candidates that
-    cannot be judged are kept, and libraries such as hipBLASLt stay where they are. Nothing is raised into the program
-    later: if a ranking fails, there is one warning, and all candidates stay.
+    cannot be judged are kept, and libraries such as hipBLASLt keep their positions. Later errors are not raised into
+    the program: if a ranking fails, one warning is issued and all candidates are kept.
 
     Args:
         top_k: maximum number of candidates with a prediction to time.
@@ -123,7 +124,7 @@ class InductorPrior:
         return f"kprof {__version__} {self.top_k} {self.add} {self.identity}".encode()
 
     def products(self, choices: Sequence[Any], operation: str) -> list[Any]:
-        """Return Inductor's choices for a product, ordered and cut, with added tiles."""
+        """Return Inductor's choices for a product in predicted order, without the slow ones and with added tiles."""
         places = [i for i, one in enumerate(choices) if _is_tile(one)]
         if not places:
             return list(choices)
@@ -144,7 +145,7 @@ class InductorPrior:
         return [*before, *(candidates[i] for i in kept), *behind]
 
     def launchers(self, tuner: Any, args: Sequence[Any]) -> list[Any]:
-        """Return the launchers of Inductor's ``CachingAutotuner`` to time, ordered and cut."""
+        """Return the launchers of Inductor's ``CachingAutotuner`` to time, in predicted order, without slow ones."""
         launchers = list(tuner.launchers)
         if len(launchers) < 2:
             return launchers
@@ -158,7 +159,7 @@ class InductorPrior:
 
     def _kept(self, name: str, ranking: CandidateRanking) -> list[int] | None:
         if not ranking.order:
-            warn("inductor_prior", f"{name}: {ranking.problem}", "no candidate could be judged, every one is kept")
+            warn("inductor_prior", f"{name}: {ranking.problem}", "no candidate has a prediction, so all are kept")
             return None
         return ranking.to_time(self.top_k)
 
@@ -186,7 +187,7 @@ def _choices_class(prior: InductorPrior, base: Any) -> Any:
     """Return a class of Inductor's choices that asks the prior."""
 
     class PriorChoices(base):  # type: ignore[misc]
-        """Choices of Inductor, ordered and cut by prediction."""
+        """Choices of Inductor in predicted order, without the slow ones."""
 
         def _finalize_template_configs(self, *args: Any, **kwargs: Any) -> Any:
             choices = super()._finalize_template_configs(*args, **kwargs)
@@ -206,12 +207,12 @@ def _choices_class(prior: InductorPrior, base: Any) -> Any:
 
 
 def _benchmark(prior: InductorPrior, original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return Inductor's function that times all configurations of a kernel, preceded by the prior."""
+    """Wrap Inductor's function that times all configurations of a kernel, so that the prior selects them first."""
 
     def benchmark_all_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             kept = prior.launchers(self, args)
-            if hasattr(self, "_close_static_launcher"):  # not in torch 2.11
+            if hasattr(self, "_close_static_launcher"):  # torch 2.11 has no such function.
                 for launcher in [one for one in self.launchers if one not in kept]:
                     self._close_static_launcher(launcher)
             self.launchers = kept

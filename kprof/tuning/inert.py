@@ -1,10 +1,10 @@
 """Detect knobs that do not change a kernel's time, so that configurations which differ only in them need no compile.
 
-The order in which workgroups process tiles only affects a little arithmetic before the loop. The model therefore
-predicts the same time for every order. The requested number of wavefronts per SIMD has no effect as long as the
-registers allow that number anyway. This is verified for each kernel: two values of a knob are equivalent once
-:data:`ENOUGH` tiles were compiled with both, all with the same time and resources. Knobs that change a loop are not
-considered.
+A knob that only sets the order in which workgroups process tiles changes a little arithmetic before the loop, so the
+model predicts the same time for each of its values. The requested number of wavefronts per SIMD has no effect as
+long as the registers allow that number anyway. This is verified for each kernel: two values of a knob are equivalent
+once :data:`ENOUGH` tiles were compiled with both, all with the same time and resources. Knobs that change a loop are
+not considered.
 """
 
 from collections.abc import Iterable, Mapping

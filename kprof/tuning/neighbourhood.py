@@ -1,8 +1,8 @@
 """A hill-climbing order of configurations: the neighbours of the fastest configuration so far come first.
 
-A search uses :class:`Neighbourhood` instead of :class:`kprof.tuning.order.Queue`. Every configuration among the best so
-far adds its neighbours to the queue. The queue is ordered by the time of the configuration that an entry is a neighbour
-of, then by how promising the change is. A change that improves the time is therefore followed at once.
+A search uses :class:`Neighbourhood` instead of :class:`kprof.tuning.order.Queue`. Each of the best configurations so
+far adds its neighbours to the queue. The queue is ordered by the time of the configuration that added an entry, then
+by how promising the change is. The neighbours of an improvement are therefore tried at once.
 """
 
 import heapq
@@ -23,7 +23,7 @@ The climb only ends once every single change of the fastest configuration was tr
 """
 
 STEP = 0.04
-"""Delay of a neighbour in the queue: relative increase of its sort key for each position behind the first neighbour."""
+"""Delay of a neighbour in the queue: relative increase of its sort key per position after the first neighbour."""
 
 TRUST = 0.5
 """Weight of the rough cost: the exponent of the ratio between a neighbour's cost and the configuration's cost."""
@@ -68,7 +68,7 @@ class Neighbourhood:
         self._waiting: list[tuple[float, int, Config]] = []
         self._number = count()
         self._best, self._since, self._turn = inf, 0, 0
-        # Single changes of the fastest configuration that were not handed out yet, by their identity.
+        # Single changes of the fastest configuration that were not returned yet, by their identity.
         self._singles: dict[str, Config] = {}
         self.tiles = 0
         self.settled = False
@@ -82,7 +82,7 @@ class Neighbourhood:
 
     @property
     def left(self) -> int:
-        """Number of known configurations that were never handed out."""
+        """Number of known configurations that were never returned."""
         waiting = (*(config for _, _, config in self._waiting), *self._seeds)
         return len({identity(config) for config in waiting} - self._given)
 

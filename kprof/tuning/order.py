@@ -30,7 +30,7 @@ the kernel's own.
 FINE_EVERY = 8
 """Interval at which a neighbour is tried that differs from the best configuration in a finer knob.
 
-When nothing else is left, all these neighbours are tried.
+Once all other configurations have been tried, all these neighbours are tried.
 """
 
 

@@ -1,4 +1,4 @@
-"""Report what a prior did to an autotuner's candidates: in the capture, if the program is recorded, and in a log."""
+"""Report how a prior changed an autotuner's candidates: in the capture, if the program is recorded, and in a log."""
 
 import logging
 import sys

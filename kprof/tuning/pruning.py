@@ -89,7 +89,7 @@ def _matrix_problem(name: str, value: int, first: int, arch: Architecture) -> st
     if not known:
         return f"{name} changes nothing on {arch.name}" if value != first else None
     if name == "matrix_instr_nonkdim":
-        return f"there is no matrix instruction of {value} x {value}"
+        return f"there is no matrix instruction of size {value} x {value}"
     # Triton 3.4 rejects other values if only 1 is supported; newer versions treat them as 1.
     return f"kpack is 1 on {arch.name}" if known == (1,) else None
 

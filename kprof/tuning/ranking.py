@@ -76,7 +76,9 @@ class CandidateRanking:
     @property
     def problem(self) -> str:
         """Reason why the first candidate without a prediction has none."""
-        return next(iter({**self.unknown, **self.unlaunchable}.values()), "there was no time")
+        return next(
+            iter({**self.unknown, **self.unlaunchable}.values()), "the time limit was reached before its compile"
+        )
 
     def to_time(self, top_k: int) -> list[int]:
         """Return the candidates to time: at most ``top_k`` with a prediction, then those that cannot be judged.
@@ -248,7 +250,7 @@ def _reason(task: TuningTask | KprofError, answer: TaskResult | None) -> str:
     if isinstance(task, KprofError):
         return task.message
     if answer is None:
-        return "there was no time"
+        return "the time limit was reached before its compile"
     return answer.reason or "the costs of the candidates cannot be compared"
 
 
@@ -271,7 +273,7 @@ def importable_function(kernel: Any) -> "Function":
         raise KprofError("the autotuner's function is not one of Triton")
     if function.jit.fn.__module__ == "__main__" and (where := runs_on_import(Path(function.path))) is not None:
         raise KprofError(
-            f"{function.path} runs its program when it is imported ({where}), and kprof's workers have to import it: "
+            f"{function.path} runs its program when it is imported ({where}), but kprof's workers must import it: "
             'put the program under if __name__ == "__main__", or the kernel into a file of its own'
         )
     return function

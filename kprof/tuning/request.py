@@ -195,7 +195,7 @@ def check_sizes(subject: "SignatureSubject", problem: "Problem") -> None:
     known = {*(function.arguments if function is not None else ()), *(n for part in subject.grid for n in part.names)}
     for name in problem.values.keys() - known:
         raise TargetError(
-            f"{subject.kernel.name} has no argument {name!r} to be a size, and --grid does not use it",
+            f"{subject.kernel.name} has no argument {name!r}, and --grid does not use it, so it cannot be a size",
             hint=near_hint(name, known, "there are"),
         )
 
@@ -292,7 +292,7 @@ def writers(names: Sequence[str], output: str | None) -> "list[Writer]":
 
     found = [writer(name) for name in names]
     if found and output is None:
-        raise KprofError("--write needs a folder to write to", hint="-o DIR")
+        raise KprofError("--write needs an output folder: -o FOLDER", hint="-o DIR")
     return found
 
 

@@ -321,8 +321,10 @@ class Search:
         if first is None:
             self._axes[index] = result.axis
         elif result.axis != first:
-            here, there = (f"cycles an element of {axis}" if axis else "a time" for axis in (result.axis, first))
-            return TaskResult("", "failed", reason=f"not comparable: it has {here}, the first configuration {there}")
+            here, there = (f"cycles per element of {axis}" if axis else "a time" for axis in (result.axis, first))
+            return TaskResult(
+                "", "failed", reason=f"not comparable: it has {here}, but the first configuration has {there}"
+            )
         return result
 
     def _fail(self, bad: TaskResult) -> None:

@@ -96,11 +96,11 @@ def check(subject: "TuningSubject", device: Device) -> None:
     if device.arch != subject.arch.name:
         raise KprofError(
             f"--verify: this machine's GPU is {device.name} ({device.arch}), the ranking is for {subject.arch.name}",
-            hint="measure on that GPU: the order on another one is another order",
+            hint="measure on that GPU: the order of configurations differs between GPUs",
         )
     if subject.kernel.run is None or subject.kernel.inputs is None:
         raise KprofError(
-            f"--verify: {subject.kernel.name} does not say how it is run", hint="its KERNEL needs run and inputs"
+            f"--verify: {subject.kernel.name} does not say how it is run", hint="add run and inputs to its KERNEL"
         )
 
 

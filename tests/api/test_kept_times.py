@@ -72,7 +72,7 @@ def test_each_measured_kernel_has_its_prediction(kept):
     assert first.comparisons[0].standing == "confirmed"
     assert second.comparisons[0].standing == "refuted"
     assert second.comparisons[0].title == "time of a call of 2 launches"
-    assert second.notes == ["the time is of the whole call: rmsnorm_backward, add_parts"]
+    assert second.notes == ["the measured time covers the whole call: rmsnorm_backward, add_parts"]
     assert found.standing == "refuted"
 
 

@@ -138,7 +138,7 @@ def test_without_a_reference_nothing_is_said_of_the_result(case):
 
 HOSTILE = {
     "memory": ("x = []\nwhile True: x.append(bytearray(1 << 26))", "limit", "memory limit"),
-    "exit": ("import os\nos._exit(0)", "failed", "ended itself, with exit status 0"),
+    "exit": ("import os\nos._exit(0)", "failed", "exited with status 0"),
     "write": ("open(r'{outside}', 'w')", "failed", "outside'"),
     "read": ("open(r'{secret}').read()", "failed", "PermissionError"),
     "fork": ("import os\nwhile True: os.fork()", "failed", "PermissionError"),
@@ -153,7 +153,7 @@ HOSTILE = {
             "for d in range(3, 64):\n    try: os.write(d, b'garbage' * 9)\n    except OSError: pass"
         ),
         "tampered",
-        "something else than an answer",
+        "wrote an invalid answer",
     ),
     "replaced": ("tl.sum = tl.max", "tampered", "replaces triton.language.sum"),
     "own judge": ("import kprof_analyzers.pipeline as p\np.analyze = None", "tampered", "kprof_analyzers.pipeline"),
@@ -258,9 +258,7 @@ def test_a_launch_that_is_too_large_is_not_checked_at_its_size_and_named(case):
     asked = TrialCase(load(case), "MI300X", None, 0)
     small, large = (with_timed_launch(asked, 3 * size) for size in ((2 << 26) - 1, 2 << 26))
     assert small.timed is None
-    assert small.not_timed == (
-        "not checked at the size that is timed: its tensors take 0.1 GB, more than a third of --memory"
-    )
+    assert small.not_timed == ("not checked at the timed size: its tensors take 0.1 GB, more than a third of --memory")
     assert large.timed is not None
     assert (dict(large.timed.shape), large.not_timed) == ({"N": 1 << 24}, "")
     assert large.timed.inputs["x"].numel() == 1 << 24

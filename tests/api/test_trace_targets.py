@@ -99,7 +99,7 @@ def test_the_command_says_it_in_a_sentence(trace: Path, space: Path, run: Callab
     (told,) = [line for line in ran.out.splitlines() if line.startswith("memory_copy: ")]
     # 4 calls of 1,500 us, of which 5.3 TB/s for 2 GiB leave 405.2 each.
     assert told.startswith("memory_copy: these 4 calls lose 4.379 ms a step; BLOCK=4096 ")
-    assert "is predicted to give back 3.623, the most of 2 configurations" in told
+    assert "is predicted to save 3.623, the most of 2 configurations" in told
 
 
 def test_the_best_configuration_has_nothing_to_give_back(tmp_path: Path, space: Path) -> None:

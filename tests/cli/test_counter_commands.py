@@ -184,7 +184,7 @@ def test_thread_trace_of_single_wavefronts(kprof, tmp_path):
         (tmp_path / name).write_text(json.dumps(content))
     ran = kprof("ingest", "thread-trace", tmp_path)
     assert ran.code == 0
-    assert "1 of 2 listed wavefronts have a file of their own" in ran.out
+    assert "1 of 2 listed wavefronts have their own file" in ran.out
     assert "states     exec 75.0 %, stall 25.0 % of 80 wavefront cycles" in ran.out
     assert "shader engine 0: mean 1.5, at most 2 wavefronts; a CU of 2: mean 0.8, at most 1" in ran.out
     assert ran.out.strip().splitlines()[-1].startswith("2 instructions issued in 80 cycles")

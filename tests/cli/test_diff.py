@@ -161,7 +161,7 @@ def test_what_cannot_be_compared_is_one_message(kprof, report: Path, tmp_path: P
 def test_a_compiled_file_cannot_be_compiled_by_another_triton(kprof, compiled: Path) -> None:
     ran = kprof("diff", compiled, "--triton", "3.6.0,3.9.0")
     assert ran.code == 2
-    assert "compiled already" in ran.err
+    assert "already compiled" in ran.err
 
 
 def test_an_unknown_kernel_is_told_by_the_child(kprof, monkeypatch, tmp_path: Path) -> None:
@@ -310,4 +310,4 @@ def test_two_captures_are_told_apart_by_program_and_compiler(kprof, monkeypatch,
     assert ran.code == 1
     assert any("the program changed, not the compiler" in note for note in notes), notes
     same = capture_of("capture3", "3.6.0", 256, 4)
-    assert "Triton 3.6.0 made both sides" in kprof("diff", old, same, "--explain").out
+    assert "Triton 3.6.0 compiled both sides" in kprof("diff", old, same, "--explain").out

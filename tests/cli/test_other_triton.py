@@ -125,14 +125,14 @@ def test_a_program_is_recorded_with_it(kprof, another: Path, tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("analyze kernel kernel.amdgcn --triton installed", "compiled already"),
-        ("analyze recorded -t installed", "compiled already"),
-        ("profile --triton installed recorded", "compiled already"),
+        ("analyze kernel kernel.amdgcn --triton installed", "already compiled"),
+        ("analyze recorded -t installed", "already compiled"),
+        ("profile --triton installed recorded", "already compiled"),
         ("report gemm --triton 3.6.0 --triton 3.9.0 -o page.html", "accepts one --triton"),
         ("analyze gemm --triton newest", "takes a release"),
         ("advise gemm --triton=none.whl", "no such wheel"),
         ("occupancy --vgpr 100 --triton installed", "needs a target to compile"),
-        ("occupancy kernel.amdgcn --triton installed", "compiled already"),
+        ("occupancy kernel.amdgcn --triton installed", "already compiled"),
         ("check --triton 3.4.0,3.6.0", "accepts one --triton"),
     ],
 )

@@ -295,7 +295,7 @@ def test_the_page_links_to_the_kernels_pages(kprof, tmp_path):
     assert ran.code == 0, ran.err
     text = (tmp_path / "step.html").read_text()
     page = _Page(text)
-    assert page.heads == ["What would pay, by the model", "By name", "By phase", "By module", "To be known"]
+    assert page.heads == ["Changes that save time, by the model", "By name", "By phase", "By module", "To be known"]
     assert set(page.links) == {"step.scale.html"}
     assert "<h2>scale" in (tmp_path / "step.scale.html").read_text()
     assert "default-src 'none'" in text

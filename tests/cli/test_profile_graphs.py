@@ -49,8 +49,8 @@ def test_replays_take_what_the_steps_take(tmp_path):
     assert graph.rows == eager.rows
     assert (graph.us, graph.low_us, graph.high_us) == (eager.us, eager.low_us, eager.high_us)
     assert [row.calls for row in graph.rows if row.kind == "triton"] == [5]
-    assert any("at each replay" in note for note in graph.notes)
-    assert not any("at each replay" in note for note in eager.notes)
+    assert any("once per replay" in note for note in graph.notes)
+    assert not any("once per replay" in note for note in eager.notes)
 
 
 def test_a_graph_that_is_only_captured_runs_nothing(tmp_path):

@@ -113,7 +113,7 @@ def test_ranks_from_several_files(tmp_path):
         path.write_bytes(path.read_bytes().replace(b'"rank": 0', b'"rank": %d' % rank))
     done = kprof("trace", "ranks", tmp_path, "-j", 2)
 
-    assert "rank 1 comes last most" in done.stdout.splitlines()[-1]
+    assert "rank 1 is last most often" in done.stdout.splitlines()[-1]
     assert (
         kprof("trace", "ranks", tmp_path / "rank_0.json").stdout.strip().endswith("one rank only: nothing to compare")
     )
@@ -197,7 +197,10 @@ def test_a_mixed_folder_names_what_was_left_out(trace, tmp_path):
     for number in range(6):
         (folder / f"table{number}.csv").write_text("a,b\n1,2\n")
     done = kprof("ingest", "trace", folder, "--json", tmp_path / "out.json")
-    assert "6 files that are no trace by name: table0.csv, table1.csv, table2.csv, table3.csv and 2 more" in done.stderr
+    assert (
+        "6 files whose names do not look like a trace: table0.csv, table1.csv, table2.csv, table3.csv and 2 more"
+        in done.stderr
+    )
     assert "broken.json" in done.stderr
     assert done.stdout.splitlines()[-1].endswith("; 7 files left out")
     found = json.loads((tmp_path / "out.json").read_text())["left_out"]

@@ -150,7 +150,7 @@ def test_interrupted(kprof: Callable[..., Any], monkeypatch: pytest.MonkeyPatch,
 
     assert ran.code == 130
     assert "stopped by Ctrl-C" in ran.out.splitlines()[-1]
-    assert "the same command goes on from there" in " ".join(ran.out.split())
+    assert "the same command continues from there" in " ".join(ran.out.split())
     assert len((tmp_path / "out" / "search.jsonl").read_text().splitlines()) == 1
 
 
@@ -185,7 +185,7 @@ def test_nothing_can_be_predicted(
         (("gemm", "--space", "none.toml"), "none.toml: no such file"),
         (("gemm", "--shape-file", "none.yaml"), "none.yaml: no such file"),
         (("gemm", "--write", "vlm", "-o", "x"), "unknown format 'vlm'; did you mean 'vllm'"),
-        (("gemm", "--write", "vllm"), "--write needs a folder"),
+        (("gemm", "--write", "vllm"), "--write needs an output folder"),
         (("gemm", "--grid", "M"), "gemm is a kernel with cases and does not use --grid"),
         (("gemm", "--signature", "*fp16"), "gemm is a kernel with cases and does not use --signature"),
         (("gemm", "--scheduler", "host:1"), "takes an address such as tcp://host:8786"),
@@ -359,7 +359,7 @@ def test_the_progress_line_begins_with_what_matters() -> None:
 
 
 def test_the_counts_of_a_search_add_up_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    """Looked at is compiled and judged without a compile; the reasons of the latter add up to it."""
+    """Looked at is compiled and evaluated without a compile; the reasons of the latter add up to it."""
     from kprof.output.terminal import terminal
     from kprof.reporters.tune_text import _footer
     from kprof.tuning import document as made
@@ -372,15 +372,15 @@ def test_the_counts_of_a_search_add_up_on_the_screen(capsys: pytest.CaptureFixtu
     _footer(terminal(no_color=True), report)
 
     assert " ".join(capsys.readouterr().out.split()) == (
-        "Space 120 combinations of a list: 117 to look at, 3 pruned (3 needs too much LDS) "
-        "Search 117 looked at, all 3 tiles: 105 compiled (4 from the cache) + 12 judged without a compile in 30 s "
+        "Space 120 combinations of a list: 117 to explore, 3 pruned (3 needs too much LDS) "
+        "Search 117 explored, all 3 tiles: 105 compiled (4 from the cache) + 12 evaluated without a compile in 30 s "
         "by 2 processes, 3.5 compiles/s "
-        "Judged without a compile: 2 known before; 7 changed only kpack, which left the time of others as it is; "
-        "2 compiled as another one; 1 refused by the kernel"
+        "Others without a compile: 2 known before; 7 changed only kpack, which did not change a time; "
+        "2 same program as a compiled one; 1 rejected by the kernel"
     )
     search.inert.clear()
     _footer(terminal(no_color=True), report)
-    assert "7 changed only what left the time of others as it is;" in " ".join(capsys.readouterr().out.split())
+    assert "7 changed only knobs that did not change a time;" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_the_verdict_says_of_the_own_configuration() -> None:
@@ -405,7 +405,7 @@ def test_what_the_verdict_says_of_the_own_configuration() -> None:
     kept = "keep the kernel's own, 101 µs predicted (likely 80.8 to 121 µs): nothing faster was found; own: BLOCK=2"
     assert said(100.0, 101.0) == f"tune k on gfx942: {kept}"
     assert "keep the kernel's own, 50.0 µs predicted" in said(100.0, 50.0)
-    assert ": the best other one takes 100 µs; own: BLOCK=2" in said(100.0, 50.0)
-    near = "keep the kernel's own, 106 µs predicted (likely 84.8 to 127 µs): another one's 100 µs are too close to tell"
+    assert ": the best other configuration takes 100 µs; own: BLOCK=2" in said(100.0, 50.0)
+    near = "keep the kernel's own, 106 µs predicted (likely 84.8 to 127 µs): the 100 µs of another one are too close"
     assert near in said(100.0, 106.0, tie=True)
     assert "1.06x as fast as the kernel's own: BLOCK=1" in said(100.0, 106.0)

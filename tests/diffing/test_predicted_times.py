@@ -151,7 +151,7 @@ def test_a_terminal_shows_the_line_that_a_fix_is_about(made, tmp_path):
     assert words.remarks(kernel, kernel.steps[0]) == [fix]
 
 
-UNMEANT = "fix, if the change was not meant"
+UNMEANT = "fix, if the change was not intended"
 BEFORE = "@jit\ndef k(x):\n    v = load(x + row * stride)\n    store(v)\n"
 
 

@@ -223,7 +223,7 @@ def test_arguments_of_programs_are_named_and_judge_nothing(good):
     assert {each.status for each in found.unseen} == {"unknown"}
     assert "unknown" not in found.verdict.summary
     text = " ".join(DoctorTextReporter(100).render(found).split())
-    assert "not seen from here: --kv-cache-dtype (fp8)" in text
+    assert "cannot be read from here: --kv-cache-dtype (fp8)" in text
     assert SETTINGS["--kv-cache-dtype"].why in " ".join(DoctorTextReporter(100, verbose=1).render(found).split())
     assert examine(good.machine()).unseen == []
 
@@ -257,7 +257,7 @@ def test_without_a_gpu_nothing_is_asked_for_but_for_a_workload(bare):
     del bare.environment["HIP_FORCE_DEV_KERNARG"]
     assert told(bare) == {}
     assert "HIP_FORCE_DEV_KERNARG" in told(bare, "inference")
-    assert "no AMD GPU here: as for an MI300X" in DoctorTextReporter().render(examine(bare.machine(), "inference"))
+    assert "no AMD GPU here; as for an MI300X" in DoctorTextReporter().render(examine(bare.machine(), "inference"))
 
 
 def test_values_are_for_a_gpu(good):

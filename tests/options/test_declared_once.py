@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 import kprof
-from kprof.api.live.view.asked import Asked, AskedOccupancy
+from kprof.api.live.view.asked import OccupancyQuery, ViewQuery
 from kprof.cli.app import app
 from kprof.gate.config import KernelEntry
 from kprof.options import groups, kernels, measurements, programs, searches, tools
@@ -136,7 +136,7 @@ def test_tools_of_agents_have_the_same_names_and_sentences() -> None:
 def test_the_page_and_the_gate_use_the_same_names() -> None:
     """A question of the page, and an entry of ``kprof.toml``."""
     known = set(every_option())
-    for kind in (Asked, AskedOccupancy):
+    for kind in (ViewQuery, OccupancyQuery):
         assert set(kind.__struct_fields__) - OF_THE_PAGE <= known
     compiling = {each.name for each in declared(groups.CompileOptions)}
     gate = {"target", "budget", "arch_budget", "forbid", "require"}

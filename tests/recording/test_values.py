@@ -71,7 +71,7 @@ def test_bounds_are_evaluated_from_them(recorded, kprof):
     text = " ".join(kprof("analyze", "kernel", recorded).out.split())
     assert f"{loop['cycles_per_iteration'] / 256:,.3g} for each element of lengths" in text
     assert "--value lengths=FILE.json supplies it" in text
-    assert "time not known: how often a loop iterates is not" in text
+    assert "time not known: the number of iterations of a loop is not" in text
     assert "not known: values of lengths" in text
 
 

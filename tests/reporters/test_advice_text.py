@@ -108,7 +108,7 @@ def test_each_that_is_not_told_apart_says_what_to_time(monkeypatch, capsys):
     lines = shown(near(99.0), monkeypatch, capsys, on_screen=True)
     assert lines[0].startswith("keep yours:")
     assert "triton.Config" not in " ".join(lines[:4])
-    place = lines.index("= not told apart: time these 2 on the GPU before choosing one:")
+    place = lines.index("= not distinguished: time these 2 on the GPU before choosing one:")
     assert lines[place + 1 : place + 5] == [
         "= BLOCK=128",
         "  triton.Config({'BLOCK': 128}, num_warps=4)",

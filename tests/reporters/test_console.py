@@ -126,7 +126,7 @@ def test_loops_are_called_by_their_lines():
         ("vgpr", 1, "2 waves need 1 fewer VGPR"),
         ("agpr", 8, "2 waves need 8 fewer AGPRs"),
         ("lds", 1024, "2 waves need LDS ≤ 63 KiB"),
-        ("num_warps", 16, "2 waves need 16 fewer wavefronts a workgroup"),
+        ("num_warps", 16, "2 waves need 16 fewer wavefronts per workgroup"),
         ("vgpr_padding", 41, "2 waves need 41 fewer VGPRs of padding (waves_per_eu)"),
     ],
 )

@@ -67,7 +67,7 @@ def test_an_unknown_grid_gives_cycles_and_no_time():
     assert "time not known: the number of CUs is not" in text(
         msgspec.structs.replace(FAST, time_us=None, low_us=None, high_us=None, workgroups=8, loops=[])
     )
-    assert "time not known: how often a loop iterates is not" in text(
+    assert "time not known: the number of iterations of a loop is not" in text(
         msgspec.structs.replace(FAST, time_us=None, low_us=None, high_us=None, workgroups=8)
     )
 

@@ -143,7 +143,7 @@ def test_what_crashes_is_dropped_and_what_cannot_be_judged_is_kept(
     [
         ("", "there is no AMD GPU in this process"),
         ('arch="gfx999"', "no architecture or product 'gfx999'"),
-        ('arch="gfx942", budget=0', "no configuration could be judged"),
+        ('arch="gfx942", budget=0', "no configuration has a prediction"),
     ],
 )
 def test_when_nothing_can_be_said_everything_is_kept(tuner: Callable[[str], Any], arguments: str, message: str) -> None:
@@ -155,10 +155,13 @@ def test_when_nothing_can_be_said_everything_is_kept(tuner: Callable[[str], Any]
 
 
 def test_times_that_say_nothing_are_no_silent_choice(tuner: Callable[[str], Any]) -> None:
-    """Where no configuration could be judged, Triton's top-k takes the first ones: with a warning."""
+    """Where no configuration has a prediction, Triton's top-k takes the first ones: with a warning."""
     kernel = tuner('{"perf_model": kprof.perf_model(arch="gfx942", budget=0), "top_k": 2}')
 
-    with pytest.warns(RuntimeWarning, match="perf_model: there was no time; no configuration could be judged"):
+    with pytest.warns(
+        RuntimeWarning,
+        match="perf_model: the time limit was reached before its compile; no configuration has a prediction",
+    ):
         assert len(prune(kernel)) == 2
 
 

@@ -101,7 +101,9 @@ def test_where_nothing_can_be_ranked_helions_search_runs() -> None:
     """With one warning."""
     prior = HelionPrior(2, 5, Ranks())  # type: ignore[arg-type]
 
-    with pytest.warns(RuntimeWarning, match="no configuration could be judged: too much LDS; Helion's own search runs"):
+    with pytest.warns(
+        RuntimeWarning, match="no configuration has a prediction: too much LDS; Helion's own search runs"
+    ):
         assert prior(Bound(launches=0), ("tensor",)) == "Helion's own search"
 
 

@@ -55,7 +55,7 @@ def element_cost(prediction: Prediction, depths: Mapping[str, int], *, without_g
         cycles += loop.entries * each / loop.elements_per_iteration
         place += 1 + len(inside)
     if len(axes) != 1:
-        return f"more than one extent is not known: {', '.join(sorted(axes))}" if axes else "no extent is unknown"
+        return f"more than one size is unknown: {', '.join(sorted(axes))}" if axes else "no extent is unknown"
     return ElementCost(axes.pop(), cycles * max(1.0, prediction.rounds))
 
 

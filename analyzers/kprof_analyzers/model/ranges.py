@@ -45,7 +45,7 @@ _WHY: Mapping[Sort, str] = {
     "latency": "",
     "scratch": "much of the time is waiting for spilled registers, whose cost is the least sure of all",
     "foreign": "no time of this architecture was there to fit the model on",
-    "unknown": "how often a loop iterates is not known",
+    "unknown": "the number of iterations of a loop is not known",
 }
 
 

@@ -313,7 +313,9 @@ def compiled(asked: TrialCase, log: Callable[[int], str]) -> dict[str, Any]:
     report, code, job = _compiled(asked, entry, knobs, log)
     answer = kernel_answer(msgspec.json.decode(msgspec.json.encode(report)))
     problems = [str(problem) for problem in code.launch_problems]
-    parts = [f"{name}, which the case launches too, is not replaced and not in the time" for name in asked.kernel.parts]
+    parts = [
+        f"{name}, which the case also launches, is neither replaced nor part of the time" for name in asked.kernel.parts
+    ]
     why = None if problems else implausible(asked.kernel, job.problem, asked.own, work_of(report))
     return {"kind": "compiled", "kernel": asdict(answer), "problems": problems, "notes": parts, "implausible": why}
 
@@ -337,7 +339,7 @@ def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
     # Written elements are found with a copy of each tensor and a comparison, so three times the size is needed.
     if 3 * size > memory:
         why = f"its tensors take {size / 1e9:,.1f} GB, more than a third of --memory"
-        return replace(asked, not_timed=f"not checked at the size that is timed: {why}")
+        return replace(asked, not_timed=f"not checked at the timed size: {why}")
     assert kernel.inputs is not None
     return replace(asked, timed=TimedLaunch(problem, kernel.inputs(problem, "cpu", asked.seed), asked.seed))
 

@@ -56,7 +56,7 @@ def judged(
             failed[check] = kind
             continue
         if kind not in types:
-            raise TargetError(f"check {check}: {name} is of the type {kind}")
+            raise TargetError(f"check {check}: {name} has the type {kind}")
         data = bytearray(blobs[f"{check} {name}"])
         flat = torch.frombuffer(data, dtype=getattr(torch, kind)) if data else torch.empty(0)
         got.setdefault(check, {})[name] = flat.reshape(shape)
@@ -94,7 +94,7 @@ def _timed_reason(
     got = WrittenElements(outputs={str(key): str(name) for key, name in timed["outputs"].items()})
     for name, kind in timed["types"].items():
         if kind not in types:
-            raise TargetError(f"{name} is of the type {kind}")
+            raise TargetError(f"{name} has the type {kind}")
         places, values = (bytearray(blobs[f"{TIMED} {part} {name}"]) for part in ("places", "values"))
         got.values[name] = (
             torch.frombuffer(places, dtype=torch.int64) if places else torch.empty(0, dtype=torch.int64),
@@ -346,15 +346,15 @@ def _collected(descriptor: int, seconds: float) -> Answer | None:
         data = os.read(descriptor, 1 << 20)
         buffer += data
         if len(buffer) > MOST:
-            return {"kind": "limit", "why": f"gives more than {MOST >> 20} MiB"}, {}
+            return {"kind": "limit", "why": f"writes an answer of more than {MOST >> 20} MiB"}, {}
         if not data:
             break
     try:
         frame = unpack(buffer)
     except (ValueError, KeyError, TypeError, UnicodeDecodeError):
-        return {"kind": "tampered", "why": "its process wrote something else than an answer"}, {}
+        return {"kind": "tampered", "why": "its process wrote an invalid answer"}, {}
     if frame is None or buffer:
-        why = "its process wrote something else than an answer"
+        why = "its process wrote an invalid answer"
         return ({"kind": "tampered", "why": why}, {}) if frame or buffer else None
     head, blobs = frame
     return head, {name: data for name, data in blobs.items() if isinstance(data, bytes)}
@@ -363,7 +363,7 @@ def _collected(descriptor: int, seconds: float) -> Answer | None:
 def _end_of(status: int) -> dict[str, Any]:
     """Describe how a process ended without an answer."""
     if status >= 0:
-        return {"kind": "lost", "why": f"its process ended itself, with exit status {status}"}
+        return {"kind": "lost", "why": f"its process exited with status {status}"}
     name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"
     if -status in {signal.SIGXCPU, signal.SIGKILL}:
         return {"kind": "limit", "why": f"its process was killed, by {name}: it exceeded its time or memory limit"}

@@ -251,12 +251,12 @@ def difference(kernel: "Kernel", timed: TimedLaunch, got: WrittenElements, own: 
         if not reasons:
             return ""
         if all(_same_places(got.values.get(name), written) for name, written in own.values.items()):
-            return f"at the size that is timed, {'; '.join(reasons)}"
+            return f"at the timed size, {'; '.join(reasons)}"
     count = sum(len(got.values[name][0]) for name in got.outputs.values() if name in got.values)
     needed = 0 if own is None else sum(len(own.values[name][0]) for name in own.outputs.values())
     if count < max(1.0, _LEAST_WRITTEN * needed):
         return (
-            f"at the size that is timed, its workgroups write {count:,} elements of the result, as many of the case's "
+            f"at the timed size, its workgroups write {count:,} elements of the result, as many of the case's "
             f"own kernel {needed:,}"
         )
     return _unlike_reference(kernel, timed, got, (relative, absolute))
@@ -309,5 +309,5 @@ def _unlike_reference(
         same |= (left - right).abs() <= tolerance[1] + tolerance[0] * right.abs()
         wrong = int((~same).sum())
         if wrong:
-            return f"at the size that is timed, {wrong:,} of {len(same):,} elements of {output} are wrong"
+            return f"at the timed size, {wrong:,} of {len(same):,} elements of {output} are wrong"
     return ""

@@ -51,7 +51,7 @@ class Remark:
 
 
 @dataclass
-class WhatALineCosts:
+class SourceLineCost:
     """Cost of a source line: its instructions, the spill instructions among them, and its share of the time, 0 to 1."""
 
     instructions: int = 0
@@ -79,7 +79,7 @@ class Known:
     """Results for the saved content of a file."""
 
     remarks: list[Remark] = field(default_factory=list)
-    lines: dict[int, WhatALineCosts] = field(default_factory=dict)
+    lines: dict[int, SourceLineCost] = field(default_factory=dict)
     configs: list[Pasteable] = field(default_factory=list)
     runs: bool = False
     """Whether the file is a program that launches its functions but has not been run yet."""
@@ -212,7 +212,7 @@ def _figures(kernel: Mapping[str, Any]) -> str:
     return ", ".join(parts) or "no figures are known"
 
 
-def add_costs(costs: dict[int, WhatALineCosts], listed: Mapping[str, Any], path: str) -> None:
+def add_costs(costs: dict[int, SourceLineCost], listed: Mapping[str, Any], path: str) -> None:
     """Add a listing's instructions to the source lines they come from, including the callers of inlined functions."""
     own = {number for number, name in enumerate(listed["files"]) if same(name, path)}
     for _, pieces, places, share, kind, *_ in listed["lines"]:
@@ -220,7 +220,7 @@ def add_costs(costs: dict[int, WhatALineCosts], listed: Mapping[str, Any], path:
             continue
         spilled = any(_SPILL in piece for _, piece in pieces)
         for line in {line for file, line in places if file in own}:
-            cost = costs.setdefault(line, WhatALineCosts())
+            cost = costs.setdefault(line, SourceLineCost())
             cost.instructions += 1
             cost.spills += spilled
             if share is not None:

@@ -62,7 +62,9 @@ class Judges:
             kernel = _kernel(reply["kernel"])
             problems, reasons = [str(one) for one in reply["problems"]], [str(one) for one in reply["notes"]]
         except (KeyError, TypeError, ValueError):
-            return OracleAnswer("tampered", False, None, None, [], ["its compile gives no answer that can be read"])
+            return OracleAnswer(
+                "tampered", False, None, None, [], ["the process that compiled it wrote an invalid answer"]
+            )
         if reply["implausible"]:
             return OracleAnswer("implausible", True, None, kernel, [], [str(reply["implausible"]), *reasons])
         if problems:
@@ -89,7 +91,7 @@ class Judges:
         reply = exchange(process, {"folder": str(folder), **self._limits, "seed": seed, "writes": writes})
         if reply is None:
             self._end(role)
-            return {"kind": "lost", "why": "the process that judged it was killed"}
+            return {"kind": "lost", "why": "the process that checked it was killed"}
         # Remove the candidate's temporary folder from messages, because it differs for each run.
         shown: dict[str, Any] = json.loads(json.dumps(reply).replace(f"{folder}/", ""))
         return shown
@@ -159,7 +161,7 @@ def _failed(reply: Mapping[str, Any]) -> OracleAnswer:
         raise KprofError(str(reply["why"]), hint=reply.get("hint"))
     status = _STATUS.get(str(reply["kind"]))
     if status is None:
-        return OracleAnswer("tampered", False, None, None, [], ["its process wrote an answer to another question"])
+        return OracleAnswer("tampered", False, None, None, [], ["its process answered another query"])
     if reply["kind"] == "error" and reply.get("stage") == "form":
         status = "refused"
     hint = reply.get("hint")

@@ -58,7 +58,7 @@ def knob_values(
     gpu = machine.name if product is None else product.name
     found = resolve(target)
     if found.kind is not TargetKind.SOURCE:
-        note = f"{target} is {found.kind.value}: it has no knobs, since nothing is compiled here"
+        note = f"{target} is {found.kind.value}: it has no knobs, because kprof does not compile it"
         return KnobSheet(target, [], [], gpu, [], None, [note])
     from kprof.compiler.versions import installed
 

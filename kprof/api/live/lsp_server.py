@@ -179,7 +179,7 @@ class _Messages(io.BufferedIOBase):
             InputError: the message is too long, so the start of the next message cannot be found.
         """
         if size is not None and size > TEXT_LIMIT:
-            raise InputError(f"a message of {size:.0e} bytes: at most {TEXT_LIMIT:,} are read")
+            raise InputError(f"the message has {size:.0e} bytes, but the limit is {TEXT_LIMIT:,}")
         return self._source.read(-1 if size is None else size)
 
 

@@ -40,14 +40,14 @@ MOST = 8
 
 INSTRUCTIONS = """\
 kprof compiles Triton kernels for AMD GPUs without a GPU and says what the compiled code will do. Registers, spills,
-LDS, occupancy and instructions are exact, from the compiled program. Times are modelled, with a range; configurations
-whose ranges overlap much, or that are marked as ties, can only be told apart by measuring. Start with analyze; advise
+LDS, occupancy and instructions are exact, from the compiled program. Times are modelled, with a range. Only a
+measurement can rank configurations whose ranges overlap much or that are marked as ties. Start with analyze; advise
 compiles better knobs and says what to verify in the compiled code (fewer spills, more wavefronts) before benchmarking.
 """
 
 TARGET = (
-    "A bundled kernel's name (see kernels), an .amdgcn or .hsaco file, a folder that capture wrote (with ::NAME one "
-    "kernel of it), or, with --allow-run, FILE.py or FILE.py::FUNCTION."
+    "A bundled kernel's name (see kernels), an .amdgcn or .hsaco file, a folder that capture wrote (FOLDER::NAME is "
+    "one of its kernels), or, with --allow-run, FILE.py or FILE.py::FUNCTION."
 )
 COMPILING = ("arch", "config", "shape", "case", "signature", "constexpr", "grid")
 
@@ -274,7 +274,7 @@ def _analyzed(answer: answers.Analyzed) -> Iterator[str]:
         yield f"{kernel.name} on {gpu}, Triton {kernel.triton or 'unknown'}: {_time(kernel.time)}"
         known = {
             "VGPRs": kernel.vgprs, "AGPRs": kernel.agprs, "spilled": kernel.vgpr_spills, "B of LDS": kernel.lds_bytes,
-            "waves a SIMD": kernel.waves_per_simd,
+            "waves per SIMD": kernel.waves_per_simd,
         }  # fmt: skip
         if kernel.better is not None:
             yield f"  {better(kernel.better)}"

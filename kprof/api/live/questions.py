@@ -327,7 +327,7 @@ def _time(entry: Options | None, *, certain: bool = True, suggested: bool = Fals
         return None
     us, low, high = (round(entry.get(name) or entry["time_us"], 3) for name in ("time_us", "low_us", "high_us"))
     sure = entry.get("certainty") if suggested else None
-    certainty = answers.Time.certainty if certain else "measure this: the model cannot tell it from the start"
+    certainty = answers.Time.certainty if certain else "measure this: the model cannot distinguish it from the start"
     if sure is not None:
         certainty += f"; faster than the start with a certainty of {100 * sure:.0f} %"
     return answers.Time(us, low, high, entry.get("bound", ""), certainty)
@@ -339,7 +339,7 @@ def _only_time(entries: Iterable[Options]) -> answers.Time | None:
 
 
 @dataclass(frozen=True)
-class Landing:
+class FindingLines:
     """Numbers of the assembly lines that a finding is about, ascending; empty for the launch or the whole kernel."""
 
     lines: list[int]
@@ -354,7 +354,7 @@ def find_landing(
     cause: str | None = None,
     kernel: int = 0,
     **options: Any,
-) -> Landing:
+) -> FindingLines:
     """Return the instructions that a finding refers to.
 
     Args:
@@ -376,4 +376,4 @@ def find_landing(
 
     program = kernel_of(target, kernel, **options).program
     found = instructions_of(program, Subject(rule, file, line, loop, cause))
-    return Landing([program.instructions[at].line for at in found])
+    return FindingLines([program.instructions[at].line for at in found])

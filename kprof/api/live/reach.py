@@ -31,7 +31,7 @@ class Reach:
         would_run = None if self.run else resolve(full).would_run
         if would_run is not None:
             raise TargetError(
-                f"would be {would_run}, and this server runs no code of others",
+                f"would be {would_run}, and this server does not run foreign code",
                 path=name,
                 hint="Start it with --allow-run, or give a capture, an assembly file or a bundled kernel.",
             )

@@ -301,4 +301,4 @@ def _exchange(process: PythonWorker, asked: Question) -> dict[str, Any]:
         return reply
     if time.monotonic() - began >= asked.seconds:
         return {"kind": "lost", "why": f"{asked.name} took longer than {asked.seconds:g} s"}
-    return {"kind": "lost", "why": f"the process that worked on {asked.name} died: exit status {process.end()}"}
+    return {"kind": "lost", "why": f"the process that answered {asked.name} died: exit status {process.end()}"}

@@ -130,7 +130,7 @@ def _reply(question: Mapping[str, Any]) -> dict[str, Any]:
         shown = {"message": error.message, "path": error.path, "place": error.place, "hint": error.hint}
         return {"kind": "error", "error": shown, "type": type(error).__name__}
     except MemoryError:
-        return {"kind": "error", "error": {"message": "took more memory than a question may"}, "type": "KprofError"}
+        return {"kind": "error", "error": {"message": "the query exceeded the memory limit"}, "type": "KprofError"}
     except Exception as error:  # noqa: BLE001 - the session must survive any error
         text = f"kprof failed: {type(error).__name__}: {error}"
         return {"kind": "error", "error": {"message": text}, "type": "KprofError"}

@@ -226,9 +226,7 @@ def _with_largest(shares: "Shares") -> "list[tuple[CategoryTime, str]]":
     rows: list[tuple[CategoryTime, str]] = []
     for row in shares.breakdown.categories:
         first = named.setdefault(row.largest, row.category) if row.largest else row.category
-        rows.append(
-            (row, _TILE.sub(r"\1", kernel_label(row.largest)) if first == row.category else f"the one of {first}")
-        )
+        rows.append((row, _TILE.sub(r"\1", kernel_label(row.largest)) if first == row.category else f"same as {first}"))
     return rows
 
 

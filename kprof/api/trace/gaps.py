@@ -26,7 +26,7 @@ _MEANINGS = {
     "launch-bound": "the CPU had not launched the next kernel yet",
     "synchronisation": "the CPU waited for the GPU before it launched more",
     "queued": "the next kernel was launched, and the GPU waited for something else",
-    "unknown": "the trace does not have the next kernel's launch",
+    "unknown": "the trace does not contain the next kernel's launch",
 }
 _ONE_GRAPH = 'torch.compile({}, mode="reduce-overhead")'
 _ONE_GRAPH_WHY = "it launches many kernels as one graph"
@@ -201,12 +201,14 @@ def _launch_advice(part: "Idle", total: int) -> TraceAdvice:
         then = [f"then {name}, {milliseconds(ns)} ms" for name, ns in others[:1]]
         longest = max(part.report.gaps, key=lambda gap: gap.duration_ns, default=None)
         apart = longest is not None and not any(_is_in(longest, name) for name, _ in modules[:2])
-        then += [f"the longest gap is {'in neither of them' if then else 'not in it'}"] * (apart and _has_modules(part))
+        then += [f"the longest gap is {'in neither module' if then else 'not in this module'}"] * (
+            apart and _has_modules(part)
+        )
         caller = _caller(part, module)
         text = _ONE_GRAPH.format(module) + (f" where {caller} calls it" if caller else "")
         return TraceAdvice(mine, text, _ONE_GRAPH_WHY, span, "; ".join(then))
     if part.graph_launches:
-        why = f"the program replays graphs, {part.graph_launches:,} times here, and this outside of them"
+        why = f"the program replays graphs, {part.graph_launches:,} times here, but launches this outside of the graphs"
         what = _around(part, cause) or "the rest"
         return TraceAdvice(total, f"launch {what} in the graphs, too", why, span, f"if no {cause} gap were left")
     gone = f"if no {cause} gap were left{_longest_before(part, cause)}"

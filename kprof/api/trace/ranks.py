@@ -155,7 +155,7 @@ class TraceRanks(TraceView):
         rank, waited = next(iter(report.stragglers.items()))
         whole = sum(report.stragglers.values())
         share = f"{100 * waited / whole:.0f} % of {milliseconds(whole)} ms waiting" if whole else "no rank waits"
-        return f"{ranks} ranks, {skew}; rank {rank} comes last most: {share} in {report.matched} collectives"
+        return f"{ranks} ranks, {skew}; rank {rank} is last most often: {share} in {report.matched} collectives"
 
 
 def _bandwidth(value: float | None, whole: bool) -> str:

@@ -119,7 +119,7 @@ class _Subject:
 
 class _Html(Format):
     name = "html"
-    help = "Write one page of everything that is known, for a browser."
+    help = "Write one page with all results, for a browser."
     extension = ".html"
     documents = ("report", "check", "diff")
 

@@ -81,7 +81,7 @@ def curve_title(curve: Curve) -> str:
     """Describe an occupancy curve in words, for screen readers, and in place of the picture if the curve is flat."""
     name = _NAMES[curve.resource]
     if len(curve.steps) == 1:
-        return f"{name}: any amount gives {curve.steps[0].waves_per_simd:g}, something else limits"
+        return f"{name}: any amount gives {curve.steps[0].waves_per_simd:g}, another resource is the limit"
     return f"Wavefronts on a SIMD over {name}"
 
 

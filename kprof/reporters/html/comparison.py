@@ -120,10 +120,10 @@ def _rows(several: Sequence[KernelReport]) -> list[tuple[str, list[str], list[in
     waves = [kernel.occupancy.waves_per_simd if kernel.occupancy else None for kernel in several]
     times = [None if model is None else model.time_us for model in models]
     rows = [_row("predicted time, µs", times, least=True)]
-    for name, field in (("VGPRs", "vgpr"), ("spilled VGPRs", "vgpr_spills"), ("LDS, bytes a workgroup", "lds_bytes")):
+    for name, field in (("VGPRs", "vgpr"), ("spilled VGPRs", "vgpr_spills"), ("LDS, bytes per workgroup", "lds_bytes")):
         values = [None if one is None else getattr(one, field) for one in resources]
         rows.append(_row(name, [None if value is UNSET else value for value in values], least=True))
-    rows.append(_row("waves a SIMD", waves, least=False))
+    rows.append(_row("waves per SIMD", waves, least=False))
     rows.append(_row("findings", [len(kernel.findings) for kernel in several], least=True))
     causes = dict.fromkeys(cause for model in models if model is not None for cause in model.shares)
     for cause in causes:

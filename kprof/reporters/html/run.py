@@ -188,7 +188,7 @@ def _trace_view(
 
 def _tree_words(one: "ShownRun") -> str:
     if one.tree.has_modules:
-        return "Time by nn.Module and the operators in it; layers of a kind are put together."
+        return "Time by nn.Module and the operators in it; layers of the same class are merged."
     return "Time by operator: the trace has no modules (with_modules=True or with_stack=True)."
 
 
@@ -208,7 +208,7 @@ def _timeline_data(found: ZoomableTimeline, one: "ShownRun", most: int) -> Any:
         "span": found.span_ns,
         "categories": [[clean(name, 60), colour(name)] for name in categories],
         "names": [
-            clean(kernel_label(name, _LONGEST)) if place < _NAMES else "a kernel that is not named here"
+            clean(kernel_label(name, _LONGEST)) if place < _NAMES else "a kernel without a name on this page"
             for place, (name, _) in enumerate(found.labels)
         ],
         "kinds": [categories.index(category) for _, category in found.labels],

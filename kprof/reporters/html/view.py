@@ -97,7 +97,7 @@ _CAUSE_WORDS = {
     "barrier": "wavefronts of a workgroup wait for each other",
     "issue": "instructions issue one after the other",
     "scratch": "spilled registers or private arrays go to memory and back",
-    "launch": "starting the launch takes longer than its work",
+    "launch": "starting the launch takes longer than the work of the kernel",
 }
 
 
@@ -331,7 +331,7 @@ def _provenance(kernel: KernelReport) -> list[tuple[str, str]]:
         known = "none were seen" if kernel.coverage is None else f"{100 * kernel.coverage:.2f} %"
         rows.append(("instructions known to the reader", known))
     if kernel.unseen is not UNSET:
-        rows.append(("not looked at", kernel.unseen))
+        rows.append(("not analysed", kernel.unseen))
     if kernel.unrecorded is not UNSET:
         rows.append(("not recorded", kernel.unrecorded))
     return rows

@@ -3,9 +3,9 @@
 The first of these sources that has an answer decides:
 
 1. **The dispatch table**, if one is given: the entry with the same numbers (``exact``), else the nearest entry
-   (``nearest``). Entries count only if they have the same kernel, architecture and non-numeric parameters (dtype,
-   layout, flags). Numbers are compared by their logarithms: an entry is near if no number differs by more than a factor
-   of two, and the nearest entry has the smallest sum of ``|log2(a / b)|``. If its implementation does not support the
+   (``nearest``). Only entries with the same kernel, architecture and non-numeric parameters (dtype, layout, flags) are
+   considered. Numbers are compared by their logarithms: an entry is near if no number differs by more than a factor of
+   two, and the nearest entry has the smallest sum of ``|log2(a / b)|``. If its implementation does not support the
    shape, or its configuration is not legal for it, the next nearest entry is tried.
 2. **Published times** (``published``) of the nearest case of the same product, with the same definition of near. The
    fastest implementation that supports the shape and can be run here is chosen. If the kernel itself has no near case,
@@ -43,7 +43,7 @@ from kprof.tuning.dispatch_table import TABLE_VARIABLE, Table, read
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
 
-_ONLY_RATIO = ", so that only the ratio counts"
+_ONLY_RATIO = ", so only the ratio of the times is used"
 
 
 class Published(NamedTuple):
@@ -316,8 +316,8 @@ def _by_publication(
         if one.implementation not in named and one.high_ms is not None and best.ms is not None and one.high_ms < best.ms
     ]
     notes = [
-        f"the model has {one.implementation} at {one.ms:.4g} ms, {one.high_ms:.4g} at most, which is less than was "
-        "published: measure both"
+        f"the model predicts {one.implementation} at {one.ms:.4g} ms, {one.high_ms:.4g} at most, which is "
+        "less than the published time: measure both"
         for one in faster
     ]
     return replace(
@@ -374,7 +374,7 @@ def _by_model(
     least = least_difference()
     best = min(timed, key=lambda one: one.ms or 0.0)
     asked = next((one for one in timed if one.implementation == base.kernel), None)
-    reason = f"fastest of {len(timed)} predicted" if len(timed) > 1 else "the only one that could be predicted"
+    reason = f"fastest of {len(timed)} predicted" if len(timed) > 1 else "the only implementation with a predicted time"
     if len(own) == 1:
         reason = "the only bundled kernel for it, with its own defaults"
     behind = min((one.ms or 0.0 for one in timed if one is not best), default=None)
@@ -400,7 +400,7 @@ def _by_model(
 
 def _default(base: ImplementationChoice, own: list[ConsideredImplementation]) -> ImplementationChoice:
     best = next(one for one in own if one.usable)
-    words = "nothing was measured or published for this shape or near it, and nothing was predicted"
+    words = "no time was measured, published or predicted for this shape or a near one"
     refused = "".join(f"; not {one.implementation}: {one.reason}" for one in own[: own.index(best)])
     reason = f"{words}; {best.implementation}'s own defaults{refused}"
     return replace(base, implementation=best.implementation, config=best.config, reason=reason, device="")

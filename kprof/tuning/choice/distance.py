@@ -28,7 +28,7 @@ def gap(wanted: Shape, measured: Shape) -> ShapeGap | None:
     """Return the distance between two shapes, or ``None`` if they cannot be compared.
 
     Shapes cannot be compared if they have different parameter names or a different dtype, layout or flag. Zero and
-    negative numbers have no logarithm and have to be equal.
+    negative numbers have no logarithm, so they must be equal in both shapes.
     """
     if wanted.keys() != measured.keys():
         return None

@@ -222,8 +222,8 @@ def _only(shape: Shape, names: tuple[str, ...], **more: Any) -> dict[str, Any]:
 def _plain(shape: Shape) -> str | None:
     """Return the reason why only ``gemm`` supports a problem, or None."""
     if shape["trans_a"]:
-        return "A would have to be stored by rows (trans_a=False)"
-    return "rows would have to lie without padding (pad=0)" if shape["pad"] else None
+        return "it needs A stored by rows (trans_a=False)"
+    return "it needs rows without padding (pad=0)" if shape["pad"] else None
 
 
 def _stream_k(shape: Shape) -> dict[str, Any] | str:
@@ -236,7 +236,7 @@ def _skinny(shape: Shape) -> dict[str, Any] | str:
     if shape["M"] > SKINNY_ROWS:
         return f"made for at most {SKINNY_ROWS} rows"
     if not shape["trans_b"]:
-        return "B would have to be stored along K (trans_b=True)"
+        return "it needs B stored along K (trans_b=True)"
     return _plain(shape) or ("it adds no bias" if shape["bias"] else _only(shape, _PRODUCT, per_channel=False))
 
 
@@ -244,7 +244,7 @@ def _multiply_reduce(shape: Shape) -> dict[str, Any] | str:
     if shape["M"] > TINY_ROWS:
         return f"made for at most {TINY_ROWS} rows: it does not use the matrix instructions"
     if not shape.get("trans_b", True):
-        return "B would have to be stored along K (trans_b=True)"
+        return "it needs B stored along K (trans_b=True)"
     return _plain({"trans_a": False, "pad": 0, **shape}) or _only(shape, _PRODUCT, bias=shape["bias"])
 
 
@@ -254,7 +254,7 @@ def _gemm(shape: Shape) -> dict[str, Any] | str:
 
 def _heads_first(shape: Shape) -> str | None:
     if shape.get("layout", "bhsd") != "bhsd":
-        return "heads would have to come before the sequence (layout=bhsd)"
+        return "it needs heads before the sequence (layout=bhsd)"
     return None
 
 
@@ -307,15 +307,15 @@ def _plain_weights(shape: Shape) -> OtherInputs:
 
 def _packed(shape: Shape) -> dict[str, Any] | str:
     if _extras(shape) or shape.get("layout") != "bshd":
-        return _extras(shape) or "the sequence would have to come before the heads (layout=bshd)"
+        return _extras(shape) or "it needs the sequence before the heads (layout=bshd)"
     return _only(shape, _ATTENTION, lengths="equal", alibi=False, bias=False)
 
 
 def _decoding(shape: Shape) -> dict[str, Any] | str:
     if shape["SQ"] != 1:
-        return "made for one query a sequence"
+        return "made for one query per sequence"
     if _extras(shape) or shape.get("layout") != "bshd":
-        return _extras(shape) or "the sequence would have to come before the heads (layout=bshd)"
+        return _extras(shape) or "it needs the sequence before the heads (layout=bshd)"
     return _only(shape, ("B", "H", "HK", "D", "dtype"), N=shape["SK"], ragged=False)
 
 

@@ -28,7 +28,7 @@ from kprof.tuning.choice.predicting import illegal
 FILE = Path(__file__).with_name("shipped.json")
 CONDITION = "flushed caches, without events"
 """Condition of all times in the file."""
-_ABOUT = "Predicted by kprof's model, nothing measured; milliseconds a call. Made by scripts/predict_shipped.py."
+_ABOUT = "Predicted by kprof's model, not measured; milliseconds per call. Written by scripts/predict_shipped.py."
 
 
 class ShippedTime(NamedTuple):

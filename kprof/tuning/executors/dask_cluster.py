@@ -184,7 +184,7 @@ class DaskExecutor:
 
 
 def _threads(client: Any) -> int:
-    """Return the current number of threads in the cluster; 0 while the cluster cannot be reached."""
+    """Return the number of threads currently in the cluster; 0 while the cluster cannot be reached."""
     with suppress(OSError):
         return sum(client.nthreads().values()) if client.status == "running" else 0
     return 0

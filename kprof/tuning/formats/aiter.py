@@ -52,8 +52,8 @@ class _Aiter:
             written.append(WrittenFile(f"{folder}/{family}-N={n}-K={k}.json", text, notes))
             if all(other.path != f"{folder}/DEFAULT.json" for other in written):
                 note = (
-                    f"{folder}/DEFAULT.json is what AITER takes for every other N and K, and without one it does not "
-                    "look into the folder: keep yours if you have one"
+                    f"{folder}/DEFAULT.json applies to every other N and K; AITER ignores a folder without this "
+                    "file, so keep an existing one"
                 )
                 written.append(WrittenFile(f"{folder}/DEFAULT.json", text, (note,)))
         return written
@@ -80,9 +80,13 @@ def _buckets(group: Sequence[ProblemResult], results: TunedResults) -> tuple[dic
             continue
         if f"M_LEQ_{bound}" in chosen:
             rows, other = one.shape["M"], chosen[f"M_LEQ_{bound}"].shape["M"]
-            which = f"M={other} and M={rows} share the bucket M_LEQ_{bound}: the larger one's configuration is written"
+            which = (
+                f"M={other} and M={rows} share the bucket M_LEQ_{bound}: the configuration of the larger M is written"
+            )
             notes.append(
-                f"several problems have M={rows}: the last one's configuration is written" if rows == other else which
+                f"several problems have M={rows}: the configuration of the last one is written"
+                if rows == other
+                else which
             )
         chosen[f"M_LEQ_{bound}"] = one
     chosen["any"] = by_rows[-1]

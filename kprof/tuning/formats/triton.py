@@ -19,7 +19,7 @@ class _Triton:
         lines = [
             f'"""Configurations of {results.kernel} for {results.arch}, fastest first: {what}.',
             "",
-            f"Compiled with Triton {results.triton}; another version gives other registers and other times.",
+            f"Compiled with Triton {results.triton}; with another version, registers and times differ.",
             '"""',
             "",
             "import triton",
@@ -49,7 +49,7 @@ def _times(one: ProblemResult, scored: Any) -> str:
     if scored.measured_ms is not None:
         return f"{sizes}: {1000 * scored.measured_ms:.4g} us measured".replace("\n", " ")
     if scored.time_us is None:
-        return f"{sizes}: {scored.cost:.4g} cycles an element of {scored.axis} predicted, no time".replace("\n", " ")
+        return f"{sizes}: {scored.cost:.4g} cycles per element of {scored.axis} predicted, no time".replace("\n", " ")
     return f"{sizes}: {scored.time_us:.4g} us predicted".replace("\n", " ")
 
 

@@ -50,7 +50,7 @@ def _comment(one: ProblemResult) -> str:
     best = one.ranked[0]
     us = best.time_us if best.measured_ms is None else 1000 * best.measured_ms
     if us is None:
-        return f"{best.cost:.4g} cycles an element of {best.axis}, no time known"
+        return f"{best.cost:.4g} cycles per element of {best.axis}, no time known"
     work = 2.0 * one.shape["M"] * one.shape["N"] * one.shape["K"]
     other = " ".join(f"{n}={v}" for n, v in one.shape.items() if n in {"dtype", "out", "bias"})
     return f"TFLOPS: {work / us / 1e6:.2f} time(us): {us:.2f} {other}".rstrip()

@@ -46,9 +46,11 @@ def files(results: TunedResults, form: str) -> list[tuple[str, str, tuple[str, .
         content = {rows: translate(one.best, KEYS, results.keys, form, results.kernel) for rows, one in by_rows.items()}
         notes = list(lost(next(iter(by_rows.values())).best, KEYS, results.keys, form))
         if "E" in group[0].shape:
-            notes.append(f"{form} looks for N after the activation, w2's last size: half of gate and up together")
+            notes.append(
+                f"{form} looks up N after the activation, which is the last size of w2: half of gate and up together"
+            )
         if len(by_rows) < len(group):
-            notes.append(f"{name}: several problems have the same M, the last one's configuration is written")
+            notes.append(f"{name}: several problems have the same M; the configuration of the last one is written")
         found.append((name, json.dumps(content, indent=4) + "\n", tuple(notes)))
     return found
 

@@ -17,7 +17,7 @@ from kprof.tuning.recorded.answer import Answer, answer
 from kprof.tuning.recorded.relaunch import TIME_LIMIT, ProgramRun, Relaunch, RelaunchedProgram, program_of
 from kprof.tuning.recorded.subject import RecordedSubject
 from kprof.tuning.trials.analysed import analysed
-from kprof.tuning.trials.climb import Around, climb_around, with_report
+from kprof.tuning.trials.climb import ClimbScope, climb_around, with_report
 from kprof.tuning.trials.trial import Trials
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def advise(
         chosen = _worth_searching(found, product, condition) if len(found) > 1 else found
         if len(chosen) < len(found):
             tell(
-                f"{len(chosen)} of {len(found)} kernels, each with at least 5 % of the time; "
-                "select others with CAPTURE::KERNEL"
+                f"{len(chosen)} of {len(found)} kernels are searched, each with at least 5 % of the "
+                "time; select others with CAPTURE::KERNEL"
             )
     opening = _opened_each(
         chosen, product, deadline, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
@@ -247,14 +247,14 @@ def search(
     if start.report is None:
         return f"it does not compile again: {start.error}"
     ready = subject.program.ready if subject.program is not None else None
-    around = Around(
+    around = ClimbScope(
         f"neighbours of {each.kernel.name}'s recorded configuration",
         knobs.changes_of(subject, ready, {finding.rule for finding in start.report.findings}),
         lambda _start: knobs.listed(subject, ready),
     )
     found = climb_around(subject, start, around, deadline=deadline, progress=progress, pool=pool)
     if isinstance(found, str):
-        return f"no time is known for it: {found}"
+        return f"the model has no time for it: {found}"
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from kprof.errors import KprofError
 from kprof.inputs import plain_files
 from kprof.tuning.config_code import config_code
-from kprof.tuning.recorded.relaunch import Ready
+from kprof.tuning.recorded.relaunch import LaunchDescription
 from kprof.tuning.recorded.subject import RecordedSubject
 
 _ENOUGH = 3
@@ -34,7 +34,7 @@ class Answer:
     note: str = ""
 
 
-def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, Any]) -> Answer:
+def answer(subject: RecordedSubject, ready: LaunchDescription | None, config: Mapping[str, Any]) -> Answer:
     """Describe how to put a configuration into the program.
 
     Args:
@@ -76,7 +76,7 @@ def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, A
     return Answer(place, before, ", ".join(f"{name}={value!r}" for name, value in changes.items()), note)
 
 
-def _for_inductor(ready: Ready, knobs: Mapping[str, Any], config: Mapping[str, Any], note: str) -> Answer:
+def _for_inductor(ready: LaunchDescription, knobs: Mapping[str, Any], config: Mapping[str, Any], note: str) -> Answer:
     """Return the Inductor option that finds the configuration, and the corresponding entry of Inductor's cache.
 
     ``max_autotune_pointwise`` times the configurations of Inductor's heuristics; ``coordinate_descent_tuning`` times
@@ -87,7 +87,7 @@ def _for_inductor(ready: Ready, knobs: Mapping[str, Any], config: Mapping[str, A
     listed = any(all(chosen.get(name, value) == value for name, value in one.items()) for one in ready.configs)
     option = "max_autotune_pointwise" if listed else "coordinate_descent_tuning"
     own = {name: knobs[name] for name in chosen if name in knobs}
-    entry = f"Inductor keeps {json.dumps(chosen)} as *.best_config beside the generated kernel"
+    entry = f"Inductor keeps {json.dumps(chosen)} in a *.best_config file next to the generated kernel"
     outside = [f"{n}={v!r}" for n, v in config.items() if n not in chosen and knobs.get(n) != v]
     entry += f"; it does not choose {', '.join(outside)}" if outside else ""
     return Answer(
@@ -110,7 +110,7 @@ def _launch_of(subject: RecordedSubject) -> str:
 
 
 def _in_files(
-    ready: Ready | None, knobs: Mapping[str, Any]
+    ready: LaunchDescription | None, knobs: Mapping[str, Any]
 ) -> "list[tuple[str, list[tuple[str, ...]], dict[str, Any]]]":
     """Find the launched configuration in JSON files that the program opened.
 
@@ -130,7 +130,7 @@ def _in_files(
     return found
 
 
-def _taken(places: list[tuple[str, ...]], ready: Ready, data: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def _taken(places: list[tuple[str, ...]], ready: LaunchDescription, data: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return the places that the program used among a file's equal entries, or all places if that is unknown.
 
     The keys under which the program holds the entry decide. If the program copied the entry, its batch size decides,

@@ -1,4 +1,4 @@
-"""Messages for a search in a capture with several kernels or launches, because a search is for one of them."""
+"""Messages for a search in a capture that holds several kernels or launches; a search covers exactly one of them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,13 +17,13 @@ def not_one(
         functions = list(dict.fromkeys(kernel.name for kernel in kernels))
         if len(functions) > 1:
             words = f"it launches {len(functions)} Triton functions: {', '.join(functions)}"
-            return TargetError(words, hint="One at a time: kprof tune FILE.py::FUNCTION -- ARGS")
+            return TargetError(words, hint="Tune one of them: kprof tune FILE.py::FUNCTION -- ARGS")
         each = ", ".join(f"{kernel.id} ({_launches(kernel)})" for kernel in kernels)
         words = f"{functions[0]} is launched as {len(kernels)} programs: {each}"
-        return TargetError(words, hint="One at a time, by that name: kprof tune FILE.py::NAME -- ARGS")
+        return TargetError(words, hint="Tune one of them by its name: kprof tune FILE.py::NAME -- ARGS")
     names = ", ".join(dict.fromkeys(kernel.id for kernel in kernels))
     return TargetError(
-        f"the target holds {len(kernels)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL"
+        f"the target holds {len(kernels)} kernels: {names}", hint="Tune one of them: kprof tune CAPTURE::KERNEL"
     )
 
 

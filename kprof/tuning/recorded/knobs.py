@@ -7,7 +7,7 @@ from kprof.compiler.versions import installed
 from kprof.errors import KprofError
 from kprof.kernel_spec import BACKEND_OPTIONS, Kernel
 from kprof.knobs import role_names
-from kprof.tuning.recorded.relaunch import Ready
+from kprof.tuning.recorded.relaunch import LaunchDescription
 from kprof.tuning.recorded.subject import RecordedSubject
 from kprof.tuning.space import Space
 from kprof.tuning.trials.changes import SWITCHES, left_to_triton, neighbours
@@ -24,7 +24,9 @@ _GROUPS = (1, 2, 4, 8, 16)
 _SMALL = 32
 
 
-def values(knobs: Mapping[str, Any], constexprs: Iterable[str], ready: Ready | None) -> dict[str, tuple[Any, ...]]:
+def values(
+    knobs: Mapping[str, Any], constexprs: Iterable[str], ready: LaunchDescription | None
+) -> dict[str, tuple[Any, ...]]:
     """Return the values to try for each compile-time argument, including the present value.
 
     All values that an autotuner lists are tried. Tile sizes are also halved and doubled. Other arguments have only
@@ -43,7 +45,7 @@ def values(knobs: Mapping[str, Any], constexprs: Iterable[str], ready: Ready | N
     return found
 
 
-def _around(name: str, now: Any, ready: Ready) -> list[int]:
+def _around(name: str, now: Any, ready: LaunchDescription) -> list[int]:
     if not isinstance(now, int) or isinstance(now, bool) or now < 1 or now & (now - 1):
         return []
     if name in ready.orders:
@@ -65,7 +67,7 @@ def _distinct(found: Iterable[Any]) -> tuple[Any, ...]:
 Changes = Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
 
 
-def changes_of(subject: RecordedSubject, ready: Ready | None, rules: Iterable[str]) -> Changes:
+def changes_of(subject: RecordedSubject, ready: LaunchDescription | None, rules: Iterable[str]) -> Changes:
     """Return a function that gives the changes around a configuration, most promising first.
 
     Args:
@@ -104,7 +106,7 @@ def _no_launch(_shape: Mapping[str, Any], _config: Mapping[str, Any]) -> "Launch
     raise KprofError("it has no launch of its own")
 
 
-def listed(subject: RecordedSubject, ready: Ready | None) -> list[dict[str, Any]]:
+def listed(subject: RecordedSubject, ready: LaunchDescription | None) -> list[dict[str, Any]]:
     """Return the configurations that the kernel's autotuners list, each merged into the recorded configuration."""
     if ready is None:
         return []
@@ -118,7 +120,7 @@ def listed(subject: RecordedSubject, ready: Ready | None) -> list[dict[str, Any]
     return [{**subject.knobs, **config} for config in said]
 
 
-def space_of(subject: RecordedSubject, ready: Ready | None) -> Space:
+def space_of(subject: RecordedSubject, ready: LaunchDescription | None) -> Space:
     """Return the complete search space of a recorded kernel.
 
     Args:

@@ -50,8 +50,8 @@ class RelaunchedProgram:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A launch as the program would perform it with other compile-time values.
+class RepeatedLaunch:
+    """A repeated launch: what the program would launch with other compile-time values.
 
     Attributes:
         request: the compile from TTIR, with the program's options.
@@ -69,7 +69,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Ready:
+class LaunchDescription:
     """The program's description of a launch.
 
     Attributes:
@@ -167,7 +167,7 @@ class Relaunch:
         self.can_ask = bool(ready.get("again"))
         tiles, site = ready.get("tiles", {}), ready.get("site")
         dealt, stepped, orders = (frozenset(tiles.get(name, ())) for name in ("dealt", "stepped", "orders"))
-        self.ready = Ready(
+        self.ready = LaunchDescription(
             dealt,
             stepped,
             orders,
@@ -179,7 +179,7 @@ class Relaunch:
             generated=str(ready.get("generated", "")),
         )
 
-    def ask(self, constexprs: Mapping[str, Any], seconds: float = 120.0) -> Made:
+    def ask(self, constexprs: Mapping[str, Any], seconds: float = 120.0) -> RepeatedLaunch:
         """Return the launch with other compile-time values.
 
         Args:
@@ -199,7 +199,7 @@ class Relaunch:
 
         request = from_json({**answer["request"], "path": answer["ttir"], "passes": False})
         arguments = {name: argument(value) for name, value in answer["arguments"].items()}
-        return Made(
+        return RepeatedLaunch(
             request,
             tuple(answer["grid"]),
             numbers(arguments),

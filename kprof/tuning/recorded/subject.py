@@ -15,7 +15,7 @@ from kprof.tuning.problems import Problem
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
     from kprof.kernel_spec import Launch
-    from kprof.tuning.recorded.relaunch import Made, Relaunch
+    from kprof.tuning.recorded.relaunch import Relaunch, RepeatedLaunch
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class RecordedSubject:
     program: "Relaunch | None" = None
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     condition: str = WARM.name
-    _made: "dict[str, Made | str]" = field(default_factory=dict)
+    _made: "dict[str, RepeatedLaunch | str]" = field(default_factory=dict)
 
     @property
     def kernel(self) -> Kernel:
@@ -92,7 +92,7 @@ class RecordedSubject:
         launch = {name: getattr(made, name) for name in ("grid", "arguments", "contents", "tensor_bytes")}
         return [replace(job, request=request, **launch)]
 
-    def _again(self, change: Mapping[str, Any]) -> "Made":
+    def _again(self, change: Mapping[str, Any]) -> "RepeatedLaunch":
         key = repr(sorted(change.items()))
         if key not in self._made:
             if self.program is None:

@@ -46,7 +46,7 @@ def explain_captures(
 
     versions = [_version(target, side) for target, side in zip(targets, sides, strict=True)]
     if versions[0] == versions[1]:
-        return {}, [f"Triton {versions[0]} made both sides: the program or its compile options changed"]
+        return {}, [f"Triton {versions[0]} compiled both sides, so the program or its compile options changed"]
     with Tritons(targets[1], options, [_asked(version) for version in versions], tell, wait) as tritons:
         again = tritons.sides()
         reasons = tritons.explanations(again, limits, budget)
@@ -93,7 +93,10 @@ def _version(target: str, side: "Input") -> str:
     found = sorted({kernel.triton for kernel in side.kernels if isinstance(kernel.triton, str)})
     if len(found) != 1:
         made = ", ".join(found) or "none that is known"
-        raise KprofError(f"only a capture made by a single known Triton can be explained, here: {made}", path=target)
+        raise KprofError(
+            f"only a capture made by a single known Triton can be explained, but this one was made by {made}",
+            path=target,
+        )
     return found[0]
 
 

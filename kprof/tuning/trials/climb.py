@@ -81,7 +81,7 @@ def climb(
     subject = _subject(kernel, machine, product, problem, options)
     changes = _changes(kernel, machine, problem, start.report.findings)
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
-    around = Around(
+    around = ClimbScope(
         f"neighbours of {kernel.name}'s current configuration",
         changes,
         lambda base: seeds(kernel, machine, problem, base, estimate.cost, product),
@@ -95,7 +95,7 @@ def climb(
 
 
 @dataclass(frozen=True)
-class Around:
+class ClimbScope:
     """The configurations around a starting point.
 
     Attributes:
@@ -116,7 +116,7 @@ class Around:
 def climb_around(
     subject: TuningSubject,
     start: Evaluation,
-    around: Around,
+    around: ClimbScope,
     *,
     deadline: Deadline,
     progress: Callable[[int, str], None] | None = None,
@@ -226,7 +226,7 @@ def _teller(progress: Callable[[int, str], None] | None) -> Callable[[Progress],
         return None
 
     def tell(now: Progress) -> None:
-        unit = f"cycles an element of {now.axis}" if now.axis else "µs"
+        unit = f"cycles per element of {now.axis}" if now.axis else "µs"
         best = f"best {now.best[1]:,.4g} {unit}" if now.best is not None else "none predicted yet"
         progress(now.done, best)
 

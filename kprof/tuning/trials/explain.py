@@ -2,9 +2,9 @@
 
 First, every environment switch is toggled, one at a time; a switch that restores the old figures is the cause.
 Compiling the old side's LLVM IR with the new side's LLVM shows which half of the compiler changed. Then knobs are
-changed, the compiler's options before the tile sizes; a change that leaves nothing worse than before is a cure. Figures
-of the compiled code decide whether a change is a cure. Cures are ranked by predicted time, and a change with a longer
-predicted time than the code that got worse is not a cure.
+changed, the compiler's options before the tile sizes; a change that leaves nothing worse than before is a cure.
+Figures of the compiled code decide whether a change is a cure. A change is not a cure if its predicted time is
+longer than that of the code that got worse. Cures are ranked by predicted time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ def summary_of(
         worst = f" ({price_of(harm[0])})" if harm else ""
         between = f"from {labels[0]} to {labels[1]}"
         where = "the compiler itself" if by_stage is UNSET else PARTS[by_stage.part]
-        text = f"no environment switch brings the old code back{worst}: the change is in {where}, {between}"
+        text = f"no environment switch restores the old code{worst}: the change is in {where}, {between}"
     else:
         trial = causes[0]
         names = " with ".join(switch_name(name) for name in trial.change)
@@ -186,7 +186,7 @@ class Case:
         config: present knobs and switches.
         limits: thresholds for relevant differences.
         harm: figures and findings that got worse.
-        grave: metrics that a cure has to restore, see :func:`_gravest`.
+        grave: metrics that a cure has to restore, see :func:`_metrics_to_restore`.
     """
 
     old: KernelReport
@@ -200,7 +200,7 @@ class Case:
 
     def __post_init__(self) -> None:
         self.harm = self.worse(self.new)
-        self.grave = _gravest(self.harm)
+        self.grave = _metrics_to_restore(self.harm)
 
     def worse(self, kernel: KernelReport) -> list[Change]:
         """Return the relevant changes for the worse compared with the old side."""
@@ -208,8 +208,8 @@ class Case:
         found = compare(self.old, kernel, self.limits)
         return [change for change in found if change.effect == "worse" and change.severity.rank >= least]
 
-    def _mended(self, left: Change) -> bool:
-        """Whether a figure was an error, and what is left of it is none: twice the time became 1.3 times the time."""
+    def _is_no_error_now(self, left: Change) -> bool:
+        """Whether a figure that was an error is none with the change: twice the old time became 1.3 times it."""
         severities = {change.severity for change in self.harm if change.metric == left.metric}
         return Severity.ERROR in severities and left.severity is not Severity.ERROR
 
@@ -223,9 +223,9 @@ class Case:
         columns = [facts.figures(report) for report in (self.old, self.new, kernel)]
         figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
         left = self.worse(kernel)
-        price = [found for found in left if found.metric not in self.grave or self._mended(found)]
+        price = [found for found in left if found.metric not in self.grave or self._is_no_error_now(found)]
         worst = {*_WORSE_THAN_ANY, *(f"finding:{rule}" for rule in launch_rules())}
-        remains = any(found.metric in self.grave and not self._mended(found) for found in left)
+        remains = any(found.metric in self.grave and not self._is_no_error_now(found) for found in left)
         time_us, now_us = (None if report.model is UNSET else report.model.time_us for report in (kernel, self.new))
         gain = predicted_gain(time_us, now_us, self.new.arch)
         return TriedChange(
@@ -249,7 +249,7 @@ def _llvms_share(old: facts.Number, through: facts.Number, new: facts.Number) ->
     return (through - old) / (new - old)
 
 
-def _gravest(harm: Sequence[Change]) -> set[str]:
+def _metrics_to_restore(harm: Sequence[Change]) -> set[str]:
     """Return the metrics that a cure has to restore; other metrics that got worse are its price.
 
     These are the metrics of errors, together with spills. Without errors, they are all figures that got worse; without
@@ -298,12 +298,12 @@ def explain(
     all_tried = not search.left
     # A switch that is off on both sides did not make anything worse. Turning it on may be a cure, but is not the cause.
     idle = [trial for trial in switched if all(v == "1" and name not in defaults for name, v in trial.change.items())]
-    telling = (trial for trial in switched if trial not in idle and _telling(case, trial))
-    causes = sorted(telling, key=lambda trial: _weight(case, trial))
+    telling = (trial for trial in switched if trial not in idle and _is_informative(case, trial))
+    causes = sorted(telling, key=lambda trial: _cause_rank(case, trial))
     together = {name: value for flip in flips if set(flip) & set(defaults) for name, value in flip.items()}
     if len(together) > 1 and not any(trial.cured for trial in causes):
         brought = set(causes[0].restored) if causes else set()
-        joint = (trial for trial in search.run([together]) if _telling(case, trial))
+        joint = (trial for trial in search.run([together]) if _is_informative(case, trial))
         causes += [trial for trial in joint if trial.cured or set(trial.restored) > brought]
     by_stage, unread = _by_stage(case, before, after) if case.labels[0] != case.labels[1] else (UNSET, [])
     cures = _cures(case, search, [trial for trial in idle if _cures_it(trial)])
@@ -329,7 +329,9 @@ def _by_stage(case: Case, before: KernelCompiler, after: KernelCompiler) -> tupl
     try:
         kernel = after.through_llvm(before.stages())
     except KprofError as error:
-        return UNSET, [f"the LLVM IR of {case.labels[0]} through LLVM of {case.labels[1]}: {error.message}"]
+        return UNSET, [
+            f"the LLVM IR of {case.labels[0]} does not compile with the LLVM of {case.labels[1]}: {error.message}"
+        ]
     columns = [facts.figures(report) for report in (case.old, kernel, case.new)]
     figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
     harmed = {change.metric for change in case.harm} & figures.keys()
@@ -397,7 +399,7 @@ def _is_of_others(switch: str, arch: str) -> bool:
     return bool(having) and arch in architectures() and arch not in having
 
 
-def _telling(case: Case, trial: TriedChange) -> bool:
+def _is_informative(case: Case, trial: TriedChange) -> bool:
     """Whether a switch restores something that got worse, and makes fewer figures worse than the new Triton did.
 
     If the predicted time got worse, the switch has to restore the time: saving one register does not explain a halved
@@ -410,7 +412,7 @@ def _telling(case: Case, trial: TriedChange) -> bool:
     return brought and (len(trial.price) < len(case.harm) or not trial.price)
 
 
-def _weight(case: Case, trial: TriedChange) -> tuple[bool, int, int]:
+def _cause_rank(case: Case, trial: TriedChange) -> tuple[bool, int, int]:
     """Return a sort key: switches that restore everything first, then those that restore most of what got worse."""
     harmed = [harm.metric for harm in case.harm]
     return (not trial.cured, -len(set(trial.restored) & set(harmed)), len(trial.price))
@@ -428,13 +430,14 @@ def _cures(case: Case, search: _Search, switches: Sequence[TriedChange]) -> list
     """
     rules = {finding.rule for finding in case.new.findings}
     groups: dict[tuple[bool, bool], list[dict[str, Any]]] = {}
-    for change in sorted(search.compiler.changes(rules), key=_effort):
-        effort = _effort(change)
+    for change in sorted(search.compiler.changes(rules), key=_change_size):
+        effort = _change_size(change)
         groups.setdefault((effort[0] > 1, effort[1] > 1), []).append(change)
     unique: dict[tuple[str, ...], TriedChange] = {}
     for _, changes in sorted(groups.items()):
         cured = [trial for trial in search.run(changes) if _cures_it(trial)]
-        # Keep one cure per set of knobs, because another value of the same knob is no new idea.
+        # Keep one cure per set of knobs, because a second value of the same knob is hardly another way to cure the
+        # kernel.
         for trial in ranked(cured):
             unique.setdefault(tuple(sorted(trial.change)), trial)
         if len(unique) >= CURES_WANTED:
@@ -454,16 +457,16 @@ def ranked(cures: Sequence[TriedChange]) -> list[TriedChange]:
     """
     times = [trial.time_us for trial in cures if trial.time_us]
     if len(times) < len(cures):
-        return sorted(cures, key=_dearness)
-    return sorted(cures, key=lambda trial: (round(log(trial.time_us or 1.0) / _STEP), _dearness(trial)))
+        return sorted(cures, key=_cost_rank)
+    return sorted(cures, key=lambda trial: (round(log(trial.time_us or 1.0) / _STEP), _cost_rank(trial)))
 
 
-def _dearness(trial: TriedChange) -> tuple[int, int, tuple[int, int]]:
+def _cost_rank(trial: TriedChange) -> tuple[int, int, tuple[int, int]]:
     """Return a sort key: the price of a cure, then the extent of its change."""
-    return (trial.price_severity.rank, len(trial.price), _effort(trial.change))
+    return (trial.price_severity.rank, len(trial.price), _change_size(trial.change))
 
 
-def _effort(change: Mapping[str, Any]) -> tuple[int, int]:
+def _change_size(change: Mapping[str, Any]) -> tuple[int, int]:
     """Return a sort key: fewer knobs, then compiler options, tile sizes, work distribution, environment switches."""
     if all(name in _OPTIONS for name in change):
         return (len(change), 0)
@@ -495,4 +498,4 @@ def _confirmed(
         words = {"vgpr_spills": "VGPRs spilled", "lds_bytes": "B of LDS", "waves_per_simd": "waves per SIMD"}
         values = ", ".join(f"{figures[metric]:,g} {words[metric]}" for metric in metrics if figures[metric] is not None)
         if values:
-            yield f"the other way round: {case.labels[0]} with {name}={turned} has {values}"
+            yield f"confirmed in reverse: {case.labels[0]} with {name}={turned} has {values}"

@@ -12,7 +12,7 @@ from kprof.tuning.trials.trial import Trials
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
     from kprof.options.groups import CompileOptions
-    from kprof.tuning.recorded.relaunch import Ready
+    from kprof.tuning.recorded.relaunch import LaunchDescription
     from kprof.tuning.subject import SignatureSubject
 
 
@@ -43,7 +43,7 @@ def advise_function(
     """
     from kprof.tuning.recorded.knobs import changes_in, values
     from kprof.tuning.trials.analysed import analysed_start
-    from kprof.tuning.trials.climb import Around, climb_around
+    from kprof.tuning.trials.climb import ClimbScope, climb_around
 
     deadline = Deadline(budget)
     subject, start, ready = _subject(kernel, machine, options, product)
@@ -52,7 +52,7 @@ def advise_function(
     begun = analysed_start(job, start, use_cache=options.use_cache)
     assert begun.report is not None
     constants = {name for name in start if name not in BACKEND_OPTIONS}
-    around = Around(
+    around = ClimbScope(
         f"neighbours of {kernel.name}'s given configuration",
         changes_in(values(start, constants, ready), machine, {finding.rule for finding in begun.report.findings}),
         lambda base: [{**base, **config} for config in ready.configs],
@@ -63,7 +63,7 @@ def advise_function(
     )  # fmt: skip
     if isinstance(found, str):
         raise TargetError(
-            f"no time is known for {kernel.name}: {found}", hint="kprof analyze kernel says what is unknown."
+            f"the model has no time for {kernel.name}: {found}", hint="kprof analyze kernel says what is unknown."
         )
     return found
 
@@ -73,7 +73,7 @@ def _subject(
     machine: Architecture,
     options: "CompileOptions",
     product: Product | None,
-) -> "tuple[SignatureSubject, dict[str, Any], Ready]":
+) -> "tuple[SignatureSubject, dict[str, Any], LaunchDescription]":
     """Return the function with its launch, the starting configuration, and the knobs that may change."""
     from kprof.targets.target import kind_of
     from kprof.targets.usable_options import check, given
@@ -95,11 +95,11 @@ def _subject(
     return subject, start, ready
 
 
-def _ready(kernel: "Kernel", options: "CompileOptions") -> "tuple[Ready, dict[str, Any]]":
+def _ready(kernel: "Kernel", options: "CompileOptions") -> "tuple[LaunchDescription, dict[str, Any]]":
     """Return the knobs of the function that may change, and the starting configuration."""
     from kprof.importing.functions import unwrap
     from kprof.recording.tile_arguments import tiles_of
-    from kprof.tuning.recorded.relaunch import Ready
+    from kprof.tuning.recorded.relaunch import LaunchDescription
 
     function = unwrap(kernel.entry)
     if function is None:
@@ -107,4 +107,4 @@ def _ready(kernel: "Kernel", options: "CompileOptions") -> "tuple[Ready, dict[st
     tiles = tiles_of(function.jit)
     configs = [dict(config) for config in function.configs]
     start = {**(configs[0] if configs else {}), **options.config}
-    return Ready(tiles.dealt, tiles.stepped, tiles.orders, configs), start
+    return LaunchDescription(tiles.dealt, tiles.stepped, tiles.orders, configs), start

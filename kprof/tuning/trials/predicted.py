@@ -112,7 +112,7 @@ def _without_time(prediction: "Prediction", facts: "KernelFacts", flops: int | N
     if cycles is None:
         cost = element_cost(prediction, {loop.header: loop.depth for loop in facts.loops})
         if isinstance(cost, str):
-            raise KprofError(f"{_unknown(prediction)}, and there are no cycles an element: {cost}")
+            raise KprofError(f"{_unknown(prediction)}, and no cycles per element: {cost}")
         cycles, axis = cost.cycles, cost.axis
     return {
         "resources": resources_of(facts),
@@ -130,8 +130,12 @@ def _unknown(prediction: "Prediction") -> str:
     unknown = [loop for loop in prediction.loops if not loop.trips_known]
     names = list(dict.fromkeys(name for loop in unknown for name in loop.missing))
     given = " ".join(f"--value {n.removeprefix(VALUES)}={'FILE.json' if n.startswith(VALUES) else 'N'}" for n in names)
-    why = f"not known: {', '.join(names)} ({given} supplies it)" if names else "its bounds depend on data"
-    return f"the model cannot say how long it takes: how often a loop iterates is {why}"
+    why = (
+        f"unknown, because it depends on {', '.join(names)} ({given} supplies it)"
+        if names
+        else "unknown, because its bounds depend on data"
+    )
+    return f"the model cannot say how long it takes: the number of iterations of a loop is {why}"
 
 
 def cycles_per_million(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float | None:

@@ -21,7 +21,8 @@ from kprof.options.groups import CompileOptions
 from kprof.output.progress import step
 
 VARIABLE = "KPROF_NAMED_TRITON"
-"""Environment variable of a process with an explicitly named Triton, which must not compare it with other releases."""
+"""Environment variable of a process that runs an explicitly named Triton; such a process must not compare with other
+releases."""
 
 _KEPT = CacheSection("releases")
 
@@ -106,7 +107,7 @@ def _spills(report: KernelReport) -> int | None:
 
 
 def _key(report: KernelReport, release: str) -> str:
-    """Return the cache key of a kernel's code and launch under a release."""
+    """Return the cache key of a kernel's code and launch with a release."""
     parts = [report.source, report.specialization, report.launch, report.resources, report.instructions]
     known = msgspec.to_builtins([*parts, report.model, report.product, report.arch, report.triton], enc_hook=str)
     return derived_key("releases", release, known)

@@ -260,5 +260,5 @@ def _with_advice(finding: Finding, trials: Trials) -> Finding:
 def _note(start: Evaluation, trial: Evaluation) -> str:
     if start.cost is None or trial.cost is None:
         return "which configuration is faster was not measured"
-    unit = "µs" if start.time_us is not None else f"cycles an element of {start.axis}"
+    unit = "µs" if start.time_us is not None else f"cycles per element of {start.axis}"
     return f"predicted {start.cost:.4g} {unit} before, {trial.cost:.4g} {unit} after; not measured"

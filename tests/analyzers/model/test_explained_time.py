@@ -355,7 +355,7 @@ def test_iterations_that_are_not_known_are_said_and_make_the_range_wide(looped):
     model, run, loops = looped()
     found = explain(model, run, CYCLES, loops)
     assert found.assumptions == ["loop .LBB0_1: 16 iterations assumed: no TTGIR"]
-    assert found.notes == ["wide range: how often a loop iterates is not known"]
+    assert found.notes == ["wide range: the number of iterations of a loop is not known"]
     assert (found.low_us, found.high_us) == (pytest.approx(0.25 * 11.3), pytest.approx(4.23 * 11.3))
     known = [msgspec.structs.replace(loop, trips_known=True) for loop in loops]
     assert explain(model, run, CYCLES, known).assumptions == []

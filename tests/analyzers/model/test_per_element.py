@@ -58,7 +58,7 @@ def test_a_loop_beside_it_does_not_count() -> None:
         (prediction(OUTER, msgspec.structs.replace(OUTER, header="inner")), "iterations of nested loops"),
         (
             prediction(OUTER, msgspec.structs.replace(OUTER, header="other", missing=["n"])),
-            "more than one extent is not known: lengths, n",
+            "more than one size is unknown: lengths, n",
         ),
     ],
 )
@@ -131,8 +131,8 @@ def test_a_loop_that_is_never_entered_costs_nothing() -> None:
 @pytest.mark.parametrize(
     ("missing", "words"),
     [
-        ([["n"], [f"{VALUES}lengths"]], "more than one extent is not known: lengths, n"),
-        ([["b"], ["a"], ["c"]], "more than one extent is not known: a, b, c"),
+        ([["n"], [f"{VALUES}lengths"]], "more than one size is unknown: lengths, n"),
+        ([["b"], ["a"], ["c"]], "more than one size is unknown: a, b, c"),
         ([], "no extent is unknown"),
     ],
 )

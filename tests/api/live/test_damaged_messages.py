@@ -54,7 +54,7 @@ def test_a_message_longer_than_memory_is_refused() -> None:
     ran = served("lsp", b"Content-Length: 99999999999999999999\r\n\r\n")
 
     assert ran.returncode == 2
-    assert ran.stderr.decode() == "kprof: a message of 1e+20 bytes: at most 67,108,864 are read\n"
+    assert ran.stderr.decode() == "kprof: the message has 1e+20 bytes, but the limit is 67,108,864\n"
 
 
 def test_damaged_requests_of_a_page_are_a_line_at_most(tmp_path: Path) -> None:

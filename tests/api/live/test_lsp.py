@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kprof
-from kprof.api.live.editor import WhatALineCosts, add_costs, remark_of, remarks
+from kprof.api.live.editor import SourceLineCost, add_costs, remark_of, remarks
 from kprof.errors import CompileError
 
 types = pytest.importorskip("lsprotocol.types")
@@ -129,9 +129,9 @@ def test_instructions_count_for_each_line_of_an_inlined_call_once():
         [2, spill, [[0, 3], [0, 3]], 0.5, "scratch", "", 1],
         [None, [["na", ".LBB0_1:"]], [], None, "", "", None],
     ]
-    costs: dict[int, WhatALineCosts] = {}
+    costs: dict[int, SourceLineCost] = {}
     add_costs(costs, {"files": ["/a/k.py", "/a/other.py"], "lines": lines}, "/a/k.py")
-    assert costs == {3: WhatALineCosts(2, 1, 0.75)}
+    assert costs == {3: SourceLineCost(2, 1, 0.75)}
     assert costs[3].words == "75 % of the predicted time, 2 instructions, 1 of them move spilled registers"
 
 

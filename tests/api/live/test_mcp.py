@@ -75,7 +75,7 @@ def test_what_it_refuses(tmp_path):
     (tmp_path / "k.py").write_text("raise SystemExit('this ran')\n")
     calls = [
         ("analyze", {"target": "/etc/passwd"}, "is outside the folders that this server reads"),
-        ("analyze", {"target": "k.py"}, "this server runs no code of others"),
+        ("analyze", {"target": "k.py"}, "this server does not run foreign code"),
         ("capture", {"program": ["true"], "output": "c"}, "this server runs no programs"),
         ("compare", {"target": "gemm", "old": {"jobs": 9}, "new": {}}, "compare does not take jobs"),
         (

@@ -38,7 +38,7 @@ def test_code_runs_only_where_allowed(tmp_path, name):
     root = tmp_path.resolve()
     for file in ("k.py", "k.hip", "k.amdgcn"):
         (root / file).touch()
-    with pytest.raises(TargetError, match="this server runs no code of others") as refused:
+    with pytest.raises(TargetError, match="this server does not run foreign code") as refused:
         Reach((root,)).target(name)
     assert "--allow-run" in str(refused.value)
     assert Reach((root,), run=True).target(name) == f"{root}/{name}"
@@ -132,6 +132,6 @@ def test_the_refusal_of_code_says_what_would_become_of_it(tmp_path):
     (root / "k.py").touch()
     with pytest.raises(TargetError) as refused:
         Reach((root,)).target("k.py::f")
-    assert refused.value.message == "would be imported as Python, and this server runs no code of others"
+    assert refused.value.message == "would be imported as Python, and this server does not run foreign code"
     assert refused.value.hint == "Start it with --allow-run, or give a capture, an assembly file or a bundled kernel."
     assert refused.value.path == "k.py"

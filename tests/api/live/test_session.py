@@ -179,7 +179,7 @@ def test_a_process_that_dies_is_replaced(session):
     while asked._stop is None:
         time.sleep(0.01)
     asked._stop.kill()
-    with pytest.raises(KprofError, match="the process that worked on advise died"):
+    with pytest.raises(KprofError, match="the process that answered advise died"):
         asked.result(timeout=60)
     assert session.ask("explain_rule", rule="KP204")["name"] == "full-drain"
 

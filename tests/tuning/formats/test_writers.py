@@ -97,7 +97,7 @@ def test_aiter_says_what_is_lost() -> None:
 
     assert any("cannot store XCDS=8" in note for note in notes)
     assert any("M=100 and M=120 share the bucket M_LEQ_128" in note for note in notes)
-    assert any("DEFAULT.json is what AITER takes for every other N and K" in note for note in notes)
+    assert any("DEFAULT.json applies to every other N and K" in note for note in notes)
 
 
 def test_vllm_and_sglang(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from kprof.findings import Location
 from kprof.recording.file_entries import batch_of, keys_in_use
 from kprof.tuning.recorded.answer import Answer, answer
 from kprof.tuning.recorded.knobs import values
-from kprof.tuning.recorded.relaunch import Ready
+from kprof.tuning.recorded.relaunch import LaunchDescription
 
 pytestmark = pytest.mark.triton
 
@@ -29,7 +29,7 @@ def subject(knobs: dict[str, Any] | None = None) -> Any:
 
 def test_an_autotuned_kernel_gets_a_configuration_of_its_autotuner() -> None:
     """With what its others have, and what is new; a head's size is no part of it."""
-    ready = Ready(NONE, NONE, NONE, [{"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4, "num_stages": 2}])
+    ready = LaunchDescription(NONE, NONE, NONE, [{"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4, "num_stages": 2}])
     found = answer(subject(), ready, {**KNOBS, "BLOCK_M": 128, "waves_per_eu": 2, "AMDGCN_USE_BUFFER_OPS": "0"})
     assert found == Answer(
         "@triton.autotune at program.py:7",
@@ -48,7 +48,7 @@ def test_a_configuration_of_a_file_is_answered_with_its_entry(tmp_path: Path) ->
     deep, link = tmp_path / "deep.json", tmp_path / "link.json"
     deep.write_text("[" * 50_000)
     link.symlink_to(path)
-    ready = Ready(NONE, NONE, NONE, (), [str(p) for p in (other, deep, link, tmp_path / "gone.json", path)])
+    ready = LaunchDescription(NONE, NONE, NONE, (), [str(p) for p in (other, deep, link, tmp_path / "gone.json", path)])
     found = answer(subject(), ready, {**KNOBS, "BLOCK_M": 128, "matrix_instr_nonkdim": 16})
     assert found.place == f'{path}, "64"'
     assert json.loads(found.before) == config
@@ -67,7 +67,7 @@ def test_a_bucket_is_named_by_all_its_keys(tmp_path: Path, keys: tuple[str, ...]
         whole = {key: whole, f"{key}_other": {**config, "BLOCK_M": 32}}
     path = tmp_path / "gfx942-GEMM.json"
     path.write_text(json.dumps(whole))
-    found = answer(subject(), Ready(NONE, NONE, NONE, (), [str(path)]), {**KNOBS, "num_warps": 8})
+    found = answer(subject(), LaunchDescription(NONE, NONE, NONE, (), [str(path)]), {**KNOBS, "num_warps": 8})
     assert found.place == f"{path}{bucket}"
     assert json.loads(found.after) == {**config, "num_warps": 8}
 
@@ -84,7 +84,7 @@ def test_of_equal_entries_the_one_that_the_program_took_is_named(tmp_path: Path)
         ([["config"], ["8"]], '"8"'),
         ([["64"], ["up", "64"]], '"up" > "64"'),
     ):
-        found = answer(subject(), Ready(NONE, NONE, NONE, (), [str(path)], keys=keys), knobs)
+        found = answer(subject(), LaunchDescription(NONE, NONE, NONE, (), [str(path)], keys=keys), knobs)
         assert found.place == f"{path}, {place}"
 
 
@@ -96,7 +96,9 @@ def test_of_a_copied_entry_the_bucket_is_the_nearest_to_the_batch(
     config = {"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4}
     path = tmp_path / "N=1536,K=7168.json"
     path.write_text(json.dumps({"8": config, "32": {**config, "BLOCK_M": 16}, "64": config, "triton_version": "3.6"}))
-    found = answer(subject(), Ready(NONE, NONE, NONE, (), [str(path)], batch=batch), {**KNOBS, "num_warps": 8})
+    found = answer(
+        subject(), LaunchDescription(NONE, NONE, NONE, (), [str(path)], batch=batch), {**KNOBS, "num_warps": 8}
+    )
     assert found.place == f"{path}, {bucket}"
 
 
@@ -134,9 +136,13 @@ def test_keys_of_a_configuration_that_a_caller_holds() -> None:
 
 @pytest.mark.parametrize(
     ("ready", "line"),
-    [(None, 40), (Ready(NONE, NONE, NONE), 40), (Ready(NONE, NONE, NONE, site=("program.py", 44)), 44)],
+    [
+        (None, 40),
+        (LaunchDescription(NONE, NONE, NONE), 40),
+        (LaunchDescription(NONE, NONE, NONE, site=("program.py", 44)), 44),
+    ],
 )
-def test_else_the_launch_is_named(ready: Ready | None, line: int) -> None:
+def test_else_the_launch_is_named(ready: LaunchDescription | None, line: int) -> None:
     """With what changes there."""
     # Not what Triton does anyway.
     found = answer(subject(), ready, {**KNOBS, "BLOCK_M": 128, "kpack": 2, "matrix_instr_nonkdim": 0})
@@ -146,7 +152,9 @@ def test_else_the_launch_is_named(ready: Ready | None, line: int) -> None:
 
 def test_only_tiles_and_what_an_autotuner_lists_are_tried() -> None:
     """A tile up and down, an order of workgroups, a split; nothing where the program does not run."""
-    ready = Ready(frozenset({"BLOCK_M"}), frozenset({"SPLIT_K"}), frozenset({"GROUP_M"}), [{"PAD": 3}, {"PAD": 4}])
+    ready = LaunchDescription(
+        frozenset({"BLOCK_M"}), frozenset({"SPLIT_K"}), frozenset({"GROUP_M"}), [{"PAD": 3}, {"PAD": 4}]
+    )
     knobs = {"BLOCK_M": 64, "SPLIT_K": 1, "GROUP_M": 8, "PAD": 3, "HEAD": 128, "CAUSAL": True}
     assert values(knobs, knobs, ready) == {
         "BLOCK_M": (16, 32, 64, 128, 256),

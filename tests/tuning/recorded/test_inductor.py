@@ -12,7 +12,7 @@ from kprof.targets.recompile import recorded
 from kprof.tuning.recorded import knobs
 from kprof.tuning.recorded.advise import opened
 from kprof.tuning.recorded.answer import answer
-from kprof.tuning.recorded.relaunch import Ready, RelaunchedProgram
+from kprof.tuning.recorded.relaunch import LaunchDescription, RelaunchedProgram
 
 pytestmark = [pytest.mark.triton, pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")]
 
@@ -53,8 +53,8 @@ def test_block_sizes_are_tried_with_the_grid_that_inductor_computes(tmp_path, mo
 
 def test_what_inductor_would_not_list_is_found_by_descent():
     subject = SimpleNamespace(knobs={"XBLOCK": 1, "num_warps": 4, "num_stages": 1})
-    ready = Ready(frozenset({"XBLOCK"}), frozenset(), frozenset(), [{"XBLOCK": 8, "num_warps": 4, "num_stages": 1}],
-                  generated="reduction")  # fmt: skip
+    listed = [{"XBLOCK": 8, "num_warps": 4, "num_stages": 1}]
+    ready = LaunchDescription(frozenset({"XBLOCK"}), frozenset(), frozenset(), listed, generated="reduction")
     found = answer(subject, ready, {"XBLOCK": 64, "num_warps": 4, "num_stages": 1, "waves_per_eu": 2})
     assert found.after == 'torch.compile(..., options={"coordinate_descent_tuning": True})'
     assert "it does not choose waves_per_eu=2" in found.note

@@ -83,7 +83,7 @@ def test_one_kernel_at_a_time(program: str) -> None:
     """Functions are told by their names, programs of one function by their own."""
     with pytest.raises(TargetError, match="it launches 2 Triton functions: add, other") as several:
         kprof.tune(program, program=["4096"])
-    assert several.value.hint == "One at a time: kprof tune FILE.py::FUNCTION -- ARGS"
+    assert several.value.hint == "Tune one of them: kprof tune FILE.py::FUNCTION -- ARGS"
     with pytest.raises(TargetError, match=r"add is launched as 2 programs: (\S+) \(1 launch, grid 64x1x1\)") as types:
         kprof.tune(f"{program}::add", program=["4096", "8192:float16"])
     name = str(types.value).partition("programs: ")[2].partition(" ")[0]

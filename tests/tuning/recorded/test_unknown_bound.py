@@ -56,7 +56,7 @@ def test_advice_is_by_cycles_an_element(rows: Path, at_most: Callable[[int], Non
     assert costs
     assert min(costs) >= 0.9 * least
     assert any("BLOCK_M" in one.change for one in found.trials.all)
-    assert "cycles an element of length" in found.summary
+    assert "cycles per element of length" in found.summary
 
 
 def test_the_order_is_that_of_a_long_extent(rows: Path, at_most: Callable[[int], None]) -> None:

@@ -19,11 +19,11 @@ from kprof.api.live.listings import STAGES
 from kprof.api.live.questions import compared
 from kprof.api.live.view.asked import (
     MOST_BYTES,
-    Asked,
-    AskedLanding,
-    AskedOccupancy,
-    AskedPair,
+    DiffQuery,
+    FindingQuery,
     Kind,
+    OccupancyQuery,
+    ViewQuery,
     advice_arguments,
     arguments,
     difference_arguments,
@@ -44,7 +44,7 @@ from kprof.importing.dependencies import stale, stamps
 from kprof.version import __version__
 
 
-class SaidOfKernel(TypedDict):
+class KernelCaption(TypedDict):
     """The texts for one kernel: its verdict, better knobs from a search, and its causes of lost time.
 
     Each cause has the positions of its findings (beginning with the one that names the cause), its severity, message,
@@ -56,13 +56,13 @@ class SaidOfKernel(TypedDict):
     causes: list[dict[str, Any]]
 
 
-def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
+def words(document: Mapping[str, Any]) -> list[KernelCaption]:
     """Return the texts for each kernel of a document of ``kprof analyze --json``."""
     from kprof.document import KernelReport
     from kprof.reporters._kernel_words import better, verdict
     from kprof.reporters.answer import cause_text, causes_of
 
-    found: list[SaidOfKernel] = []
+    found: list[KernelCaption] = []
     for entry in document["kernels"]:
         kernel = msgspec.convert(entry, KernelReport)
         causes = []
@@ -143,15 +143,15 @@ class ViewServer:
         """Return the ASGI application; the caller has to wrap it in a guard against foreign requests."""
         pages = [Route(path, partial(_file, *_content(name), kind)) for path, (name, kind) in FILES.items()]
         questions = [
-            Route("/api/report", partial(_question, Asked, self._report), methods=["POST"]),
-            Route("/api/knobs", partial(_question, Asked, self._knobs), methods=["POST"]),
-            Route("/api/listing", partial(_question, Asked, self._listing), methods=["POST"]),
-            Route("/api/wavefronts", partial(_question, Asked, self._wavefronts), methods=["POST"]),
-            Route("/api/landing", partial(_question, AskedLanding, self._landing), methods=["POST"]),
-            Route("/api/advise", partial(_question, Asked, self._advise), methods=["POST"]),
-            Route("/api/occupancy", partial(_question, AskedOccupancy, self._occupancy), methods=["POST"]),
-            Route("/api/compare", partial(_question, AskedPair, self._compare), methods=["POST"]),
-            Route("/api/difference", partial(_question, AskedPair, self._difference), methods=["POST"]),
+            Route("/api/report", partial(_question, ViewQuery, self._report), methods=["POST"]),
+            Route("/api/knobs", partial(_question, ViewQuery, self._knobs), methods=["POST"]),
+            Route("/api/listing", partial(_question, ViewQuery, self._listing), methods=["POST"]),
+            Route("/api/wavefronts", partial(_question, ViewQuery, self._wavefronts), methods=["POST"]),
+            Route("/api/landing", partial(_question, FindingQuery, self._landing), methods=["POST"]),
+            Route("/api/advise", partial(_question, ViewQuery, self._advise), methods=["POST"]),
+            Route("/api/occupancy", partial(_question, OccupancyQuery, self._occupancy), methods=["POST"]),
+            Route("/api/compare", partial(_question, DiffQuery, self._compare), methods=["POST"]),
+            Route("/api/difference", partial(_question, DiffQuery, self._difference), methods=["POST"]),
         ]
         own = [
             Route("/api/session", self._about),
@@ -188,40 +188,40 @@ class ViewServer:
             return _refused(429, KprofError("too many pages are open"))
         return StreamingResponse(self.hub.listen(), media_type="text/event-stream")
 
-    async def _report(self, asked: Asked) -> Any:
+    async def _report(self, asked: ViewQuery) -> Any:
         given = report_arguments(asked, self._served.targets, self._served.options)
         document = await self._questions.report(asked.target, msgspec.to_builtins(asked), given)
         return {**document, "words": words(document)}
 
-    async def _knobs(self, asked: Asked) -> Any:
+    async def _knobs(self, asked: ViewQuery) -> Any:
         given = arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("knobs", given, asked.triton))
 
-    async def _advise(self, asked: Asked) -> Any:
+    async def _advise(self, asked: ViewQuery) -> Any:
         given = advice_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("advise", given, asked.triton))
 
-    async def _occupancy(self, asked: AskedOccupancy) -> Any:
+    async def _occupancy(self, asked: OccupancyQuery) -> Any:
         given = {"arch": asked.arch, "vgpr": asked.vgpr, "agpr": asked.agpr, "lds": asked.lds}
         more = {"num_warps": asked.num_warps, "curve": asked.curve}
         return result(await self._questions.ask("occupancy", {**given, **more}))
 
-    async def _compare(self, asked: AskedPair) -> Any:
+    async def _compare(self, asked: DiffQuery) -> Any:
         if asked.old.triton != asked.new.triton:
             reports = await self._both("report", asked, arguments)
             return asdict(await asyncio.to_thread(compared, *reports))
         given = pair_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("compare", given, asked.new.triton))
 
-    async def _difference(self, asked: AskedPair) -> Any:
+    async def _difference(self, asked: DiffQuery) -> Any:
         if asked.old.triton != asked.new.triton:
-            same = AskedPair(asked.old, msgspec.structs.replace(asked.new, stage=asked.old.stage))
+            same = DiffQuery(asked.old, msgspec.structs.replace(asked.new, stage=asked.old.stage))
             listings = await self._both("listing", same, listing_arguments)
             return asdict(await asyncio.to_thread(side_by_side, *listings))
         given = difference_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("difference", given, asked.new.triton))
 
-    async def _both(self, question: str, asked: AskedPair, of: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
+    async def _both(self, question: str, asked: DiffQuery, of: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the answers to a query for both sides of a comparison, each compiled with the side's Triton."""
         if asked.old.target != asked.new.target:
             raise two_targets()
@@ -229,15 +229,15 @@ class ViewServer:
         found = await asyncio.gather(*(self._questions.ask(question, each, triton) for each, triton in given))
         return [result(one) for one in found]
 
-    async def _listing(self, asked: Asked) -> Any:
+    async def _listing(self, asked: ViewQuery) -> Any:
         given = listing_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("listing", given, asked.triton))
 
-    async def _wavefronts(self, asked: Asked) -> Any:
+    async def _wavefronts(self, asked: ViewQuery) -> Any:
         given = kernel_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("wavefronts", given, asked.triton))
 
-    async def _landing(self, asked: AskedLanding) -> Any:
+    async def _landing(self, asked: FindingQuery) -> Any:
         given = landing_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("landing", given, asked.triton))
 
@@ -259,7 +259,7 @@ async def _question(kind: type[Kind], answer: Callable[[Kind], Awaitable[Any]], 
     try:
         body = await _body(request)
         if body is None:
-            return _refused(413, KprofError(f"a question has at most {MOST_BYTES:,} bytes"))
+            return _refused(413, KprofError(f"a query may have at most {MOST_BYTES:,} bytes"))
         return JSONResponse(await _unless_gone(request, answer(read(body, kind))))
     except TooManyQuestionsError as error:
         return _refused(429, error)

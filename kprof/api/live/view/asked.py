@@ -19,7 +19,7 @@ Release = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9.]{0,40}\Z")]
 Values = Annotated[dict[Name, Value], msgspec.Meta(max_length=100)]
 
 
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ViewQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A query about one configuration of one target.
 
     Attributes:
@@ -45,7 +45,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     budget: Annotated[float, msgspec.Meta(ge=1, le=600)] = SearchOptions().budget
 
 
-class AskedLanding(Asked, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class FindingQuery(ViewQuery, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A query about one finding of a report: its rule, its location, and the loop and cause of its evidence."""
 
     rule: Annotated[str, msgspec.Meta(pattern=r"^[A-Z]{2}[0-9]{3}\Z")] = ""
@@ -55,14 +55,14 @@ class AskedLanding(Asked, frozen=True, forbid_unknown_fields=True, omit_defaults
     cause: Name | None = None
 
 
-class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DiffQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A comparison of two configurations of one target."""
 
-    old: Asked
-    new: Asked
+    old: ViewQuery
+    new: ViewQuery
 
 
-class AskedOccupancy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OccupancyQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A query about occupancy: registers per lane, and LDS bytes and wavefronts per workgroup.
 
     ``curve`` is the resource that occupancy is drawn over.
@@ -76,7 +76,7 @@ class AskedOccupancy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     curve: Literal["vgpr", "lds", "num-warps"]
 
 
-Kind = TypeVar("Kind", Asked, AskedLanding, AskedPair, AskedOccupancy)
+Kind = TypeVar("Kind", ViewQuery, FindingQuery, DiffQuery, OccupancyQuery)
 
 
 def read(body: bytes, kind: type[Kind]) -> Kind:
@@ -95,7 +95,7 @@ MEASURED = ("counters", "trace", "thread_trace")
 """Options that name measurements. Reports use all of them, listings only ``thread_trace``."""
 
 
-def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+def arguments(asked: ViewQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :func:`kprof.analyze` for a query, without measurements.
 
     Args:
@@ -120,7 +120,7 @@ def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> 
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
 
 
-def report_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+def report_arguments(asked: ViewQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return :func:`arguments` with the measurements.
 
     Raises:
@@ -130,7 +130,7 @@ def report_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, An
     return {**arguments(asked, targets, base), **measured}
 
 
-def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+def listing_arguments(asked: ViewQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the session's ``listing``: :func:`arguments` with a stage and a kernel.
 
     Raises:
@@ -142,7 +142,7 @@ def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, A
     return {**arguments(asked, targets, base), **traced, "stage": asked.stage, "kernel": asked.kernel}
 
 
-def kernel_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+def kernel_arguments(asked: ViewQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return :func:`arguments` with the position of a kernel.
 
     Raises:
@@ -151,7 +151,7 @@ def kernel_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, An
     return {**arguments(asked, targets, base), "kernel": asked.kernel}
 
 
-def landing_arguments(asked: AskedLanding, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+def landing_arguments(asked: FindingQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return :func:`kernel_arguments` with a finding. Its file is compared with the instructions' files, never opened.
 
     Raises:
@@ -161,7 +161,7 @@ def landing_arguments(asked: AskedLanding, targets: Sequence[str], base: Mapping
     return {**kernel_arguments(asked, targets, base), **{name: getattr(asked, name) for name in names}}
 
 
-def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+def difference_arguments(asked: DiffQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the session's ``difference``; both sides use the stage and the kernel of the old side.
 
     Raises:
@@ -177,7 +177,7 @@ def two_targets() -> KprofError:
     return KprofError("two targets cannot be compared here", hint="kprof diff compares reports of any two.")
 
 
-def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+def pair_arguments(asked: DiffQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the session's ``compare``.
 
     Raises:
@@ -190,7 +190,7 @@ def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, 
     return {"target": old.pop("target"), "old": old, "new": new}
 
 
-def advice_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+def advice_arguments(asked: ViewQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :func:`kprof.advise` for a kernel with cases.
 
     Raises:

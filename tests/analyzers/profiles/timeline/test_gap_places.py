@@ -92,8 +92,8 @@ def modules(builder, shares, *, graphs):
     ("shares", "graphs", "text", "then"),
     [
         ([("Encoder_0", 30), ("Decoder_1", 20)], True, "Encoder", "; then Decoder, "),
-        ([("OptimizedModule_0", 40), ("Encoder_0", 30)], True, "Encoder", "is not in it)"),
-        ([("Encoder_0", 30), ("Encoder_1", 20)], False, "Encoder", "is not in it)"),
+        ([("OptimizedModule_0", 40), ("Encoder_0", 30)], True, "Encoder", "is not in this module)"),
+        ([("Encoder_0", 30), ("Encoder_1", 20)], False, "Encoder", "is not in this module)"),
         ([("A_0", 25), ("B_0", 20), ("C_0", 20)], False, "model", "were left)"),
         ([("A_0", 25), ("B_0", 20), ("C_0", 20)], True, "A", "; then B, "),
     ],

@@ -122,7 +122,7 @@ def test_a_compile_that_crashes_or_hangs(view, tmp_path: Path):
     (tmp_path / "hangs.py").write_text("while True:\n    pass\n")
     server = view("dies.py", "hangs.py", "softmax", "--timeout", "20", folder=tmp_path)
     status, answer = server.ask("/api/report", target=0)
-    assert (status, answer["message"].partition(":")[0]) == (422, "the process that worked on report died")
+    assert (status, answer["message"].partition(":")[0]) == (422, "the process that answered report died")
     status, answer = server.ask("/api/report", target=1)
     assert (status, answer["message"]) == (422, "report took longer than 20 s")
     status, answer = server.ask("/api/knobs", target=2)

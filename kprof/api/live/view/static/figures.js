@@ -7,7 +7,7 @@ const CAUSES = {
   scratch: "spills and private arrays", launch: "launch",
 };
 const RESOURCES = {
-  vgpr: "VGPRs", agpr: "AGPRs", sgpr: "SGPRs", lds: "bytes of LDS", num_warps: "wavefronts a workgroup",
+  vgpr: "VGPRs", agpr: "AGPRs", sgpr: "SGPRs", lds: "bytes of LDS", num_warps: "wavefronts per workgroup",
   vgpr_padding: "VGPRs of padding by waves_per_eu", sgpr_padding: "SGPRs of padding by waves_per_eu",
 };
 /** Return [name, value, note] for each main figure of a kernel's entry in the report. */
@@ -18,7 +18,7 @@ export function figures(kernel) {
     ["VGPRs", known(resources.vgpr), resources.agpr ? `and ${resources.agpr} AGPRs` : "a lane"],
     ["Spills", known(resources.vgpr_spills), "VGPRs a lane"],
     ["LDS", known(resources.lds_bytes), "bytes a workgroup"],
-    ["Occupancy", known(occupancy?.waves_per_simd), occupancy ? `of ${occupancy.max_waves_per_simd} waves a SIMD; limit: ${occupancy.limiter.replaceAll("_", " ")}` : "waves a SIMD"],
+    ["Occupancy", known(occupancy?.waves_per_simd), occupancy ? `of ${occupancy.max_waves_per_simd} waves a SIMD; limit: ${occupancy.limiter.replaceAll("_", " ")}` : "waves per SIMD"],
   ];
 }
 
