@@ -507,7 +507,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     rows = max(config["BLOCK_M"], 2 * config["KEYS_BLOCK_N"], config["QUERIES_BLOCK_M"])
     registers = rows * shape["D"] // lanes
-    return f"accumulators of {rows} x {shape['D']} take {registers} registers a lane" if registers > 256 else None
+    return f"accumulators of {rows} x {shape['D']} take {registers} registers per lane" if registers > 256 else None
 
 
 def _case(b: int, h: int, hk: int, s: int, d: int, dtype: str = "fp16", **flags: Any) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """Return why the products of a tile do not fit the registers, or None if they fit."""
     lanes = config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     registers = config["BLOCK_M"] * config["BLOCK_N"] * config["BLOCK_K"] // lanes
-    return f"the products take {registers} registers a lane" if registers > 128 else None
+    return f"the products take {registers} registers per lane" if registers > 128 else None
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:

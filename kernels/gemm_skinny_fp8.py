@@ -264,7 +264,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
         return "tl.dot needs tiles of at least 16 in every direction"
     lanes = config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     if m < 16 and m * n * k > 128 * lanes:
-        return f"the products take {m * n * k // lanes} registers a lane"
+        return f"the products take {m * n * k // lanes} registers per lane"
     if ((m + n) * max(0, config["num_stages"] - 1) or max(m, n)) * k > (
         163840 if arch == "gfx950" else 65536
     ) and m >= 16:

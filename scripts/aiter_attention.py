@@ -1,11 +1,12 @@
-"""Predict the tuning of the flash attention report with AITER's own kernel, as it was when the report was written.
+"""Predict the tuning described in the flash attention report, with AITER's own kernel of the report's date.
 
     git clone https://github.com/ROCm/aiter && git -C aiter checkout 9b9164d562      # the day of the report
     AITER_SOURCE=aiter .venv/bin/python scripts/aiter_attention.py
 
-Records ``flash_attn_func`` of that checkout, unmodified, for the report's four lengths, with the tile that its file had
-and with the one that the report put there, without a GPU; predicts both on an MI300X. Adds the rows of the Triton that
-runs this to ``docs/validation/aiter_attention.json``, of which ``scripts/try_sources.py`` makes a table.
+Records the unmodified ``flash_attn_func`` of that checkout without a GPU, for the report's four lengths: once with
+the tile in its file, once with the tile that the report chose. Both are predicted on an MI300X. The rows of the
+running Triton are added to ``docs/validation/aiter_attention.json``, from which ``scripts/try_sources.py`` writes a
+table.
 """
 
 import json
@@ -27,7 +28,7 @@ TUNED = {"BLOCK_M": 64, "BLOCK_N": 32, "PRELOAD_V": True}
 
 
 def record(length: int) -> None:
-    """Call AITER's attention once; its package is not initialised, which builds C++, and its backward pass left out."""
+    """Call AITER's attention once, without its backward pass and its package's initialisation, which builds C++."""
     import torch
 
     sys.path.insert(0, str(ROOT / "scripts" / "programs"))
@@ -44,7 +45,7 @@ def record(length: int) -> None:
 
 
 def predicted(source: Path, length: int, folder: Path) -> dict[str, Any]:
-    """What the model says of the kernel that a checkout launches."""
+    """Return the model's prediction for the kernel that a checkout launches."""
     import kprof
 
     command = [sys.executable, "-m", "kprof", "capture", "--arch", "MI300X", "-o", str(folder), "--"]
@@ -63,7 +64,7 @@ def predicted(source: Path, length: int, folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Record and predict, or be recorded."""
+    """Record and predict; in the recorded process, only call AITER's attention."""
     if sys.argv[1:2] == ["--record"]:
         record(int(sys.argv[2]))
         return

@@ -2,12 +2,12 @@
 
     python scripts/check_disassembly.py [--arch gfx942,gfx1201] [--write docs/validation/isa_reader.md]
 
-Every bundled kernel is compiled for every architecture. The object goes the way of any ``.hsaco`` that a user names
-(the extra ``disasm``); the compiler's own assembly is the oracle. Compared are, for each instruction: its words as
-written, numbers by value, without targets of branches and addresses of symbols, nor ``op_sel`` where the operands
-name their halves themselves; and what kprof makes of it, which is
-its name, the registers that it reads and writes, waits, counters, and the loops that it is in. Exit code 1 when a fact
-differs or an instruction is not decoded; other words are printed.
+Every bundled kernel is compiled for every architecture. The code object is read like any ``.hsaco`` that a user
+names (the extra ``disasm``); the compiler's own assembly is the oracle. Two things are compared for each
+instruction. The first is its text, with numbers compared by value; branch targets, symbol addresses, and ``op_sel``
+of operands that name their halves are ignored. The second is what kprof derives from it: name, registers that are
+read and written, waits, counters and enclosing loops. The exit code is 1 if a derived fact differs or an instruction
+is not decoded; differences of the text are only printed.
 """
 
 import argparse
@@ -40,7 +40,7 @@ BEGIN, END = "<!-- disassembly -->", "<!-- end of disassembly -->"
 
 @dataclass
 class Row:
-    """What was found for one architecture."""
+    """Results for one architecture."""
 
     kernels: int = 0
     instructions: int = 0
@@ -52,9 +52,9 @@ class Row:
 
 
 def words(instruction: amdgcn.Instruction) -> tuple[str, ...]:
-    """An instruction's words; what refers to a symbol or a place in the code is left out, numbers count by value.
+    """Return an instruction's words, with numbers as values and without references to symbols or code positions.
 
-    LLVM 23 writes the halves of registers a second time, as ``op_sel``, and the barrier's number as 16 bits.
+    LLVM 23 also writes the halves of registers as ``op_sel``, and the barrier's number with 16 bits.
     """
     name, *operands = _WORDS.split(instruction.text.strip())
     if _HALF.search(instruction.text):
@@ -67,12 +67,12 @@ def words(instruction: amdgcn.Instruction) -> tuple[str, ...]:
 
 
 def number(word: str) -> str:
-    """A number as 32 bits, anything else as it is."""
+    """Return a number as 32 bits, and any other word unchanged."""
     return f"{int(word, 0) & 0xFFFFFFFF:#x}" if _HEX.fullmatch(word) else word
 
 
 def facts(instruction: amdgcn.Instruction) -> tuple[object, ...]:
-    """What the analyzers see of an instruction."""
+    """Return the facts about an instruction that the analyzers use."""
     effects = instruction.effects
     return (
         instruction.opcode.name,
@@ -85,7 +85,7 @@ def facts(instruction: amdgcn.Instruction) -> tuple[object, ...]:
 
 
 def compare(row: Row, binary: bytes, text: str, arch: str) -> None:
-    """Both ways of reading one compile; nops, with which code is padded, are left out."""
+    """Compare both readings of one compile; padding by nops is ignored."""
     (item,) = code_object.read(binary, arch).objects
     read, written = code_object.disassemble(item), amdgcn.parse(text)
     row.undecoded += sum(read.unknown.values())
@@ -105,7 +105,7 @@ def compare(row: Row, binary: bytes, text: str, arch: str) -> None:
 
 
 def requests(arch: str) -> list[CompileRequest]:
-    """Every bundled kernel that the architecture can run, as it is launched by default."""
+    """Return the compile requests of every bundled kernel that the architecture can run, with its default launch."""
     found = []
     for name in library.bundled():
         try:
@@ -116,7 +116,7 @@ def requests(arch: str) -> list[CompileRequest]:
 
 
 def table(rows: dict[str, Row]) -> str:
-    """The rows, in Markdown."""
+    """Return the rows as a Markdown table."""
     lines = [
         "| architecture | kernels | instructions | not decoded | same words | same facts | same loops |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -133,7 +133,7 @@ def table(rows: dict[str, Row]) -> str:
 
 
 def main() -> int:
-    """Compile, compare, print."""
+    """Compile and compare all kernels, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default=ARCHITECTURES, help="comma-separated")
     parser.add_argument("--write", type=Path, help="put the table into this page, between its marks")

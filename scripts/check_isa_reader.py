@@ -1,15 +1,15 @@
 """Compare the ISA reader with LLVM's assembler and disassembler on many kernels.
 
-Every kernel is compiled for every architecture by every Triton given, its assembly is read, and the same text is
-assembled and disassembled again by LLVM: each function must hold the same instructions in the same order, and each
-mnemonic must be known. Clang's output for the C-like corpus is checked in the same way.
+Every kernel is compiled for every architecture by every named Triton, and its assembly is read. LLVM assembles and
+disassembles the same text: each function must contain the same instructions in the same order, and each mnemonic must
+be known. Clang's output for the C-like corpus is checked in the same way.
 
     python scripts/check_isa_reader.py --triton python3.11 --triton other/bin/python --clang clang-19
 
-An LLVM older than the one that wrote the text does not know all its instructions. Such a file goes through the
-assembler inside its own Triton instead (3.9 and later): each instruction that was read gets a line number of its own,
-and the line table of the object must hold each of them once, in order, without a gap, up to the function's end. What
-neither way decides is counted as "undecided", never as equal.
+An LLVM older than the one that wrote the text does not know all its instructions. Such a file is assembled inside
+its own Triton instead (3.9 and later): each instruction that was read gets its own line number, and the line table
+of the object must contain each number once, in order, without a gap, up to the function's end. Files that neither
+method can check count as "undecided", never as equal.
 """
 
 import argparse
@@ -64,16 +64,16 @@ _SIZES = frozenset({4, 8, 12, 16, 20})
 
 @dataclass
 class Outcome:
-    """What the comparison of one file gave.
+    """Result of comparing one file.
 
     Attributes:
         name: file.
         instructions: instructions read.
         unknown: instructions with an unknown mnemonic.
-        equal: the disassembly agrees; ``None`` when it could not be made.
+        equal: whether the disassembly agrees; ``None`` if there is none.
         reason: first difference, or why there is no disassembly.
         tool: LLVM used.
-        registers: how the registers named by instructions differ from LLVM's count.
+        registers: difference between the registers named by instructions and LLVM's count.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Tools:
 
 
 def tools(names: list[str]) -> Tools:
-    """The pairs whose assembler is installed; each name is that of an llvm-mc."""
+    """Return the pairs whose assembler is installed; each name is that of an llvm-mc."""
     pairs = []
     for name in names:
         found = shutil.which(name)
@@ -109,7 +109,7 @@ def _old_spelling(text: str) -> str:
 
 
 def for_assembler(text: str, *, old_target: bool = True) -> str:
-    """The same code as an older assembler takes it: target in the old spelling, no alignment inside functions."""
+    """Return the code for an older assembler: the target in the old spelling, no alignment inside functions."""
     if old_target:
         text = _old_spelling(text)
     lines = []
@@ -120,14 +120,14 @@ def for_assembler(text: str, *, old_target: bool = True) -> str:
             inside = True
         elif word == ".size" or word.startswith(".Lfunc_end"):
             inside = False
-        # The first fills with s_nop, which the text does not hold; the second says nothing about instructions.
+        # The first directive pads with s_nop, which the text does not contain; the second does not affect instructions.
         drop = (inside and word in {".p2align", ".p2alignl"}) or word == ".amdhsa_inst_pref_size"
         lines.append("" if drop else line)
     return "\n".join(lines)
 
 
 def disassemble(text: str, arch: str, pair: tuple[str, str], folder: Path) -> dict[str, list[str]]:
-    """Mnemonics of each function as LLVM decodes its own encoding.
+    """Return the mnemonics of each function as LLVM decodes its own encoding.
 
     Raises:
         ValueError: the text cannot be assembled or decoded; the message is LLVM's first complaint.
@@ -160,7 +160,7 @@ def disassemble(text: str, arch: str, pair: tuple[str, str], folder: Path) -> di
 
 
 def difference(assembly: amdgcn.Assembly, functions: dict[str, list[str]]) -> str:
-    """First difference between what was read and what was disassembled; empty when there is none."""
+    """Return the first difference between the read and the disassembled instructions; empty if there is none."""
     read = {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}
     if set(read) != set(functions):
         return f"functions {sorted(set(read) ^ set(functions))}"
@@ -176,7 +176,7 @@ def difference(assembly: amdgcn.Assembly, functions: dict[str, list[str]]) -> st
 
 
 def with_line_numbers(text: str, assembly: amdgcn.Assembly) -> str:
-    """The same code, each instruction with its own position as line number."""
+    """Return the same code with each instruction's position as its line number."""
     numbers: dict[int, int] = {}
     for kernel in (*assembly.kernels, *assembly.functions):
         numbers |= {instruction.line: len(numbers) + 1 + n for n, instruction in enumerate(kernel.instructions)}
@@ -191,7 +191,7 @@ def with_line_numbers(text: str, assembly: amdgcn.Assembly) -> str:
 
 
 def line_table_difference(data: bytes, count: int) -> str:
-    """What is wrong with a line table that should hold the lines 1 to ``count``, each for one instruction."""
+    """Check that a line table contains the lines 1 to ``count``, one instruction each; return the problem, or ""."""
     from elftools.elf.elffile import ELFFile
 
     dwarf = ELFFile(io.BytesIO(data)).get_dwarf_info(relocate_dwarf_sections=False)
@@ -210,7 +210,7 @@ def line_table_difference(data: bytes, count: int) -> str:
 
 
 def check_with_triton(outcome: Outcome, text: str, python: str) -> None:
-    """Decide an undecided file with the assembler of the Triton that made it."""
+    """Decide an undecided file with the assembler of the Triton that compiled it."""
     assembly = amdgcn.parse(text, outcome.name)
     numbered = with_line_numbers(for_assembler(text, old_target=False), assembly)
     with tempfile.TemporaryDirectory() as folder:
@@ -226,14 +226,14 @@ def check_with_triton(outcome: Outcome, text: str, python: str) -> None:
 
 
 def register_difference(assembly: amdgcn.Assembly) -> str:
-    """First kernel whose registers are not as many as LLVM counted.
+    """Return the first kernel whose number of registers differs from LLVM's count.
 
-    The registers used are those of the effects. An operand may name one more: the half of a pair that ``op_sel``
-    leaves unread, which LLVM counts only where something else defines it.
+    The counted registers are those that instructions read or write. An operand may name one more: the half of a pair
+    that ``op_sel`` does not read. LLVM counts it only if another instruction defines it.
     """
     for kernel in assembly.kernels:
         if any(instruction.opcode.kind is amdgcn.InstructionKind.CALL for instruction in kernel.instructions):
-            continue  # LLVM adds what the called function uses
+            continue  # LLVM adds the registers of the called function.
         used = {n for i in kernel.instructions for n in i.effects.reads | i.effects.writes}
         named = used | {n for i in kernel.instructions for operand in i.operands for n in registers(operand)}
         for letter, counted in (("v", kernel.registers.vgpr), ("a", kernel.registers.agpr or 0)):
@@ -269,7 +269,7 @@ def check(name: str, text: str, available: Tools) -> Outcome:
 
 
 def triton_version(python: str) -> str:
-    """Version of an interpreter's Triton."""
+    """Return the version of an interpreter's Triton."""
     command = [python, "-c", "import triton; print(triton.__version__)"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
@@ -321,7 +321,7 @@ def compile_clang(clang: str, architectures: list[str], folder: Path) -> None:
 
 
 def report(outcomes: dict[str, list[Outcome]]) -> str:
-    """The table, in Markdown."""
+    """Return the results as a Markdown table."""
     columns = "compiler|files|instructions|classified|same as the assembler|undecided|registers as counted|oracle"
     lines = [f"| {columns.replace('|', ' | ')} |", "|---" * 8 + "|"]
     for compiler, found in sorted(outcomes.items()):
@@ -341,7 +341,7 @@ def report(outcomes: dict[str, list[Outcome]]) -> str:
 
 
 def arguments_of() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--triton", action="append", default=[], help="interpreter with a Triton; may be repeated")
     parser.add_argument("--clang", action="append", default=[], help="clang to compile the C-like corpus with")
@@ -356,7 +356,7 @@ def arguments_of() -> argparse.Namespace:
 
 
 def check_file(file: Path, available: Tools, pythons: dict[str, str]) -> Outcome:
-    """Check one file; what llvm-mc is too old for goes to the Triton whose version the folder's name gives."""
+    """Check one file; a file too new for llvm-mc is checked with the Triton whose version the folder's name gives."""
     text = file.read_text("utf-8", "surrogateescape")
     outcome = check(file.name, text, available)
     version = file.parent.name.removeprefix("triton-").removesuffix("-kernels")
@@ -366,7 +366,7 @@ def check_file(file: Path, available: Tools, pythons: dict[str, str]) -> Outcome
 
 
 def main() -> int:
-    """Compile, compare, print. Exit code 1 when a file differs or holds an unknown instruction."""
+    """Compile, compare and print; the exit code is 1 if a file differs or contains an unknown instruction."""
     arguments = arguments_of()
     architectures = arguments.arch.split(",")
     available = tools(arguments.llvm_mc.split(","))

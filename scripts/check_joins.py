@@ -1,8 +1,8 @@
-"""Join the thread traces in repositories' histories with the assembly beside them: docs/validation/joins.md.
+"""Match thread traces in the histories of repositories with assembly in the same commit: docs/validation/joins.md.
 
 Looks through every commit of the clones for ``code.json`` of a decoded thread trace and ``.amdgcn`` files of the same
-commit. A trace is compared with each assembly of its kernel, whatever the folders are called; where every instruction
-is the same, the model's loops and findings are compared with it.
+commit. A trace is compared with each assembly of its kernel, regardless of folder names. If every instruction is equal,
+the model's loops and findings are compared with the trace.
 
     git clone --mirror https://github.com/ROCm/aiter && ...
     .venv/bin/python scripts/check_joins.py ROCm/aiter=aiter.git ...
@@ -33,16 +33,16 @@ _STANDINGS = {"confirmed": "confirmed", "refuted": "refuted", "not measured": "o
 
 @dataclass
 class Join:
-    """A trace and the assembly that comes nearest to it.
+    """A trace and the assembly with the most equal instructions.
 
     Attributes:
-        repository, commit, trace: where the trace is from; its folder.
-        kernel: as the listing calls it.
-        assembly: the nearest; empty without one of this kernel.
-        agreed: instructions that are the same, from the first on.
-        differs: the first that are not, traced and compiled; ``None`` where all are the same.
+        repository, commit, trace: origin of the trace, and its folder.
+        kernel: name of the kernel in the listing.
+        assembly: path of that assembly; empty if there is none for this kernel.
+        agreed: number of equal instructions before the first difference.
+        differs: first different pair of instructions, traced and compiled; ``None`` if all are equal.
         hits: instructions that the traced wavefronts issued.
-        measured: what the model and the findings were compared with; ``None`` without a match.
+        measured: measured values for the comparison with model and findings; ``None`` without a match.
     """
 
     repository: str
@@ -62,7 +62,7 @@ def _git(directory: str, *words: str) -> bytes:
 
 
 def _traces(directory: str) -> Iterator[tuple[str, str]]:
-    """Commit and path of each different ``code.json`` in the history."""
+    """Yield commit and path of each distinct ``code.json`` in the history."""
     seen: set[str] = set()
     log = _git(directory, "log", "--all", "--raw", "--no-abbrev", "--no-renames", "--format=%x00%H", "--", "*code.json")
     for commit in log.decode().split("\0")[1:]:
@@ -80,7 +80,7 @@ def _unpack(directory: str, commit: str, paths: list[str], to: Path) -> None:
         try:
             content = _git(directory, "cat-file", "blob", f"{commit}:{path}")
         except subprocess.CalledProcessError:
-            continue  # A clone without its largest files.
+            continue  # The clone may lack its largest files.
         (to / path).parent.mkdir(parents=True, exist_ok=True)
         (to / path).write_bytes(content)
 

@@ -1,6 +1,6 @@
 """Run every bundled kernel on the GPU of this machine: all cases and checks against the reference, then the times.
 
-Correctness comes first, several kernels at a time, each in a process of its own; then the full cases are timed one by
+Correctness is checked first, several kernels at a time, each in its own process. Then the full cases are timed one by
 one. Writes a JSON document and a Markdown table; the exit code is 1 when a result is wrong or a kernel failed, 2
 without a GPU.
 
@@ -27,7 +27,7 @@ from kprof.targets import library as kernel_library
 
 
 def tasks_of(name: str, device: Device, *, full: bool, checks: bool) -> list[BenchTask]:
-    """Every case and check of a kernel, cases first."""
+    """Return every case and check of a kernel, cases first."""
     kernel = kernel_library.load(name)
     found = []
     if full:
@@ -40,7 +40,7 @@ def tasks_of(name: str, device: Device, *, full: bool, checks: bool) -> list[Ben
 
 
 def check(tasks: Iterable[BenchTask], deadline: float) -> list[Measurement]:
-    """Compare each with its reference, in one process as long as that lives."""
+    """Compare each task with its reference, in one process unless that process dies."""
     results = []
     with Runner(timeout=240) as runner:
         for task in tasks:
@@ -54,7 +54,7 @@ def check(tasks: Iterable[BenchTask], deadline: float) -> list[Measurement]:
 
 
 def line(found: Measurement) -> str:
-    """One result in one line."""
+    """Return one result as one line."""
     worst = max((e.worst_ratio or 0.0 for e in found.errors), default=None)
     timing = f" {found.timing.median:.4f} ms" if found.timing else ""
     error = "" if worst is None else f" {worst:.3g} of the tolerance"
@@ -64,7 +64,7 @@ def line(found: Measurement) -> str:
 
 
 def table(device: Device, checked: list[Measurement], timed: list[Measurement]) -> str:
-    """A Markdown table of errors and times."""
+    """Return a Markdown table of errors and times."""
     times = {(m.kernel, m.case): m for m in timed}
     versions = ", ".join(f"{k} {v}" for k, v in device.versions.items())
     rows = [
@@ -88,7 +88,7 @@ def table(device: Device, checked: list[Measurement], timed: list[Measurement]) 
 
 
 def main() -> int:
-    """Check, time, write."""
+    """Check and time the kernels, and write the files."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("kernels", nargs="*", help="default: all")
     parser.add_argument("--json", type=Path)

@@ -1,10 +1,10 @@
-"""See that no bundled kernel that by the model could run in half its time is without a finding.
+"""Check that each bundled kernel with a predicted time above twice its limit has a finding.
 
     nice python scripts/check_no_silence.py [--arch MI300X,MI355X,MI250X] [--kernels gemm,softmax] [-j 2]
 
-Every kernel and part, every case, its own configuration. Half of the time: what the launch itself takes is left out.
-Prints what was looked at, what was left out and why, which could run in half, and what says so; ends with 1 where
-nothing does.
+Every case of every kernel and part is analysed with its own configuration. The time of the launch itself is excluded
+from the comparison. The script prints the numbers of analysed and skipped cases with the reasons, the kernels that
+could run in half the time, and their first findings. The exit code is 1 if such a kernel has no finding.
 """
 
 import argparse
@@ -21,7 +21,7 @@ HALF = 2.0
 
 
 def reports(gpus: list[str], names: list[str], workers: int) -> Iterator[tuple[str, Any]]:
-    """Where from, and the analysis, or the error of what could not be looked at."""
+    """Yield each case's description with its analysis, or with the error if it cannot be analysed."""
     from dataclasses import replace
 
     from survey_rules import jobs
@@ -45,7 +45,7 @@ def reports(gpus: list[str], names: list[str], workers: int) -> Iterator[tuple[s
 
 
 def could_run_in_half(report: Any) -> bool | None:
-    """Whether it could; ``None`` where its time is not predicted."""
+    """Return whether the kernel could run in half its time; ``None`` if its time is not predicted."""
     from msgspec import UNSET
 
     model = report.model
@@ -55,13 +55,13 @@ def could_run_in_half(report: Any) -> bool | None:
 
 
 def reason(error: Any) -> str:
-    """The first line of an error, without the addresses that differ from kernel to kernel."""
+    """Return the first line of an error, without the addresses that differ between kernels."""
     first = error.message.splitlines()[0]
     return re.sub(r"0x[0-9a-f]+", "0x…", first)[:160]
 
 
 def main() -> int:
-    """Look at all of them."""
+    """Analyse all kernels and print the result."""
     from kprof.errors import KprofError
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

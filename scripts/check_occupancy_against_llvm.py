@@ -2,17 +2,18 @@
 
     python scripts/check_occupancy_against_llvm.py --python PYTHON_WITH_TRITON [--python ...] [--count 80]
 
-Each ``--python`` is an interpreter with some Triton; its LLVM compiles synthetic kernels that use given registers and
-LDS under given attributes, and kernels written in Triton, for every architecture. Three things are compared:
+Each ``--python`` is an interpreter with a Triton. Its LLVM compiles two sets of kernels for every architecture:
+synthetic kernels with a given number of registers, LDS size and attributes, and kernels written in Triton. Three things
+are compared:
 
 register part   kprof's LLVM method with ``; Occupancy:``, from the counts of the code and from the VGPR padding that
                 ``amdgpu-waves-per-eu`` must lead to
 descriptor      registers that kprof takes from the assembly, with ``; TotalNumVgprs`` and ``; Num*ForWavesPerEU``
 whole           kprof's hardware method, for several launches of each kernel, with ``occupancy_oracle.py``
 
-A difference in the first that vanishes with LLVM's own padded counts is explained: padding of SGPRs can overshoot.
-The exit code is 1 when any difference is left unexplained. ``--record FILE`` writes down what LLVM said of each
-synthetic kernel, for tests that run without a compiler.
+A difference in the register part counts as explained if it vanishes with LLVM's own padded counts, because padding
+of SGPRs can overshoot. The exit code is 1 if a difference remains unexplained. ``--record FILE`` stores LLVM's
+output for each synthetic kernel, for tests that run without a compiler.
 """
 
 import argparse
@@ -37,7 +38,7 @@ from kprof_analyzers.occupancy import from_registers, occupancy  # noqa: E402
 from kprof_analyzers.occupancy.llvm import LlvmDemand, limits  # noqa: E402
 
 FIRST_LLVM_WITH_GFX1250 = 22
-# Before this one waves_per_eu was only a minimum, which pads nothing.
+# Before this version, waves_per_eu was only a minimum and padded no registers.
 TRITON_WITH_MAXIMUM = (3, 6)
 TRITON_CONFIGS: list[dict[str, Any]] = [
     {"kernel": "row_sum", "constexprs": {"BLOCK": block}, "options": {"num_warps": warps}}
@@ -55,7 +56,7 @@ TRITON_CONFIGS: list[dict[str, Any]] = [
 
 @dataclass
 class Tally:
-    """What was compared, and what differed."""
+    """Numbers of comparisons and differences."""
 
     llvm: int
     triton: str
@@ -100,7 +101,7 @@ def main() -> int:
 
 
 def check(python: str, archs: Iterable[str], count: int, seed: int, *, triton_kernels: bool) -> Tally:
-    """Compile with one Triton and compare."""
+    """Compile the kernels with one Triton and compare the results."""
     jobs: dict[int, tuple[dict[str, Any], Sample | None]] = {}
     sample: Sample | None
     for arch in archs:
@@ -123,7 +124,7 @@ def check(python: str, archs: Iterable[str], count: int, seed: int, *, triton_ke
 
 
 def compiled(python: str, jobs: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The worker's answers; a worker that dies is started again after the job that killed it."""
+    """Yield the worker's answers; if the worker dies, restart it after the job that killed it."""
     left, first = jobs, True
     while left:
         command = [python, "-W", "ignore", str(HERE / "occupancy_worker.py")]
@@ -141,7 +142,7 @@ def compiled(python: str, jobs: list[dict[str, Any]]) -> Iterator[dict[str, Any]
 
 
 def compare(tally: Tally, job: dict[str, Any], sample: Sample | None, answer: dict[str, Any]) -> None:
-    """All comparisons for one kernel."""
+    """Make all comparisons for one kernel."""
     arch = load(job["arch"])
     kernel = parse(answer["asm"]).kernels[0]
     said = {name: int(value) for name, value in kernel.comments.items() if str(value).isdigit()}
@@ -190,7 +191,7 @@ def compare(tally: Tally, job: dict[str, Any], sample: Sample | None, answer: di
 
 
 def whole(tally: Tally, where: str, kernel: Any, launch: tuple[Any, int, int, int], mode: str) -> None:
-    """One launch of a kernel against the second opinion."""
+    """Compare one launch of a kernel with the second opinion."""
     arch, lds, count, size = launch
     registers = kernel.registers
     ours = occupancy(from_registers(registers, arch, lds_bytes=lds, num_warps=count))
@@ -210,7 +211,7 @@ def whole(tally: Tally, where: str, kernel: Any, launch: tuple[Any, int, int, in
 
 
 def report(tally: Tally) -> None:
-    """What one LLVM's kernels showed."""
+    """Print the results for the kernels of one LLVM."""
     counts = ", ".join(f"{count} {name}" for name, count in tally.done.items())
     print(f"Triton {tally.triton}, LLVM {tally.llvm}: {counts}")
     print("  " + " ".join(f"{arch}:{count}" for arch, count in tally.by_arch.items()))

@@ -1,8 +1,8 @@
-"""Compare raw thread traces with what AMD's decoder wrote of them: docs/validation/raw_thread_traces.md.
+"""Compare raw thread traces with the output of AMD's decoder for them: docs/validation/raw_thread_traces.md.
 
-Looks through every commit of the clones for folders that hold both ``.att`` files and a ``ui_output_agent_*`` of the
-same dispatch, with a code object of the kernel in the same commit. kprof reads the raw files and the code object alone;
-its issues and cycles are then compared with the decoded ones, wavefront by wavefront and instruction by instruction.
+Searches every commit of the clones for folders with both ``.att`` files and a ``ui_output_agent_*`` of the same
+dispatch, and with a code object of the kernel in the same commit. kprof reads only the raw files and the code object.
+Its issues and cycles are compared with the decoded ones, for each wavefront and each instruction.
 
     git clone --mirror https://github.com/ROCm/aiter && ...
     .venv/bin/python scripts/check_raw_traces.py ROCm/aiter=aiter.git
@@ -31,17 +31,17 @@ _SILENT = ("s_waitcnt", "s_nop")
 
 @dataclass
 class Pair:
-    """A dispatch, raw and decoded.
+    """A dispatch in raw and in decoded form.
 
     Attributes:
         place: commit and folder.
-        wavefronts: that issued instructions: raw, decoded.
-        issues: instructions issued: raw, decoded.
-        equal: instructions of the listing with the same number of issues on both sides, of how many.
-        gaps: gaps between two issues of a wavefront that agree: exactly, to a tick; of how many.
-        cycles: sum of all, raw and decoded, idle ones included.
-        moved: cycles that the two give to different instructions, of the decoded ones.
-        correlation: of the instructions' cycles.
+        wavefronts: number of wavefronts that issued instructions: raw, decoded.
+        issues: number of issued instructions: raw, decoded.
+        equal: number of listed instructions with equal issue counts on both sides, and number of all.
+        gaps: number of gaps between two issues of a wavefront that agree exactly, that agree to a tick, and of all.
+        cycles: sum of all cycles including idle ones: raw, decoded.
+        moved: share of the decoded cycles that raw and decoded data assign to different instructions.
+        correlation: correlation of the instructions' cycles.
     """
 
     place: str
@@ -59,7 +59,7 @@ def _git(directory: str, *words: str) -> bytes:
 
 
 def _folders(directory: str) -> Iterator[tuple[str, str]]:
-    """Commit and folder of each set of raw files, where it was added."""
+    """Yield commit and folder of each set of raw files, at the commit that added it."""
     seen: set[str] = set()
     log = _git(directory, "log", "--all", "--reverse", "--name-only", "--format=%x00%H", "--", "*.att").decode()
     for commit in log.split("\0")[1:]:
@@ -133,7 +133,7 @@ def _compared(place: str, raw: DecodedThreadTrace, decoded: DecodedThreadTrace, 
 
 
 def _wavefronts(files: Path, folder: Path) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """How many there are, and how many of their gaps between two issues agree."""
+    """Return the number of wavefronts, and how many of their gaps between two issues agree."""
     text = {row[2]: row[0] for row in json.loads((folder / "code.json").read_bytes())["code"]}
     theirs: dict[tuple[int, int, int], list[dict[str, list[list[int]]]]] = defaultdict(list)
     for path in sorted(folder.glob("se*_wv*.json")):
@@ -150,7 +150,8 @@ def _wavefronts(files: Path, folder: Path) -> tuple[tuple[int, int], tuple[int, 
     for place, waves in theirs.items():
         waves.sort(key=lambda wave: wave["begin"])
         for wave, mine in zip(waves, ours.get(place, ()), strict=False):
-            # The decoder writes when an instruction could issue, and how long it took: it issues in the last tick.
+            # The decoder writes the time at which an instruction could issue, and its duration; it issues in the last
+            # tick.
             issued = [one for one in wave["instructions"] if not text[one[4]].startswith(_SILENT)]
             ends = [clock + duration for clock, _, _, duration, *_ in issued]
             times = [time for time, _ in mine.issued]

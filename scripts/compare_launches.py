@@ -1,8 +1,9 @@
-"""Compare what Triton's launch hook listed on an NVIDIA GPU with captures of the same programs.
+"""Compare the launches that Triton's hook listed on an NVIDIA GPU with captures of the same programs.
 
 Usage: ``python scripts/compare_launches.py LISTED.json``, where ``scripts/launches/programs.py`` wrote the list on a
-machine with a GPU. Each program of the list is captured here, for an MI300X, and docs/validation/launches.md says what
-is the same. With the same Triton on both sides, else signatures may differ by its version.
+machine with a GPU. Each program of the list is captured on this machine, for an MI300X, and
+docs/validation/launches.md lists the agreement. Both sides need the same Triton, because signatures differ between
+versions.
 """
 
 import argparse
@@ -55,24 +56,24 @@ EXPLAINED = {
     ("tutorial_06", "_attn_bwd_preprocess"): "the tutorial takes other blocks and stages on AMD",
     ("tutorial_08", "grouped_matmul_tma_kernel"): "it needs Hopper's TMA",
 }
-"""Program and kernel to the reason for which the two differ, read in the program's source."""
+"""Map program and kernel to the reason why the two lists differ, found in the program's source."""
 
 DEFAULTS = {"cuda": {"num_warps": 4, "num_stages": 3}, "hip": {"num_warps": 4, "num_stages": 2}}
-"""What the compilers take where nothing is said: no difference of the launch."""
+"""Default values of the compilers for options that a launch does not set; they count as no difference."""
 
 
 def text(part: Any) -> str:
-    """A part of a launch as it is compared."""
+    """Return a part of a launch as text for the comparison."""
     return json.dumps(part, sort_keys=True)
 
 
 def key_of(parts: dict[str, str]) -> tuple[str, ...]:
-    """The kernel's name, then the parts in their order."""
+    """Return the kernel's name followed by the parts in their order."""
     return (parts["kernel"], *(parts[part] for part in PARTS))
 
 
 def plain(value: Any) -> Any:
-    """A constant as the list has it: functions and types by their last name."""
+    """Return a constant in the form used by the list: functions and types by their last name."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple | list):
@@ -81,7 +82,7 @@ def plain(value: Any) -> Any:
 
 
 def without_defaults(launches: Counter[tuple[str, ...]], backend: str) -> Counter[tuple[str, ...]]:
-    """The same with those options alone that are not the backend's defaults."""
+    """Return the launches without options that have the backend's default value."""
     found: Counter[tuple[str, ...]] = Counter()
     for (*parts, options), count in launches.items():
         said = {name: value for name, value in json.loads(options).items() if DEFAULTS[backend][name] != value}
@@ -90,7 +91,7 @@ def without_defaults(launches: Counter[tuple[str, ...]], backend: str) -> Counte
 
 
 def of_capture(kernel: CapturedKernel) -> dict[str, str]:
-    """What is compared of a kernel, without its grid."""
+    """Return the compared properties of a kernel of a capture, without its grid."""
     request = kernel.request
     return {
         "kernel": kernel.name,
@@ -101,7 +102,7 @@ def of_capture(kernel: CapturedKernel) -> dict[str, str]:
 
 
 def captured(name: str) -> tuple[Counter[tuple[str, ...]], list[str]]:
-    """The launches of a program in its capture, and what it said of failures."""
+    """Return the launches in a program's capture, and its messages about failures."""
     with tempfile.TemporaryDirectory() as folder:
         start = [sys.executable, "-m", "kprof", "capture", "--arch", "MI300X", "-o", f"{folder}/capture", "--"]
         command = [*start, sys.executable, str(PROGRAMS), "--run", name]
@@ -115,7 +116,7 @@ def captured(name: str) -> tuple[Counter[tuple[str, ...]], list[str]]:
 
 
 def of_list(launches: list[dict[str, Any]]) -> Counter[tuple[str, ...]]:
-    """The launches of a program in the GPU's list."""
+    """Return the launches in the GPU's list of a program."""
     found: Counter[tuple[str, ...]] = Counter()
     for launch in launches:
         about = {part: text(launch[part]) for part in PARTS}
@@ -124,7 +125,7 @@ def of_list(launches: list[dict[str, Any]]) -> Counter[tuple[str, ...]]:
 
 
 def without_constants(launches: Counter[tuple[str, ...]]) -> Counter[tuple[str, ...]]:
-    """Kernel, signature and grid alone; a constant's kind is left out of the signature with its name."""
+    """Return kernel, signature and grid only; the signature lacks the constants, too."""
     found: Counter[tuple[str, ...]] = Counter()
     for (kernel, signature, grid, *_), count in launches.items():
         kinds = {name: kind for name, kind in json.loads(signature).items() if kind != "constexpr"}
@@ -133,7 +134,7 @@ def without_constants(launches: Counter[tuple[str, ...]]) -> Counter[tuple[str, 
 
 
 def difference(there: Counter[tuple[str, ...]], here: Counter[tuple[str, ...]]) -> str:
-    """In which parts two sets of launches of one kernel differ, with examples."""
+    """Describe the parts in which two sets of launches of one kernel differ, with examples."""
     if not there or not here:
         return f"only {'in the capture' if here else 'on the GPU'}"
     said = []
@@ -150,7 +151,7 @@ def difference(there: Counter[tuple[str, ...]], here: Counter[tuple[str, ...]]) 
 
 
 def differing(one: str, other: str) -> str:
-    """Of two parts that are mappings, what the first has that the second does not."""
+    """Return the entries of the first mapping that the second one lacks."""
     try:
         first, second = json.loads(one), json.loads(other)
     except ValueError:
@@ -163,7 +164,7 @@ def differing(one: str, other: str) -> str:
 def compared(
     name: str, listed: dict[str, Any], capture: tuple[Counter[tuple[str, ...]], list[str]]
 ) -> tuple[str, list[str], bool]:
-    """A row of the page, what differs, and whether all of that is explained."""
+    """Return a program's row of the page, its differences, and whether all differences are explained."""
     there = of_list(listed["launches"])
     here, failed = capture
     launches = f"{sum(there.values())}, {sum(here.values())}"
@@ -188,7 +189,7 @@ def compared(
 
 
 def main() -> None:
-    """Compare, and write the page."""
+    """Compare all programs, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--at-once", type=int, default=1, metavar="N", help="programs that are captured at a time")
     parser.add_argument("listed", type=Path, metavar="LISTED.json", help="what scripts/launches/programs.py wrote")

@@ -1,9 +1,9 @@
 """Compare the predicted times of a capture's kernels, command by command.
 
-Usage: ``python scripts/compare_times.py CAPTURE...``, with captures that ``kprof capture --operators`` wrote. Analysis,
-page, gate, profile and the start of a search must name the same kernels with exactly the same time each. Prints every
-difference, and exits with 1 if there is one. ``profile`` says how long a launch takes inside its program: it may take
-longer there than repeated alone, where the program has more memory in use than the caches hold.
+Usage: ``python scripts/compare_times.py CAPTURE...``, with captures that ``kprof capture --operators`` wrote.
+Analysis, page, gate, profile and the start of a search must name the same kernels with exactly the same time each.
+Prints every difference, and exits with 1 if there is one. ``profile`` predicts a launch inside its program. If the
+program uses more memory than the caches can hold, that time may be longer than the time of a repeated launch.
 """
 
 import sys
@@ -46,7 +46,7 @@ def times_by_command(folder: Path) -> dict[str, Times]:
 
 
 def differences(folder: Path) -> list[str]:
-    """Return what does not agree with ``analyze``, a sentence each."""
+    """Return one sentence for each time that differs from that of ``analyze``."""
     found = times_by_command(folder)
     reference = found["analyze"]
     cached = _fits_the_caches(read(folder))
@@ -104,7 +104,7 @@ def _fits_the_caches(capture: Capture) -> bool:
 
 
 def main() -> int:
-    """Print what differs."""
+    """Print the differences."""
     found = [f"{folder}: {said}" for folder in sys.argv[1:] for said in differences(Path(folder))]
     print("\n".join(found) or "all commands give the same times")
     return 1 if found else 0

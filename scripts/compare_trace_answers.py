@@ -1,6 +1,6 @@
-"""Whether two checkouts give the same answers about the same traces, to the byte: for changes that must not show.
+"""Check that two checkouts give byte-identical answers about the same traces, for changes without visible effect.
 
-Every question of ``kprof trace`` and ``kprof ingest trace`` is asked of every trace, as text and as JSON.
+Every command of ``kprof trace`` and ``kprof ingest trace`` runs on every trace, with text and with JSON output.
 
     python scripts/compare_trace_answers.py /path/to/other/checkout ../shared/samples/kineto
 """
@@ -32,13 +32,13 @@ ENDINGS = (".json", ".json.gz")
 
 
 def traces(folders: list[Path]) -> list[Path]:
-    """The files that are asked about."""
+    """Return the trace files in the folders."""
     found = {path for folder in folders for path in (folder.rglob("*") if folder.is_dir() else [folder])}
     return sorted(path for path in found if path.name.endswith(ENDINGS))
 
 
 def answers(files: list[Path]) -> dict[str, str]:
-    """Question and file to a digest of what was printed and of how it ended, in this process."""
+    """Map each command and file to a digest of its output and exit status, computed in this process."""
     from kprof.cli.app import main
 
     found = {}
@@ -68,7 +68,7 @@ def _bytes(stream: io.TextIOWrapper) -> bytes:
 
 
 def of_checkout(checkout: Path, files: list[Path]) -> dict[str, str]:
-    """As :func:`answers`, of another checkout's code."""
+    """Return the result of :func:`answers` with another checkout's code."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (checkout, checkout / "analyzers")))}
     command = [sys.executable, __file__, "--own", *map(str, files)]
     ran = subprocess.run(command, env=environment, cwd=checkout, check=True, capture_output=True, text=True)
@@ -77,7 +77,7 @@ def of_checkout(checkout: Path, files: list[Path]) -> dict[str, str]:
 
 
 def main() -> int:
-    """Command line; 1 where answers differ."""
+    """Run the command line; the exit code is 1 if answers differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--own", action="store_true", help="print this checkout's digests and compare nothing")
     parser.add_argument(

@@ -1,11 +1,11 @@
-"""Ask TraceLens, HolisticTraceAnalysis and kprof for the same numbers of the same traces.
+"""Compute the same numbers of the same traces with TraceLens, HolisticTraceAnalysis and kprof.
 
     python scripts/compare_trace_tools.py TRACE... --tracelens PYTHON --hta PYTHON [--write]
 
 ``PYTHON`` is an interpreter that has the tool: TraceLens from its repository (``pip install
 git+https://github.com/AMD-AGI/TraceLens``; the package of that name on PyPI is another project), HTA from PyPI
-(``pip install HolisticTraceAnalysis "pandas<3"``). Besides the traces that are given one is taken that the tests
-make. ``--write`` renews the numbers in ``docs/validation/traces_tracelens.md``; its table of features is kept.
+(``pip install HolisticTraceAnalysis "pandas<3"``). In addition to the named traces, a trace made by the tests is
+used. ``--write`` updates the numbers in ``docs/validation/traces_tracelens.md`` and keeps its table of features.
 """
 
 import argparse
@@ -55,15 +55,15 @@ open(sys.argv[2] + "/hta.json", "w").write(json.dumps(found, default=float))
 
 @dataclass
 class Said:
-    """What one tool says of one trace. Times in ns.
+    """Results of one tool for one trace. Times are in ns.
 
     Attributes:
-        seconds, megabytes: wall time and largest resident size of a process that answers everything.
-        problem: why there is no answer.
+        seconds, megabytes: wall time and maximum resident size of a process that computes all results.
+        problem: reason why there are no results.
         times: ``busy``, ``idle``, ``compute``, ``exposed communication``, ``exposed copies``.
         kernels: name to summed time.
         operators: name to the time of kernels that it launched itself.
-        flop: operator to operations of all its calls, as far as the tool has a formula.
+        flop: operations of all calls by operator, for operators that the tool has a formula for.
         overlap: percent of the communication during which something computed.
     """
 
@@ -78,7 +78,7 @@ class Said:
 
 
 def measured(command: Sequence[str]) -> tuple[float, float, str]:
-    """Wall seconds and largest resident size of a process in MB, and why it failed."""
+    """Return wall seconds and maximum resident size in MB of a process, and why it failed."""
     with tempfile.TemporaryFile() as errors:
         start = time.monotonic()
         ran = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
@@ -91,7 +91,7 @@ def measured(command: Sequence[str]) -> tuple[float, float, str]:
 
 
 def tracelens(python: str, trace: Path, folder: Path) -> Said:
-    """Its report as CSV files."""
+    """Run TraceLens and read its report, which consists of CSV files."""
     said = Said(*measured([python, "-c", _TRACELENS, str(trace), str(folder)]))
 
     def rows(name: str) -> list[dict[str, str]]:
@@ -115,7 +115,7 @@ def tracelens(python: str, trace: Path, folder: Path) -> Said:
 
 
 def hta(python: str, trace: Path, folder: Path) -> Said:
-    """Its frames; whole microseconds."""
+    """Run HTA and return the results of its frames, in whole microseconds."""
     said = Said(*measured([python, "-c", _HTA, str(trace), str(folder)]))
     path = folder / "hta.json"
     if not path.is_file():
@@ -130,7 +130,7 @@ def hta(python: str, trace: Path, folder: Path) -> Said:
 
 
 def ours(trace: Path, folder: Path) -> Said:
-    """The API's answers, and what the commands take for them."""
+    """Return the results of kprof's API, and the time and memory of its commands."""
     del folder
     seconds, size = 0.0, 0.0
     for question in ("breakdown", "top", "ops"):
@@ -156,7 +156,7 @@ def ours(trace: Path, folder: Path) -> Said:
 
 
 def summed(rows: Any) -> dict[str, float]:
-    """Name to the sum of value times factor, of rows of the three."""
+    """Return for each name the sum of value times factor, from rows of (name, value, factor)."""
     found: dict[str, float] = defaultdict(float)
     for name, value, factor in rows:
         if value not in {"", None} and not math.isnan(float(value)):
@@ -165,7 +165,7 @@ def summed(rows: Any) -> dict[str, float]:
 
 
 def made_trace(folder: Path) -> Path:
-    """The small model of the tests: 40 layers with a norm, products, attention and an all-reduce."""
+    """Return the trace of the tests' small model: 40 layers with a norm, products, attention and an all-reduce."""
     spec = importlib.util.spec_from_file_location("kineto_builder", ROOT / "tests/artifacts/kineto/builder.py")
     assert spec is not None
     assert spec.loader is not None
@@ -176,18 +176,18 @@ def made_trace(folder: Path) -> Path:
 
 
 def called(trace: Path, others: Iterable[str]) -> str:
-    """A trace's name without endings, with its folder where it says little alone."""
+    """Return a trace's name without suffixes, with its folder if the name alone is ambiguous."""
     name = trace.name.partition(".")[0]
     return f"{trace.parent.name}/{name}" if len(name) < 12 or name in others else name
 
 
 def number(value: float | None, scale: float = 1e6, digits: int = 3) -> str:
-    """A number, or ``-`` where there is none."""
+    """Format a number, or ``-`` for a missing one."""
     return "-" if value is None or math.isnan(value) else f"{value / scale:,.{digits}f}"
 
 
 def agreement(theirs: dict[str, float], mine: dict[str, float], slack: Callable[[float], float]) -> str:
-    """How many names both have with one value, and the largest other one."""
+    """Return how many names have equal values in both results, and the largest value that differs."""
     if not theirs:
         return "-"
     both = [name for name in theirs if name in mine]
@@ -206,17 +206,17 @@ _SAME = {
     "aten::convolution": "aten::_convolution",
     "vllm::rocm_unquantized_gemm": "aten::mm",
 }
-"""Operators of TraceLens's table that launch through the one inside them, to which kprof counts the call."""
+"""Operators in TraceLens's table that launch through an inner operator, which kprof counts the call for."""
 
 
 def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Markdown, with a title."""
+    """Return a Markdown table with a title."""
     lines = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
     return ["", f"### {title}", "", f"| {' | '.join(headings)} |", "|---" * len(headings) + "|", *lines]
 
 
 def tables(asked: Asked) -> list[str]:
-    """The numbers side by side: a table a quantity, a row a trace."""
+    """Return the numbers side by side: one table per quantity, one row per trace."""
     tools = ("trace", "TraceLens", "HTA", "kprof")
     lines: list[str] = []
     for quantity in ("busy", "idle", "compute", "exposed communication", "exposed copies"):
@@ -241,7 +241,7 @@ def tables(asked: Asked) -> list[str]:
 
 
 def same_sums(name: str, lens: Said, holistic: Said, mine: Said) -> list[str]:
-    """How many sums agree. HTA has whole microseconds; TraceLens's are single precision."""
+    """Return how many sums agree. HTA has whole microseconds; TraceLens's sums have single precision."""
     return [
         f"`{name}`",
         agreement(lens.kernels, mine.kernels, lambda ns: 1 + 1e-6 * ns),
@@ -251,7 +251,7 @@ def same_sums(name: str, lens: Said, holistic: Said, mine: Said) -> list[str]:
 
 
 def work(name: str, lens: Said, holistic: Said, mine: Said) -> Iterator[list[str]]:
-    """A row an operator for which kprof counts operations."""
+    """Return one row per operator for which kprof counts operations."""
     del holistic
     theirs = {_SAME.get(operator, operator): flop for operator, flop in lens.flop.items()}
     for operator, flop in mine.flop.items():
@@ -261,7 +261,7 @@ def work(name: str, lens: Said, holistic: Said, mine: Said) -> Iterator[list[str
 
 
 def main() -> None:
-    """Ask, print, and write."""
+    """Run all tools, print the tables and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("traces", nargs="*", type=Path)
     parser.add_argument("--tracelens", required=True, metavar="PYTHON")

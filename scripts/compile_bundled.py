@@ -2,8 +2,8 @@
 
     python scripts/compile_bundled.py OUTPUT_FOLDER gfx942,gfx1100 [--all-configs] [-j 2]
 
-Started by ``check_isa_reader.py`` with the interpreter of each Triton. What cannot be compiled is said on
-standard error with the reason and does not end the run.
+Started by ``check_isa_reader.py`` with the interpreter of each Triton. Kernels that cannot be compiled are reported
+on standard error with the reason, and the run continues.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from kprof.targets.jobs import jobs_of  # noqa: E402
 
 
 def jobs(architectures: list[str], *, all_configs: bool) -> Iterator[tuple[str, CompileRequest]]:
-    """File name and compile request of each kernel, architecture and configuration."""
+    """Yield file name and compile request of each kernel, architecture and configuration."""
     for name in kernel_library.bundled():
         for arch in architectures:
             try:
@@ -38,7 +38,7 @@ def jobs(architectures: list[str], *, all_configs: bool) -> Iterator[tuple[str, 
 
 
 def main() -> None:
-    """Compile and write."""
+    """Compile all kernels and write their assembly."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("architectures")

@@ -1,4 +1,4 @@
-"""Write docs/validation/counters.md: our metrics next to those that rocprof-compute derived from the same counters.
+"""Write docs/validation/counters.md: kprof's metrics next to those that rocprof-compute derived from the same counters.
 
 Run it where the published measurement files lie next to the checkout: ``python scripts/counter_agreement.py``.
 """
@@ -8,7 +8,7 @@ import csv
 import sys
 from pathlib import Path
 
-# ours: (file of analyze/, the tool's metric, factor from our unit to the tool's)
+# kprof's metric: (file of analyze/, the tool's metric, factor from kprof's unit to the tool's)
 PAIRS = {
     "valu_flop_rate": ("2.1_Speed-of-Light", "VALU FLOPs", 1.0),
     "valu_int_rate": ("2.1_Speed-of-Light", "VALU IOPs", 1.0),
@@ -59,7 +59,7 @@ PAIRS = {
     "vl1d_percent_of_peak": ("16.1_Speed-of-Light", "Bandwidth", 1.0),
 }
 
-# Differences of more than 1 % and why.
+# Reasons for differences of more than 1 %.
 EXPLAINED = {
     "wavefronts_in_flight": "both cycles and wavefronts are taken from SQ_LEVEL_WAVES.csv; the tool divides by the "
     "GRBM_GUI_ACTIVE of another pass of the kernel, which ran 3 % longer",
@@ -93,7 +93,7 @@ PROFILER = """## Beside rocprofv3's own derived counters
 
 
 def published(folder: Path, table: str, metric: str) -> float | None:
-    """The tool's value; ``None`` where it has none."""
+    """Return the tool's value; ``None`` if it has none."""
     with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["Metric"] == metric:
@@ -102,7 +102,7 @@ def published(folder: Path, table: str, metric: str) -> float | None:
 
 
 def compare(workload: str) -> list[str]:
-    """A table's lines."""
+    """Return the lines of a workload's table."""
     from kprof.inputs import rocprof
     from kprof_analyzers.profiles.counters.kernels import kernels
     from kprof_analyzers.profiles.counters.machine import gpu_of

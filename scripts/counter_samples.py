@@ -1,4 +1,4 @@
-"""Write docs/validation/samples_counters.md: every published measurement file, what was read and what was reported.
+"""Write docs/validation/samples_counters.md: the records that were read from every published file, and the issues.
 
 Run it where the published measurement files lie next to the checkout: ``python scripts/counter_samples.py``.
 """
@@ -33,7 +33,7 @@ listing's, as they lived 3.7 % shorter than the mean. The states of all 56 add u
 
 
 def row(path: Path) -> str:
-    """One line of the table."""
+    """Return a file's line of the table."""
     from kprof.errors import KprofError
     from kprof.inputs import rocprof
 
@@ -51,7 +51,7 @@ def row(path: Path) -> str:
 
 
 def timeline(folder: Path) -> list[str]:
-    """Single wavefronts, states and occupancy next to a thread trace."""
+    """Describe single wavefronts, states and occupancy in the files next to a thread trace."""
     from kprof.inputs.thread_trace import companion_files, wave_json
 
     name = folder.relative_to(SAMPLES)
@@ -75,7 +75,7 @@ def timeline(folder: Path) -> list[str]:
 
 
 def others() -> list[str]:
-    """Thread traces and TunableOp results."""
+    """Return lines for thread traces and TunableOp results."""
     from kprof.inputs import thread_trace, tunableop
 
     lines = []

@@ -1,10 +1,10 @@
-"""Cut every sample at every thousandth byte and read what is left: no traceback, and nothing lost silently.
+"""Truncate every sample at every thousandth byte and read the rest: no traceback, and no record lost silently.
 
-Each cut ends in one of: ``flagged`` (read, with an issue that the whole file has not), ``message`` (refused in
-words), ``whole`` (no record is missing), ``silent`` (records are missing and nothing says so) or ``traceback``. The
-last two fail the sweep. A text cut at the end of a line is a sound file of fewer lines, as nothing in it could tell:
-that is counted as ``line-end``. One process. Files larger than ``--largest`` are cut at as many places as a file of
-that size, evenly spread. Run: ``python scripts/cut_sweep.py [--seconds 600] [--largest 200000] [FOLDER ...]``.
+Each cut has one of these outcomes: ``flagged`` (read, with an issue that the complete file does not have),
+``message`` (rejected with a message), ``whole`` (no record is missing), ``silent`` (records are missing without an
+issue) or ``traceback``. The last two fail the sweep. A text file cut at the end of a line is a valid shorter file,
+so this is counted as ``line-end``. Files larger than ``--largest`` get as many cuts as a file of that size, evenly
+spread. Run: ``python scripts/cut_sweep.py [--seconds 600] [--largest 200000] [FOLDER ...]``.
 """
 
 import argparse
@@ -22,7 +22,7 @@ OUTCOMES = ("flagged", "message", "whole", "line-end", "silent", "traceback")
 
 
 def places(size: int, largest: int, step: int = STEP) -> range:
-    """Where a file of this many bytes is cut."""
+    """Return the positions at which a file of this size is cut."""
     return range(step, size, step if size <= largest else max(step, size // max(1, largest // step)))
 
 
@@ -90,7 +90,7 @@ READERS: tuple[Callable[[Path], Found], ...] = (_measurements, _trace, _proton, 
 
 
 def reader_of(path: Path) -> tuple[Callable[[Path], Found], Found] | None:
-    """The first reader that takes the file, with how many records it has and its issues by kind."""
+    """Return the first reader that accepts the file, the number of records, and the issues by kind."""
     from kprof.errors import KprofError
 
     for reader in READERS:
@@ -102,7 +102,7 @@ def reader_of(path: Path) -> tuple[Callable[[Path], Found], Found] | None:
 
 
 def outcome(reader: Callable[[Path], Found], path: Path, whole: Found, *, at_line_end: bool) -> str:
-    """What reading a cut file gives, against the rows and the issues that the whole one has."""
+    """Return the outcome of reading a cut file, compared with the records and issues of the complete file."""
     from kprof.errors import KprofError
 
     try:
@@ -112,7 +112,7 @@ def outcome(reader: Callable[[Path], Found], path: Path, whole: Found, *, at_lin
     except Exception:  # noqa: BLE001 - finding them is what this is for
         traceback.print_exc()
         return "traceback"
-    # Some published files have no line end at theirs: the note then tells of this cut as of any other.
+    # Some published files do not end with a line end, so their own note must not count as detecting the cut.
     known = whole[1] - Counter({"no-final-line-end": 1})
     if issues - known:
         return "flagged"
@@ -120,7 +120,7 @@ def outcome(reader: Callable[[Path], Found], path: Path, whole: Found, *, at_lin
 
 
 def sweep(file: Path, scratch: Path, largest: int, deadline: float = float("inf"), step: int = STEP) -> Iterator[str]:
-    """The outcome of every cut of one file. A file that no reader takes has none."""
+    """Return the outcome of every cut of one file; none for a file that no reader accepts."""
     known = reader_of(file)
     if known is None:
         return
@@ -138,7 +138,7 @@ def sweep(file: Path, scratch: Path, largest: int, deadline: float = float("inf"
 
 
 def main() -> int:
-    """Sweep, print a line a folder and the totals."""
+    """Run the sweep, and print a line per folder and the totals."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path, default=[SAMPLES])
     parser.add_argument("--seconds", type=float, default=600.0)

@@ -1,11 +1,12 @@
-"""Damage what kprof reads and run its commands on it: no traceback, no hang, no more memory than a bound.
+"""Damage files that kprof reads and run its commands on them: no traceback, no hang, limited memory.
 
-Each input is an artefact of the tests (or a published sample, where they lie beside the checkout) that was changed by
-:mod:`fuzz.mutations`; the command is run in the process of a worker as ``main()`` runs it. A traceback is what would
-have been exit code 70. A worker has 10 seconds and 1 GiB for an input, beyond what it takes to begin with. The same
-seed gives the same inputs: ``--reader NAME --seed N --first I --count 1`` repeats one.
+Each input is an artefact of the tests (or a published sample next to the checkout) that :mod:`fuzz.mutations` changed.
+The command runs in a worker process as ``main()`` runs it. An error that would be exit code 70 counts as a traceback. A
+worker has 10 seconds and 1 GiB for an input, in addition to the time and memory that it starts with. The same seed
+gives the same inputs: ``--reader NAME --seed N --first I --count 1`` repeats one.
 
-Run: ``python scripts/damage.py [--count 1000] [--seed 1] [--reader NAME ...] [--samples]``; counts are for each reader.
+Run: ``python scripts/damage.py [--count 1000] [--seed 1] [--reader NAME ...] [--samples]``; counts are for each
+reader.
 """
 
 import argparse
@@ -42,7 +43,7 @@ OUTCOMES = ("read", "refused", "traceback", "hang", "memory", "killed", "differs
 
 
 def _written(content: str) -> bytes:
-    """The content of what has no artefact; some is made by kprof itself."""
+    """Return the content of a file for readers without an artefact; some of it is written by kprof itself."""
     if content == "=trace":
         return TRACE.encode()
     if content == "=config":
@@ -69,7 +70,7 @@ def _written(content: str) -> bytes:
 
 
 def sources(reader: Reader, *, samples: bool) -> list[tuple[str, bytes]]:
-    """Name and content of every file that can be damaged for a reader; large ones are left out."""
+    """Return name and content of every file to damage for a reader; large files are skipped."""
     found = [(reader.name or f"made{i}", _written(text)) for i, text in enumerate(reader.made)]
     patterns = [(ARTEFACTS, p) for p in reader.files] + ([(SAMPLES, p) for p in reader.samples] if samples else [])
     for folder, pattern in patterns:
@@ -82,7 +83,7 @@ def sources(reader: Reader, *, samples: bool) -> list[tuple[str, bytes]]:
 
 
 def _main(arguments: list[str]) -> tuple[int, str]:
-    """Run the program in this process: its exit code, and where a traceback came from."""
+    """Run the program in this process; return its exit code, and the place of a traceback."""
     from kprof.cli import app
 
     place = ""
@@ -109,7 +110,7 @@ def _main(arguments: list[str]) -> tuple[int, str]:
 
 
 def _agree(path: str) -> str:
-    """The two readers of traces hold the same sums, or refuse alike."""
+    """Check that the two readers of traces compute the same sums, or both reject the file."""
     from kprof.errors import KprofError
     from kprof.inputs.torch_profiler import load
     from kprof_analyzers.profiles.timeline.breakdown import device_times
@@ -137,7 +138,7 @@ def _agree(path: str) -> str:
 
 
 class _Late(BaseException):
-    """An input took too long."""
+    """Raised when an input takes too long."""
 
 
 def _late(_number: int, _frame: Any) -> None:
@@ -145,7 +146,7 @@ def _late(_number: int, _frame: Any) -> None:
 
 
 def one(reader: Reader, name: str, data: bytes, folder: Path, seconds: float = SECONDS) -> tuple[str, str]:
-    """Outcome and place of one damaged input."""
+    """Return outcome and place for one damaged input."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for beside, artefact in reader.around.items():
@@ -187,14 +188,14 @@ def one(reader: Reader, name: str, data: bytes, folder: Path, seconds: float = S
 
 
 def work(name: str, seed: int, first: int, count: int, *, samples: bool, scratch: Path) -> None:
-    """In a worker: a line of JSON for each input; what has no outcome has ended the worker."""
+    """Worker process: print a line of JSON for each input. An input without a line has ended the worker."""
     os.environ.update(KPROF_CACHE_DIR=str(scratch / "cache"), TRITON_CACHE_DIR=str(scratch / "triton"), NO_COLOR="1")
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     reader = READERS[name]
     known = sources(reader, samples=samples)
     signal.signal(signal.SIGALRM, _late)
-    # What a sound file takes is not the damage's.
+    # Subtract the time and memory that the undamaged file takes.
     for known_name, data in known[:3]:
         one(reader, known_name, data, scratch / "in", seconds=100)
     pages = int(Path("/proc/self/statm").read_text().split()[0]) if Path("/proc/self/statm").exists() else 0
@@ -209,7 +210,7 @@ def work(name: str, seed: int, first: int, count: int, *, samples: bool, scratch
 
 
 def sweep(name: str, seed: int, first: int, count: int, *, samples: bool = False) -> Iterator[tuple[int, str, str]]:
-    """Number, outcome and place of every damaged input of one reader; a worker that dies is started again behind it."""
+    """Yield number, outcome and place of every damaged input of one reader; restart a dead worker after the input."""
     at, end = first, first + count
     while at < end:
         with tempfile.TemporaryDirectory() as scratch:
@@ -235,7 +236,7 @@ def sweep(name: str, seed: int, first: int, count: int, *, samples: bool = False
 
 
 def _answers(worker: "subprocess.Popen[str]", at: int, end: int) -> Iterator[tuple[int, str, str]]:
-    """What a worker says until it ends; an input that it does not report in time has ended it."""
+    """Yield a worker's messages until it ends; an input that is not reported in time has ended it."""
     assert worker.stdout is not None
     selector = selectors.DefaultSelector()
     selector.register(worker.stdout, selectors.EVENT_READ)
@@ -256,7 +257,7 @@ def _answers(worker: "subprocess.Popen[str]", at: int, end: int) -> Iterator[tup
 
 
 def main() -> int:
-    """Sweep, and print a line a reader, every place once, and the totals as they stand in docs/validation/damage.md."""
+    """Run the sweep; print a line per reader, every place once, and the totals as in docs/validation/damage.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reader", nargs="*", default=list(READERS), choices=list(READERS))
     parser.add_argument("--count", type=int, default=1000)
@@ -281,7 +282,7 @@ def main() -> int:
             outcomes[outcome] += 1
             if outcome not in {"read", "refused"}:
                 places.setdefault(f"{outcome}: {place}", []).append(number)
-            # The first answer comes when the worker has started.
+            # The worker sends its first answer when it has started.
             began = min(began, time.monotonic())
             if time.monotonic() - began > options.seconds:
                 break

@@ -1,4 +1,4 @@
-"""What :mod:`damage` damages: for each reader a command, and the files that it reads."""
+"""Readers for :mod:`damage`: for each a command, and the files that it reads."""
 
 import json
 import re
@@ -12,13 +12,13 @@ SAMPLES = ROOT.parent / "shared" / "samples"
 
 @dataclass(frozen=True)
 class Reader:
-    """One thing that kprof reads.
+    """One reader of kprof, with the files to damage.
 
     Attributes:
-        command: what is run; ``{}`` is the damaged file, or the folder that it is in where ``around`` is given.
-        files: patterns below the artefacts; samples are taken with ``samples``.
-        around: files that lie beside the damaged one, by the name that they get; ``name`` is the damaged file's own.
-        made: contents written here, for what has no artefact.
+        command: command to run; ``{}`` is the damaged file, or its folder if ``around`` is given.
+        files: patterns of files below the artefacts; with ``samples``, also samples.
+        around: files next to the damaged one, by the name that they get; ``name`` is the damaged file's own name.
+        made: contents defined here, for readers without an artefact.
     """
 
     command: tuple[str, ...]

@@ -1,10 +1,10 @@
-"""Fit what torch's own operators reach of a GPU's peaks, and say how well that predicts traces it was not fitted to.
+"""Fit the share of a GPU's peaks that torch's own operators reach, and measure the prediction error on other traces.
 
     python scripts/fit_operators.py TRACE[,TRACE]... --tuned bf16_tuned_gemm.csv ... [--write]
 
-Traces need shapes (``record_shapes=True``) and a GPU whose peaks are known. Those with commas between share parts of
-their models, and are left out together. Tuned tables are AITER's
-(``aiter/configs/**/*bf16_tuned_gemm.csv``): of those, the products that torch's own operator won. ``--write`` renews
+Traces need shapes (``record_shapes=True``) and a GPU whose peaks are known. Traces joined by commas share parts of
+their models and are held out together. Tuned tables are AITER's (``aiter/configs/**/*bf16_tuned_gemm.csv``); the
+products for which torch's own operator was fastest are used. ``--write`` updates
 ``analyzers/kprof_analyzers/whole_step/efficiency.toml`` and ``docs/validation/operators.md``.
 """
 
@@ -24,7 +24,7 @@ _LARGEST = 5
 
 
 def toml(found: Fits, rows: Sequence[Row]) -> str:
-    """The file of efficiencies."""
+    """Return the text of the efficiency file."""
     lines = [
         "# What torch's own operators reach of the published peaks. Written by scripts/fit_operators.py, not by hand:",
         "# a call takes floor_us and the time at the limit over share; nine of ten lie between low and high of that.",
@@ -41,13 +41,13 @@ def toml(found: Fits, rows: Sequence[Row]) -> str:
         lines += [f"{name} = {value:.1f}" for name in ("filled", "columns") if (value := getattr(one, name))]
         lines += [f"low = {one.low:.2f}", f"high = {one.high:.2f}", f"rows = {one.rows}"]
         lines.append(f"gpus = {list(one.gpus)}".replace("'", '"'))
-    # What scripts/fit_types.py wrote stays.
+    # Keep the part that scripts/fit_types.py wrote.
     kept = FILE.read_text(encoding="utf-8").partition(MARK)
     return "\n".join([*lines, "", *filter(None, kept[1:])]).rstrip() + "\n"
 
 
 def page(rows: Sequence[Row]) -> str:
-    """How well each source is predicted by a fit to the others."""
+    """Return the page: how well a fit to the other sources predicts each source."""
     sources = sorted({row.source for row in rows}, key=lambda name: (name.endswith(".csv"), name))
     families = {row.source: row.family for row in rows}
     without = {family: fitted(row for row in rows if row.family != family) for family in set(families.values())}
@@ -77,7 +77,7 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def _whole(rows: Sequence[Row], fits: Mapping[str, Fits]) -> list[str]:
-    """How many traces have a sum that is right within a quarter."""
+    """Return the number of traces whose predicted sum is within 25 % of the measured one."""
     traces = sorted({row.source for row in rows if not row.source.endswith(".csv")})
     sums = {one: _sum_ratio([row for row in rows if row.source == one], fits[one]) for one in traces}
     near = sum(1 / _NEAR <= ratio <= _NEAR for ratio in sums.values())
@@ -93,7 +93,7 @@ def _sum_ratio(rows: Sequence[Row], fit: Fits) -> float:
 
 
 def _alone(rows: Sequence[Row]) -> list[str]:
-    """Sources that share parts of their models with others, left out without these."""
+    """Fit without a source and the sources that share parts of its model, for each such source."""
     found = []
     for source in sorted({row.source for row in rows if "," in row.family}):
         fit = fitted(row for row in rows if row.source != source)
@@ -173,14 +173,14 @@ def _holds(row: Row, fit: Fits) -> bool:
 
 
 def main() -> None:
-    """Fit, print, and write where that is asked for."""
+    """Fit and print, and write the files if requested."""
     parser = argparse.ArgumentParser()
     parser.add_argument("traces", nargs="+", metavar="TRACE[,TRACE]")
     parser.add_argument("--tuned", nargs="*", type=Path, default=[], help="AITER's tuned tables")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     rows = [row for word in asked.traces for path in word.split(",") for row in rows_of(Path(path), word)]
-    # A size that several tables have counts once.
+    # Count a size that several tables contain once.
     tuned = {(row.gpu, row.shapes): row for path in sorted(asked.tuned) for row in rows_of_table(path)}
     rows += tuned.values()
     figures, text = toml(fitted(rows), rows), page(rows)

@@ -1,12 +1,13 @@
-r"""Fit what torch's products and convolutions of one type reach of a GPU's peaks, where that is a share of their own.
+r"""Fit the share of a GPU's peaks that torch's products and convolutions of one type reach, if it differs from others.
 
     python scripts/fit_types.py --products sol_execbench_rocm_torch_variants.csv.gz \
         --convolutions miopen_find_db_convolutions.csv.gz [--write]
 
-Products: eager programs of SOL-ExecBench-ROCm on an MI355X that are products and little else (:data:`PROGRAMS`),
-less what their other operators are predicted to take. Convolutions: the fastest solver of each problem that MIOpen's
-database of an MI300X has. Every other problem, by the hash of its sizes, is left out of the fit and judged. ``--write``
-renews the part ``types`` of ``analyzers/kprof_analyzers/whole_step/efficiency.toml``.
+Products come from eager programs of SOL-ExecBench-ROCm on an MI355X that mostly consist of products
+(:data:`PROGRAMS`); the predicted time of their other operators is subtracted. Convolutions come from MIOpen's
+database of an MI300X, with the fastest solver of each problem. Half of the problems, chosen by the hash of their
+sizes, are held out of the fit to evaluate it. ``--write`` updates the part ``types`` of
+``analyzers/kprof_analyzers/whole_step/efficiency.toml``.
 """
 
 import argparse
@@ -32,9 +33,9 @@ MARK = "# Of one type, where its share is another one. Written by scripts/fit_ty
 TYPE, UNIT, BYTES = "fp32", "matrix_fp32", 4
 HIDDEN, INNER = 3072, 12288
 FEWEST = 8
-"""Rows below which a kind has the share of all types."""
+"""A kind with fewer rows gets the share of all types."""
 ENOUGH = 20
-"""Rows below which its range is no narrower than that of all types."""
+"""The range of a kind with fewer rows is at least as wide as that of all types."""
 
 Product = tuple[int, int, int]
 
@@ -53,11 +54,11 @@ PROGRAMS = {
     "L1__037_flux_feedforward_gelu_approximate": _feed_forward,
     "L2__030_flux_concatenated_sequence_processing_with_split": _concatenated,
 }
-"""Problem to its products (rows, columns, depth) and the elements that its element-wise operator moves."""
+"""Map each problem to its products (rows, columns, depth) and the elements that its element-wise operator moves."""
 
 
 def products(path: Path) -> Iterator[Row]:
-    """Each workload of the programs, as one product of all its rows."""
+    """Yield each workload of the programs, as one product of all its rows."""
     gpu = find_product("MI355X")
     assert gpu is not None
     limits = limits_of_product(gpu)
@@ -81,7 +82,7 @@ def products(path: Path) -> Iterator[Row]:
 
 
 def convolutions(path: Path) -> Iterator[Row]:
-    """Each forward problem with the time of its fastest solver."""
+    """Yield each forward problem with the time of its fastest solver."""
     gpu = find_product("MI300X")
     assert gpu is not None
     limits = limits_of_product(gpu)
@@ -107,7 +108,7 @@ def convolutions(path: Path) -> Iterator[Row]:
 
 
 def main() -> None:
-    """Fit to one half, print how the other is met, write."""
+    """Fit to one half, print the errors of the other half, and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--products", type=Path, required=True)
     parser.add_argument("--convolutions", type=Path, required=True)
@@ -137,7 +138,7 @@ def main() -> None:
 
 
 def _half(text: str) -> bool:
-    """Whether a problem sets constants; the others judge."""
+    """Return whether a problem is used for the fit; the others evaluate it."""
     return hashlib.sha256(text.encode()).digest()[0] % 2 == 0
 
 

@@ -1,13 +1,13 @@
-"""Compare what kprof reads of FlyDSL's kernels with FlyDSL's own code objects, and write docs/validation/flydsl.md.
+"""Compare what kprof reads from FlyDSL's kernels with FlyDSL's own code objects, and write docs/validation/flydsl.md.
 
     git clone https://github.com/ROCm/FlyDSL
     pip install flydsl==0.3.2                 # the release of that checkout
     python scripts/flydsl_kernels.py FlyDSL --seconds 60
 
-Runs tests of the checkout under ``kprof capture``, unmodified, without a GPU. In the same process FlyDSL compiles each
-kernel a second time with its own passes: without the debug information that kprof asks for, and to a code object,
-which the lld inside Triton links. ``llvm-readelf --notes`` prints the resources in it, and FlyDSL's IR has the dynamic
-LDS of the launch. Neither passes through kprof.
+Runs unmodified tests of the checkout under ``kprof capture``, without a GPU. In the same process, FlyDSL compiles
+each kernel a second time with its own passes: without the debug information that kprof requests, and to a code
+object, which the lld inside Triton links. ``llvm-readelf --notes`` prints the resources in the code object, and
+FlyDSL's IR contains the dynamic LDS of the launch. Both are read without kprof.
 """
 
 import argparse
@@ -69,7 +69,7 @@ amd.link_hsaco(source, output)
 
 
 def rocm(folder: Path) -> Path:
-    """A folder in the form of ROCm's: Triton's device libraries, and a linker that runs the lld inside Triton."""
+    """Create a folder laid out like ROCm's, with Triton's device libraries and a linker that uses Triton's lld."""
     import triton
 
     bitcode, linker = folder / "amdgcn/bitcode", folder / "llvm/bin/ld.lld"
@@ -83,14 +83,14 @@ def rocm(folder: Path) -> Path:
 
 
 def embedded(module: Any) -> bytes:
-    """The assembly or code object inside a compiled module."""
+    """Return the assembly or the code object inside a compiled module."""
     found = _TEXT.search(str(module).encode())
     assert found is not None
     return _BYTES.sub(lambda part: bytes([int(part[1], 16)]) if part[1] else part[2], found[1])
 
 
 def dynamic_lds(text: str) -> dict[str, int]:
-    """The dynamic LDS of the launches in FlyDSL's IR that state a constant, by kernel."""
+    """Return the dynamic LDS of launches in FlyDSL's IR by kernel, for launches with a constant size."""
     sizes = {}
     for name, value in _LAUNCH.findall(text):
         constant = re.search(rf"^\s*{re.escape(value)} = arith\.constant (\d+)", text, re.MULTILINE)
@@ -101,7 +101,7 @@ def dynamic_lds(text: str) -> dict[str, int]:
 
 @contextlib.contextmanager
 def to_code_object(backend: Any) -> Iterator[None]:
-    """Compile to a code object and without debug information, which is what FlyDSL does by itself."""
+    """Compile to a code object and without debug information, as FlyDSL does by default."""
     own = backend.pipeline_fragments
 
     def fragments(self: Any, **options: Any) -> list[str]:
@@ -117,7 +117,7 @@ def to_code_object(backend: Any) -> Iterator[None]:
 
 
 def twice(folder: Path) -> None:
-    """Make FlyDSL compile each kernel a second time, and keep the code object under the digest of the assembly."""
+    """Make FlyDSL compile each kernel twice, and store the code object under the digest of the assembly."""
     from flydsl.compiler import jit_function
     from flydsl.compiler.backends.rocm import RocmBackend
 
@@ -138,7 +138,7 @@ def twice(folder: Path) -> None:
 
 
 def changed(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a compile with FlyDSL's own passes: from 0.4 on they are in its configuration."""
+    """Return the compile options with FlyDSL's own passes; since 0.4 the passes are in its configuration."""
     import dataclasses
 
     config = options.get("config")
@@ -165,7 +165,7 @@ def notes(path: Path) -> dict[str, dict[str, int]]:
 
 
 def compared(folder: Path, dump: Path, test: str) -> Iterator[dict[str, Any]]:
-    """The kernels of a capture: kprof's numbers, and those of FlyDSL's own code object."""
+    """Return the kernels of a capture with kprof's numbers and those of FlyDSL's own code object."""
     import kprof
     from kprof.captures.reader import read
 
@@ -196,7 +196,7 @@ def compared(folder: Path, dump: Path, test: str) -> Iterator[dict[str, Any]]:
 
 
 def run(test: str, arch: str, checkout: Path, work: Path, seconds: float) -> tuple[list[dict[str, Any]], str]:
-    """Capture one test; return its kernels, and why it recorded none."""
+    """Capture one test; return its kernels, or the reason why none was recorded."""
     folder, dump = work / test, work / f"{test}.code"
     dump.mkdir()
     command = [sys.executable, "-m", "kprof", "capture", "--arch", arch, "-o", str(folder), "--"]
@@ -222,7 +222,7 @@ def run(test: str, arch: str, checkout: Path, work: Path, seconds: float) -> tup
 
 
 def page(rows: list[dict[str, Any]], none: dict[str, str], version: str, commit: str) -> str:
-    """The page."""
+    """Return the page."""
     kernels: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in rows:
         kernels.setdefault((row["test"], row["arch"], row["name"]), []).append(row)
@@ -271,7 +271,7 @@ def main() -> None:
     asked = parser.parse_args()
     import flydsl
 
-    # A shell ignores Ctrl-C in background jobs, and the tests would inherit that.
+    # A shell ignores Ctrl-C in background jobs, and the tests would inherit this setting.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     commit = subprocess.run(
         ["git", "rev-parse", "--short=12", "HEAD"], cwd=asked.checkout, capture_output=True, text=True, check=False

@@ -1,7 +1,8 @@
 """Read files of other tools with kprof and with another reader, and compare counts and sums.
 
-For each file one row of docs/validation/formats.md: how many records both found, and the sum of one number of each. The
-other readers are the csv, json and sqlite3 modules, PyYAML, and for plain text a regular expression of its own.
+Each file gives one row of docs/validation/formats.md: the number of records that both readers found, and the sum of one
+number per record. The other readers are the csv, json and sqlite3 modules, PyYAML, and a regular expression for each
+plain-text format.
 
     .venv/bin/python scripts/formats_against_files.py FILE...
 """
@@ -73,7 +74,7 @@ def _table(path: Path) -> Total:
         line.strip().strip("|").split("|") for line in path.read_text(encoding="utf-8").splitlines() if ">>>" in line
     ]
     cells = [[cell.strip() for cell in row] for row in rows if len(row) > 6]
-    # Count, depth, metric and unit stand before the sum; the first cell that is a whole number is the count.
+    # Count, depth, metric and unit precede the sum; the first cell that is a whole number is the count.
     starts = [
         next(at for at, cell in enumerate(row) if cell.isdigit() and at and ">>>" in "".join(row[:at])) for row in cells
     ]
@@ -117,7 +118,7 @@ OTHERS: dict[str, tuple[str, Callable[[Path], Total], str]] = {
 
 
 def main() -> int:
-    """Print a row for each file; the exit code is 1 where the two readers disagree."""
+    """Print a row for each file; the exit code is 1 if the readers disagree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     files: list[Path] = parser.parse_args().files

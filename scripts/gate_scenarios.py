@@ -1,7 +1,7 @@
-"""Run pull-request scenarios through ``kprof check`` and compare its exit codes with what a reviewer would want.
+"""Run pull-request scenarios through ``kprof check`` and compare its exit codes with those that a reviewer would want.
 
-Each scenario accepts a baseline, changes a file, and checks again. A false green is an exit code 0 where a failure was
-wanted, a false red a failure where 0 was wanted. Needs Triton, no GPU.
+Each scenario accepts a baseline, changes a file, and checks again. A false green is an exit code 0 when a failure was
+expected; a false red is a failure when 0 was expected. Needs Triton, but no GPU.
 
     .venv/bin/python scripts/gate_scenarios.py [--only TEXT] [--markdown FILE]
 """
@@ -105,15 +105,15 @@ ONE_PART = {**LAUNCHED, "k.py": SPEC.replace("PARTS = {}", 'PARTS = {"scale": Pa
 
 @dataclass(frozen=True)
 class Scenario:
-    """A change and what the gate should say of it.
+    """A change, and the expected verdict of the gate.
 
     Attributes:
-        name: what changes.
-        wanted: exit codes that are right.
+        name: description of the change.
+        wanted: acceptable exit codes.
         edit: the change, given the repository's folder.
-        files: the repository before.
+        files: contents of the repository before the change.
         variables: environment variables of the check.
-        folder: where the check runs, below the repository.
+        folder: folder below the repository in which the check runs.
     """
 
     name: str
@@ -125,7 +125,7 @@ class Scenario:
 
 
 def write(name: str, text: str) -> Edit:
-    """An edit that writes a file."""
+    """Return an edit that writes a file."""
 
     def edit(root: Path) -> None:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def write(name: str, text: str) -> Edit:
 
 
 def swap(name: str, *pairs: str) -> Edit:
-    """An edit that replaces texts of a file, each of which must be there."""
+    """Return an edit that replaces texts of a file, each of which must occur."""
 
     def edit(root: Path) -> None:
         text = (root / name).read_bytes().decode()
@@ -149,7 +149,7 @@ def swap(name: str, *pairs: str) -> Edit:
 
 
 def both(*edits: Edit) -> Edit:
-    """Several edits, one after the other."""
+    """Return an edit that makes several edits, one after the other."""
 
     def edit(root: Path) -> None:
         for one in edits:
@@ -159,7 +159,7 @@ def both(*edits: Edit) -> Edit:
 
 
 def crlf(root: Path) -> None:
-    """Give all files the line ends of Windows."""
+    """Convert the line ends of all files to those of Windows."""
     for name in ("k.py", "kprof.toml", "kprof-baseline.json"):
         (root / name).write_bytes((root / name).read_bytes().replace(b"\n", b"\r\n"))
 
@@ -171,7 +171,7 @@ def conflict(root: Path) -> None:
 
 
 def repeated(root: Path) -> None:
-    """Give the kernel's entry of the baseline twice, as a bad merge does, the second one worse."""
+    """Duplicate the kernel's entry in the baseline, as a bad merge does; the second entry is worse."""
     path = root / "kprof-baseline.json"
     text = path.read_text()
     kernels = json.dumps(json.loads(text)["kernels"]).replace('"vgpr_allocated": 1', '"vgpr_allocated": 9')
@@ -184,23 +184,23 @@ def nothing(_root: Path) -> None:
 
 
 def rename(root: Path) -> None:
-    """Rename the kernel's file, there and in the settings."""
+    """Rename the kernel's file, and its path in the settings."""
     (root / "k.py").rename(root / "k2.py")
     swap("kprof.toml", "k.py", "k2.py")(root)
 
 
 def slower(name: str, *pairs: str, files: Mapping[str, str] = LAUNCHED) -> Scenario:
-    """A change of a kernel whose launch is known that costs time."""
+    """Return a scenario whose change makes a kernel with a known launch slower."""
     return Scenario(f"slower: {name}", NOT_GREEN, swap("k.py", *pairs), files)
 
 
 def bad_setting(name: str, old: str, new: str) -> Scenario:
-    """A mistake in the settings beside a regression, which must not hide it."""
+    """Return a scenario with a mistake in the settings and a regression, which the mistake must not hide."""
     return Scenario(f"settings: {name}", UNSURE, both(swap("kprof.toml", old, new), write("k.py", GAPPED)))
 
 
 def ignoring(name: str, comment: str) -> Scenario:
-    """A comment that must not silence the finding."""
+    """Return a scenario with a comment that must not suppress the finding."""
     return Scenario(f"ignore: {name}", RED, write("k.py", GAPPED.replace("* 7)", f"* 7)  # kprof: ignore{comment}")))
 
 
@@ -222,14 +222,14 @@ SCENARIOS = (
     bad_setting("budget's table", "[budget]", "[budgets]"),
     bad_setting("kernels' table", "[[kernel]]", "[[kernels]]"),
     bad_setting("arch's name", 'arch = ["gfx942"]', 'archs = ["gfx942"]'),
-    # The space is read as none, so that the regression is seen.
+    # The space makes the comment invalid, so the regression is reported.
     Scenario("settings: space after the architecture", NOT_GREEN, both(swap("kprof.toml", '"gfx942"]', '"gfx942 "]'), write("k.py", GAPPED))),
     bad_setting("constexpr's name", "constexpr =", "constexprs ="),
     bad_setting("baseline's name", "baseline =", "base_line ="),
     bad_setting("budget as text", "max_vgpr_spills = 0", 'max_vgpr_spills = "0"'),
     bad_setting("negative budget", "max_vgpr_spills = 0", "max_vgpr_spills = -1"),
     bad_setting("fail_on", "baseline = ", 'fail_on = "warn"\nbaseline = '),
-    # An empty list is a choice; the finding still fails, and the verdict says that nothing is watched.
+    # An empty list is a valid setting: the finding still fails, and the verdict says that no metric is watched.
     Scenario("settings: nothing watched", NOT_GREEN, both(swap("kprof.toml", "baseline = ", "watch = []\nbaseline = "), write("k.py", GAPPED))),
     Scenario("environment chooses the stride", RED, nothing, {**BASE, "k.py": STRIDE}, {"STRIDE": "7"}),
     Scenario("optional module appears", RED, write("fastlib.py", GAPPED), {**BASE, "k.py": OPTIONAL}),
@@ -271,7 +271,7 @@ SCENARIOS = (
 
 
 def check(folder: Path, cache: Path, variables: Mapping[str, str], *options: str) -> tuple[int, str]:
-    """Exit code and last line of a check."""
+    """Return exit code and last line of a check."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "NO_COLOR": "1", **variables}
     command = [sys.executable, "-m", "kprof", "check", *options]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -280,7 +280,7 @@ def check(folder: Path, cache: Path, variables: Mapping[str, str], *options: str
 
 
 def run(scenario: Scenario, place: Path, accepted: dict[str, Path]) -> tuple[int, str]:
-    """Run a scenario; repositories that begin alike share the accepted baseline."""
+    """Run a scenario; repositories with equal initial files share the accepted baseline."""
     key = json.dumps(dict(scenario.files), sort_keys=True)
     if key not in accepted:
         root = place / f"base{len(accepted)}"
@@ -301,7 +301,7 @@ def run(scenario: Scenario, place: Path, accepted: dict[str, Path]) -> tuple[int
 
 
 def main() -> int:
-    """Run the scenarios that were asked for."""
+    """Run the requested scenarios."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="scenarios whose name contains this")
     parser.add_argument("--markdown", type=Path, help="write a table of the outcomes")

@@ -1,6 +1,6 @@
-"""Write the parts of ``docs/`` that follow from the code: the documents' JSON Schemas, the rule pages, tables.
+"""Write the parts of ``docs/`` that are derived from the code: JSON Schemas of the documents, rule pages, tables.
 
-Run ``make docs`` after a change; a test fails when the files are stale.
+Run ``make docs`` after a change; a test fails if the files are out of date.
 """
 
 import argparse
@@ -19,7 +19,7 @@ page follow from it. A format that a command cannot write is an error, exit code
 
 
 def generated() -> dict[Path, str]:
-    """Path to content of every generated file."""
+    """Map the path of every generated file to its content."""
     from kprof.api.schema import DOCUMENTS as SCHEMAS
     from kprof.api.schema import schema_of
     from kprof.reporters.rule_list import all_rules
@@ -41,13 +41,13 @@ def generated() -> dict[Path, str]:
 
 
 def _stub() -> str:
-    """The public functions with their options, formatted as ruff has it."""
+    """Return the stub of the public functions with their options, in ruff's format."""
     from public_stub import stub
 
     import kprof
     from kprof import plug_ins
 
-    # Functions of kprof's own packages beside the core; those of other distributions are not known here.
+    # Only functions of packages in this repository are known here.
     apart = {
         name: entry.value.partition(":")[0]
         for name, entry in plug_ins.entries("kprof.functions").items()
@@ -61,7 +61,7 @@ def _stub() -> str:
 
 
 def _formats() -> str:
-    """The page of output formats."""
+    """Return the page of output formats."""
     from kprof.reporters.interface import DOCUMENTS
     from kprof.reporters.registry import formats
 
@@ -76,7 +76,7 @@ def _formats() -> str:
 
 
 def _doctor(page: str) -> str:
-    """The page of ``kprof doctor`` with its table of settings made anew."""
+    """Return the page of ``kprof doctor`` with an updated table of settings."""
     from kprof.doctor.judging import wanted
     from kprof.doctor.settings import settings
 
@@ -96,7 +96,7 @@ def _doctor(page: str) -> str:
 
 
 def main() -> None:
-    """Write all files and remove rule pages that have no rule any more."""
+    """Write all files, and remove the pages of deleted rules."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     files = generated()
     for old in (ROOT / "docs/rules").glob("*.md"):

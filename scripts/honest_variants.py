@@ -1,10 +1,11 @@
-"""Judge honest variants of bundled kernels with ``kprof oracle``: each has to be accepted.
+"""Check that ``kprof oracle`` accepts correct variants of bundled kernels.
 
     python scripts/honest_variants.py [--count 50] [--any-python] [KERNEL...]
 
-A variant is the kernel's own functions, written down as a candidate, with a configuration of the kernel's own list or
-of the space that ``kprof tune`` searches, or with an edit that changes no result: other names of variables, operands of
-a product exchanged, ``tl.range`` for ``range``, a helper function. The exit status is 1 when one is not accepted.
+A variant is a candidate with the kernel's own functions and one change. The change is another configuration, from
+the kernel's list or from the space that ``kprof tune`` searches, or an edit that does not affect the result: renamed
+variables, exchanged operands of a product, ``tl.range`` instead of ``range``, an unused helper function. The exit
+status is 1 if a variant is not accepted.
 """
 
 import argparse
@@ -24,7 +25,7 @@ KERNELS = (
     "swiglu_fp8", "memory_copy@mib64", "layernorm_backward", "softmax", "layernorm", "rmsnorm", "rmsnorm_residual_fp8",
     "rmsnorm_backward", "gemm_skinny_fp8", "flash_decoding", "gemm_multiply_reduce",
 )  # fmt: skip
-"""Kernels of which the interpreter runs a program of the timed size within seconds."""
+"""Kernels for which the interpreter runs one program of the timed size within seconds."""
 
 
 def own_text(name: str) -> tuple[str, list[dict[str, object]], dict[str, object]]:
@@ -45,7 +46,7 @@ def own_text(name: str) -> tuple[str, list[dict[str, object]], dict[str, object]
     problem = kernel.problem(arch, case or None)
     own = kernel.configure(arch, {}, problem)
     listed = [dict(config) for config in kernel.configs]
-    # One knob of the search's space at a time: the neighbours of what is there.
+    # Neighbours of the current configuration: one knob of the search space changed at a time.
     for knob, values in kernel.space.items():
         listed += [{knob: value} for value in values if value != own.get(knob)]
     legal = kernel.legal or (lambda *_: None)
@@ -69,12 +70,12 @@ def renamed(text: str) -> str:
 
 
 def exchanged(text: str) -> str:
-    """Exchange the operands of sums and products, which moves no rounding."""
+    """Exchange the operands of sums and products, which does not affect rounding."""
 
     class Exchange(ast.NodeTransformer):
         def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
             self.generic_visit(node)
-            # The first operand of a sum of pointers stays the pointer.
+            # In a sum with a pointer, the pointer stays the first operand.
             if isinstance(node.op, ast.Mult):
                 node.left, node.right = node.right, node.left
             return node
@@ -88,7 +89,7 @@ def counted(text: str) -> str:
 
 
 def commented(text: str) -> str:
-    """Add comments and a helper that nothing calls."""
+    """Add comments and an unused helper function."""
     helper = "\n\n@triton.jit\ndef unused_helper(x):\n    # Twice the value.\n    return x + x\n"
     return f"{text}{helper}"
 
@@ -99,7 +100,7 @@ EDITS: dict[str, Callable[[str], str]] = {
 
 
 def variants(name: str, count: int) -> Iterator[tuple[str, str]]:
-    """Yield descriptions and texts of a kernel's variants: half of them configurations, half edits of the rest."""
+    """Yield descriptions and texts of a kernel's variants: half of them configurations, the others edits."""
     text, configs, _ = own_text(name)
     yield "its own", text
     edits = itertools.cycle(EDITS.items())

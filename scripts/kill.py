@@ -1,10 +1,10 @@
-"""Kill commands of kprof at random moments, and see that no process stays and that nothing is lost.
+"""Kill commands of kprof at random moments, and check that no process remains and that no stored data is lost.
 
     python scripts/kill.py [--moments 20] [--seed 1] [--command tune ...] [--signal HUP] [--write PAGE]
 
-Each command begins with an empty cache and with a result of an earlier run in the place of its own. A moment is any
-of the time that it takes when nothing disturbs it; a run that has ended by then is repeated with another moment. Only
-the process itself is sent the signal, not those that it has started. Then:
+Each command begins with an empty cache, and with the result of an earlier run at its output path. The moment is random
+within the command's undisturbed run time; if the run has ended by then, it is repeated with another moment. Only the
+command's own process gets the signal, not its child processes. Then these conditions are checked:
 
 - no process that it started, directly or not, runs ten seconds later (a variable of the environment marks them);
 - what it says is kept is there as it was: the lines of a search, the kernels and journals of a recording, every entry
@@ -39,7 +39,7 @@ from kill_cases import CASES, FILES, Case, damaged, entries, lost, readable  # n
 MARK = "KPROF_KILLED"
 _SIGNALS = (signal.SIGKILL, signal.SIGHUP)
 PATIENCE = 10.0
-"""Seconds in which all processes of a killed command have to end."""
+"""Seconds within which all processes of a killed command must end."""
 _LONGEST = 300.0
 _AGAIN = 4
 _EARLIER = b'{"schema": "kprof.baseline/1", "kernels": {}}\n'
@@ -47,16 +47,16 @@ _EARLIER = b'{"schema": "kprof.baseline/1", "kernels": {}}\n'
 
 @dataclass
 class Row:
-    """What became of one command and one signal.
+    """Results for one command and one signal.
 
     Attributes:
-        kills: how often it was killed while it ran.
-        processes: how many processes it had then, in all.
-        orphans: those that did not end.
-        slowest: most seconds until the last of them had ended.
-        kept: lines, kernels and entries that were kept by then, in all.
-        again: how often the command was run once more afterwards.
-        problems: in words.
+        kills: number of kills while it ran.
+        processes: total number of its processes at these moments.
+        orphans: number of processes that did not end.
+        slowest: maximum seconds until all processes had ended.
+        kept: total number of lines, kernels and entries that were stored by then.
+        again: number of times that the command was run again afterwards.
+        problems: problems found, one sentence each.
     """
 
     kills: int = 0
@@ -69,7 +69,7 @@ class Row:
 
 
 def marked(mark: str) -> list[int]:
-    """Processes with a mark in the environment that they were started with; those that have ended have none."""
+    """Return the processes whose initial environment contains a mark, without those that have ended."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
@@ -79,7 +79,7 @@ def marked(mark: str) -> list[int]:
 
 
 def below(pid: int) -> Iterator[int]:
-    """Every process below one, whatever its environment."""
+    """Return every descendant of a process, regardless of its environment."""
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in map(int, path.read_text().split()):
@@ -88,7 +88,7 @@ def below(pid: int) -> Iterator[int]:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process runs; one that has only not been waited for does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -96,13 +96,13 @@ def lives(pid: int) -> bool:
 
 
 def _listen() -> None:
-    # A shell's background jobs and nohup have these ignored, which children take over.
+    # A shell's background jobs and nohup ignore these signals, and children inherit that.
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
 
 
 def start(case: Case, folder: Path, mark: str) -> "subprocess.Popen[bytes]":
-    """Start a command in a folder of its own, with its cache there."""
+    """Start a command in its own folder, which also contains its cache."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("KPROF_", "TRITON_"))}
     environment |= {
         MARK: mark,
@@ -124,9 +124,9 @@ def start(case: Case, folder: Path, mark: str) -> "subprocess.Popen[bytes]":
 
 
 def fill(case: Case, folder: Path) -> None:
-    """Make the folder anew, with the command's files and the result of an earlier run.
+    """Create the folder with the command's files and the result of an earlier run.
 
-    It is the same one every time: its path is in answers.
+    The path is the same every time, because answers contain it.
     """
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "tmp").mkdir(parents=True)
@@ -137,10 +137,10 @@ def fill(case: Case, folder: Path) -> None:
 
 
 def undisturbed(case: Case, folder: Path) -> tuple[float, Any]:
-    """Seconds that a command takes, and its answer.
+    """Return the seconds that a command takes, and its answer.
 
     Raises:
-        SystemExit: it fails.
+        SystemExit: the command fails.
     """
     fill(case, folder)
     began = time.monotonic()
@@ -156,14 +156,14 @@ def _plain(answer: Any) -> Any:
 
 
 def kill(case: Case, how: signal.Signals, moment: float, folder: Path, row: Row) -> bool:
-    """Kill one run of a command; false when it had ended by then.
+    """Kill one run of a command; return False if it had ended before.
 
     Args:
         case: the command.
         how: the signal.
         moment: seconds after its start.
-        folder: where it runs; it is made anew.
-        row: what became of it is added there.
+        folder: folder to run in, which is created again.
+        row: row to which the result is added.
     """
     fill(case, folder)
     mark = uuid.uuid4().hex
@@ -196,9 +196,9 @@ def kill(case: Case, how: signal.Signals, moment: float, folder: Path, row: Row)
 
 
 def _left(case: Case, folder: Path, kept: Any, cached: Any) -> list[str]:
-    """What is wrong with what a killed command has left behind."""
+    """Return the problems in the files that a killed command has left."""
     now = entries(folder)
-    # An index is replaced by one that has more in it.
+    # An index may be replaced by a larger one.
     found = [f"{name} of the cache is lost" for name in cached if name not in now]
     found += lost(case, folder, kept) + damaged(folder) + readable(case, folder)
     if case.written:
@@ -209,7 +209,7 @@ def _left(case: Case, folder: Path, kept: Any, cached: Any) -> list[str]:
 
 
 def _is_whole(content: bytes) -> bool:
-    """Whether a document or a page has its end."""
+    """Return whether a document or a page is complete."""
     if content.lower().startswith(b"<!doctype"):
         return content.rstrip().endswith(b"</html>")
     try:
@@ -220,7 +220,7 @@ def _is_whole(content: bytes) -> bool:
 
 
 def _again(case: Case, folder: Path, right: Any) -> list[str]:
-    """What is wrong with the answer of the same command in the same folder."""
+    """Run the same command again in the same folder, and return what is wrong with its answer."""
     process = start(case, folder, uuid.uuid4().hex)
     code = process.wait(_LONGEST)
     if code:
@@ -238,15 +238,15 @@ def _command(pid: int) -> str:
 
 
 def series(case: Case, how: signal.Signals, folder: Path, ran: tuple[float, Any], *, moments: int, seed: int) -> Row:
-    """Kill a command at so many moments.
+    """Kill a command at several moments.
 
     Args:
         case: the command.
         how: the signal.
-        folder: where it runs.
-        ran: what :func:`undisturbed` gave.
-        moments: how often.
-        seed: of the moments.
+        folder: folder to run in.
+        ran: result of :func:`undisturbed`.
+        moments: number of kills.
+        seed: random seed of the moments.
     """
     draw, row = random.Random(f"{seed} {case.name} {how.name}"), Row()
     seconds, right = ran
@@ -272,7 +272,7 @@ def _line(case: Case, how: signal.Signals, row: Row) -> str:
 
 
 def _write(page: Path, rows: Sequence[str]) -> None:
-    """Put rows into the page's table, each in the place of an older one of its command and signal."""
+    """Write rows into the page's table; a row replaces the previous one of the same command and signal."""
     text = page.read_text(encoding="utf-8")
     begin, end = "<!-- kills -->\n", "<!-- end of kills -->"
     head, _, rest = text.partition(begin)
@@ -284,13 +284,13 @@ def _write(page: Path, rows: Sequence[str]) -> None:
 
 
 def _key(row: str) -> tuple[str, str]:
-    """Command and signal of a row."""
+    """Return command and signal of a row."""
     _, command, how, *_ = (cell.strip() for cell in row.split("|"))
     return command, how
 
 
 def main() -> None:
-    """Print a table, and every problem below it; exit code 1 if there are any."""
+    """Print a table and every problem; the exit code is 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--moments", type=int, default=20, help="For each command and signal.")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""What ``kill.py`` kills: commands on small kernels, what each says that it keeps, and what it answers."""
+"""Cases for ``kill.py``: commands on small kernels, the data that each stores, and its answer."""
 
 import hashlib
 import json
@@ -106,20 +106,20 @@ CAPTURE, BASELINE = "recorded", "baseline.json"
 _TIMES = frozenset({"seconds", "started", "elapsed_s", "cached", "compiles_per_second", "wall_seconds"})
 
 Kept = Mapping[str, bytes]
-"""What was there when the process was killed: path or key to content."""
+"""Data that was stored when the process was killed: path or key to content."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One command.
+    """One command to kill.
 
     Attributes:
-        name: of the command.
-        arguments: what follows ``kprof``.
-        written: the file that it replaces at its end, whole or not at all.
-        answer: what it has found, without times, from the folder in which it ran.
-        kept: what it says is kept, while it runs.
-        goes_on: whether another run goes on from there.
+        name: name of the command.
+        arguments: arguments of ``kprof``.
+        written: the file that it replaces atomically at its end.
+        answer: function that returns the results without times, given the folder in which it ran.
+        kept: function that returns the data that it has stored so far.
+        goes_on: whether another run continues from the stored data.
     """
 
     name: str
@@ -131,14 +131,14 @@ class Case:
 
 
 def timeless(value: Any) -> Any:
-    """A document without what depends on the clock or on the cache."""
+    """Return a document without values that depend on the clock or the cache."""
     if isinstance(value, dict):
         return {name: timeless(inner) for name, inner in value.items() if name not in _TIMES}
     return [timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
 def entries(folder: Path) -> Kept:
-    """The cache's entries, each with a hash of its content."""
+    """Return the cache's entries, each with a hash of its content."""
     root = location.entries(folder / "cache")
     found = {}
     for path in root.glob("*/*/*"):
@@ -152,7 +152,7 @@ def entries(folder: Path) -> Kept:
 
 
 def damaged(folder: Path) -> list[str]:
-    """Entries of the cache that its own reader does not believe."""
+    """Return the entries of the cache that its own reader rejects."""
     found = []
     for name in entries(folder):
         path = folder / name
@@ -169,7 +169,7 @@ def _searched(folder: Path) -> Kept:
 
 
 def _recorded(folder: Path) -> Kept:
-    """The kernels of a capture that have a result, and the whole lines of its journals."""
+    """Return the kernels of a capture that have a result, and the complete lines of its journals."""
     root = folder / CAPTURE
     found = {str(path.relative_to(folder)): path.read_bytes() for path in root.glob(f"{layout.KERNELS}/[0-9a-f]*/*")}
     for path in root.glob(f"{layout.JOURNAL}/*"):
@@ -192,7 +192,7 @@ def _document(folder: Path) -> Any:
 
 
 def _ranking(folder: Path) -> Any:
-    """What was found, in any order of equals: which comes first is up to the processes."""
+    """Return the ranked configurations, sorted within equal times, whose order depends on the processes."""
     answers = TuningJournal(folder / "out" / SEARCH).known()
     return sorted((key, answer.status, answer.isa, answer.time_us) for key, answer in answers.items())
 
@@ -202,7 +202,7 @@ def _accepted(folder: Path) -> Any:
 
 
 def _page(folder: Path) -> Any:
-    """The kernels that a page tells of."""
+    """Return the kernels that a page describes."""
     return sorted(set(re.findall(r"<h[12][^>]*>([^<]+)<", (folder / PAGE).read_text())))
 
 
@@ -252,13 +252,13 @@ CASES = (
 
 
 def lost(case: Case, folder: Path, kept: Kept) -> list[str]:
-    """What was kept when the process was killed and is not there any more, or is another."""
+    """Return the data that was stored when the process was killed, but is missing or different now."""
     now = case.kept(folder)
     return [f"{name} is lost" for name, content in kept.items() if not now.get(name, b"").startswith(content)]
 
 
 def readable(case: Case, folder: Path) -> list[str]:
-    """Complaints about what a killed command has left for its readers."""
+    """Return problems that readers find in the files that a killed command has left."""
     if case.name == "capture" and (folder / CAPTURE / layout.HEAD).exists():
         try:
             read_capture(folder / CAPTURE)

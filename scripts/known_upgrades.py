@@ -1,11 +1,11 @@
-"""Take upgrades of Triton with published times apart with ``kprof bisect``: docs/validation/upgrades.md.
+"""Explain Triton upgrades with published times by ``kprof bisect``: docs/validation/upgrades.md.
 
     nice python scripts/known_upgrades.py [NAME ...]
     python scripts/known_upgrades.py --page
 
-The facts and their sources are in scripts/known_upgrades.toml, the programs in scripts/upgrades. Their packages have to
-be installed, and the folders that the file names set. Results are kept in docs/validation/upgrades.json as they come.
-``--page`` only writes the page.
+The facts and their sources are in scripts/known_upgrades.toml, the programs in scripts/upgrades. Their packages must
+be installed, and the environment variables with the folders that the file names must be set. Each result is stored
+in docs/validation/upgrades.json immediately. ``--page`` only writes the page.
 """
 
 import argparse
@@ -24,12 +24,12 @@ FACTS = ROOT / "scripts" / "known_upgrades.toml"
 RESULTS = ROOT / "docs" / "validation" / "upgrades.json"
 PAGE = ROOT / "docs" / "validation" / "upgrades.md"
 SAME = 1.03
-"""Factor up to which two times are said to be the same, published or predicted."""
+"""Times whose ratio is at most this factor count as equal, published or predicted."""
 NEAR = 1.4
-"""Factor between a predicted and a published change up to which the prediction counts as near."""
+"""A predicted change within this factor of the published one counts as near."""
 LIMIT_S = 600
 BUDGET_S = 240
-"""Seconds in which causes and cures are looked for; a busy machine needs more than the default."""
+"""Seconds to search for causes and cures; a busy machine needs more than the default."""
 PARTS = {"llvm": "LLVM", "before llvm": "Triton's passes", "both": "passes and LLVM"}
 
 HEAD = """# Known upgrades of Triton
@@ -80,7 +80,7 @@ def facts() -> dict[str, Any]:
 
 
 def taken_apart(upgrade: Mapping[str, Any]) -> dict[str, Any]:
-    """Run the one command; return what came of it."""
+    """Run the command of one upgrade; return its result."""
     if upgrade["folder"] not in os.environ:
         return {"failed": f"{upgrade['folder']} is not set"}
     program, *arguments = upgrade["run"]
@@ -105,7 +105,7 @@ def taken_apart(upgrade: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kept(kernel: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a kernel's comparison that the page rests on."""
+    """Return the parts of a kernel's comparison that the page uses."""
     figures = {name: kernel["figures"].get(name) for name in ("model_us", "hot_cycles", "vgpr_spills", "lds_bytes")}
     why = kernel.get("explanation") or {}
     causes = why.get("causes", [])
@@ -123,7 +123,7 @@ def _kept(kernel: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def predicted(found: Mapping[str, Any]) -> tuple[float | None, str]:
-    """Return the predicted factor, and ``an iteration`` if it is one of the hot loop."""
+    """Return the predicted factor, and ``an iteration`` if it is that of the hot loop."""
     for figure, remark in (("model_us", ""), ("hot_cycles", "an iteration")):
         sides = [kernel["figures"][figure] for kernel in found.get("kernels", []) if kernel["figures"][figure]]
         ends = [(values[0], values[-1]) for values in sides if values[0] and values[-1]]
@@ -138,7 +138,7 @@ def way(factor: float) -> int:
 
 
 def judged(upgrade: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the published and predicted factors, and what is right of them; ``None`` if there is nothing to judge."""
+    """Return the published and predicted factors and which of them agree; ``None`` if they cannot be compared."""
     published = upgrade["after"] / upgrade["before"]
     factor, remark = predicted(found)
     worse = [kernel for kernel in found.get("kernels", []) if kernel["summary"]]
@@ -221,12 +221,12 @@ report names a cause, too, it is the same in {same} of {len(told)}. The slowest 
 
 
 def read() -> dict[str, Any]:
-    """Return the results that there are, by name."""
+    """Return the stored results by name."""
     return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.is_file() else {}
 
 
 def main() -> int:
-    """Take the upgrades apart, and write the page."""
+    """Run the upgrades, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="an upgrade; default: all that have no result")
     parser.add_argument("--page", action="store_true", help="only write the page")

@@ -1,7 +1,7 @@
 """Write kprof/inputs/amdgcn/mnemonics.txt from the assemblers' own tables.
 
-An LLVM library with the AMDGPU target holds the mnemonics that its assembler accepts as one table of
-length-prefixed names. This script finds the table in the files given and writes the union.
+An LLVM library with the AMDGPU target contains the mnemonics that its assembler accepts as one table of length-prefixed
+names. This script finds the table in each named file and writes the union.
 
     python scripts/list_mnemonics.py libLLVM.so.19.1 libLLVM.so.22.1 libtriton.so libtriton_amd_codegen.so
 """
@@ -17,16 +17,16 @@ HEADER = """\
 # Mnemonics that LLVM's assembler accepts for some AMD GPU, without the suffixes _e32, _e64, _dpp and _sdwa.
 # Written by scripts/list_mnemonics.py from: {sources}
 """
-# A name in every LLVM since gfx10, in the middle of the table.
+# A name that every LLVM since gfx10 has, in the middle of the table.
 PROBE = b"\x0ebuffer_gl0_inv"
 NAME = re.compile(rb"[a-z][a-z0-9_]*")
 
 
 def table(path: Path) -> list[str]:
-    """Mnemonics in one library.
+    """Return the mnemonics in one library.
 
     Raises:
-        SystemExit: it holds no such table.
+        SystemExit: the library contains no such table.
     """
     best: list[str] = []
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -41,7 +41,7 @@ def table(path: Path) -> list[str]:
 
 
 def first(data: mmap.mmap, at: int) -> int:
-    """Start of the table that has an entry at ``at``."""
+    """Return the start of the table that has an entry at ``at``."""
     while True:
         for length in range(2, 64):
             before = at - 1 - length
@@ -53,7 +53,7 @@ def first(data: mmap.mmap, at: int) -> int:
 
 
 def walk(data: mmap.mmap, at: int) -> list[str]:
-    """Entries from ``at`` to the end of the table."""
+    """Yield the entries from ``at`` to the end of the table."""
     names = []
     while NAME.fullmatch(name := data[at + 1 : at + 1 + data[at]]):
         names.append(name.decode("ascii"))
@@ -72,7 +72,7 @@ def main() -> None:
         found = table(library)
         print(f"{library}: {len(found)} mnemonics, {len(set(found) - names)} of them new")
         names |= set(found)
-    # Suffixes are cut before looking up.
+    # kprof removes suffixes before it looks up a mnemonic.
     names = {re.sub(r"_e(32|64)$", "", name) for name in names}
     sources = arguments.sources or ", ".join(library.name for library in arguments.library)
     OUTPUT.write_text(HEADER.format(sources=sources) + "\n".join(sorted(names)) + "\n", "ascii")

@@ -1,9 +1,9 @@
-"""Ask one session a thousand mixed questions, as a page, an agent and an editor would, and see that it stays as it was.
+"""Send a thousand mixed queries to one session, as a page, an agent and an editor would, and check its stability.
 
     python scripts/many_questions.py [--count 1000] [--seed 1] [--write docs/validation/session.md]
 
-Knobs are turned and turned back, listings opened, configurations compared and ranked, the file is saved between
-questions, some questions are wrong and some are given up. Then:
+The queries change knobs and change them back, open listings, and compare and rank configurations. The file is saved
+between queries; some queries are invalid and some are cancelled. Then these conditions are checked:
 
 - memory of this process, and of each of those that it has started, does not grow: the last quarter is compared with
   the second;
@@ -58,20 +58,20 @@ PATIENCE = 10.0
 GROWTH = 1.10
 
 Asked = tuple[str, str]
-"""A question's name and its arguments as JSON."""
+"""A query's name and its arguments as JSON."""
 
 
 @dataclass
 class Result:
-    """What came of the questions.
+    """Results of the queries.
 
     Attributes:
-        kinds: answered, wrong, given up: how many.
-        megabytes: of each process, after equal numbers of questions; that of the process that asks first.
-        slowest_again: seconds that the slowest question took which had been asked before with nothing saved since.
+        kinds: number of answered, invalid and cancelled queries.
+        megabytes: memory of each process after equal numbers of queries; the asking process comes first.
+        slowest_again: maximum seconds of a repeated query without a saved file in between.
         orphans: processes left after the session was closed.
         compared: answers compared with those of a new session.
-        different: questions that it answers otherwise.
+        different: queries to which the new session gives another answer.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -83,7 +83,7 @@ class Result:
 
     @property
     def growth(self) -> float:
-        """Memory of the last quarter over that of the second: the larger of the asker's and of the others' mean.
+        """Return the memory of the last quarter divided by that of the second: the larger ratio of asker and others.
 
         A process: how many compilers are alive differs from moment to moment. Medians: processes are replaced, and a
         young one is smaller.
@@ -95,23 +95,23 @@ class Result:
 
     @property
     def own(self) -> list[float]:
-        """Megabytes of the process that asks."""
+        """Return the megabytes of the asking process."""
         return [each[0] for each in self.megabytes]
 
     @property
     def others(self) -> list[float]:
-        """Mean megabytes of the processes that it has started."""
+        """Return the mean megabytes of the processes that the session has started."""
         return [statistics.mean(each[1:] or [0.0]) for each in self.megabytes]
 
 
 def _quarters(values: Sequence[float], of: Callable[[Sequence[float]], float]) -> list[float]:
-    """Something of each quarter of a series."""
+    """Return a statistic of each quarter of a series."""
     size = max(1, len(values) // 4)
     return [of(values[at : at + size] or values[-1:]) for at in range(0, 4 * size, size)]
 
 
 def one(draw: random.Random) -> Asked:
-    """A question."""
+    """Draw a random query."""
     block = {"constexpr": {"BLOCK": draw.choice(BLOCKS)}, "config": {"num_warps": draw.choice((2, 4, 8))}}
     kernel = {**MINE, **block}
     assembly = {"target": "k.amdgcn", "arch": "gfx942"}
@@ -152,7 +152,7 @@ def _text(arguments: dict[str, Any]) -> str:
 
 
 def answer(session: Session, asked: Asked) -> str:
-    """The answer, or the error, as text without what differs from one run to the next."""
+    """Return the answer or the error as text, without parts that differ between runs."""
     try:
         return json.dumps(_steady(session.ask(asked[0], **json.loads(asked[1]))), sort_keys=True)
     except KprofError as error:
@@ -166,7 +166,7 @@ def _steady(value: Any) -> Any:
 
 
 def descendants(root: int) -> Iterator[int]:
-    """Processes below one, itself first."""
+    """Return a process and all its descendants."""
     below: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -183,7 +183,7 @@ def descendants(root: int) -> Iterator[int]:
 
 
 def memory() -> list[float]:
-    """Megabytes of this process, and of each below it; what they share is divided among them."""
+    """Return the megabytes of this process and of each descendant; shared memory is divided among them."""
     found = []
     for process in descendants(os.getpid()):
         try:
@@ -234,7 +234,7 @@ def ask_all(count: int, seed: int, folder: Path, tell: Any = None) -> Result:
 
 
 def _given_up(session: Session, asked: Asked, draw: random.Random) -> str:
-    """Ask and give up, at once or a little later."""
+    """Submit a query and cancel it, immediately or a little later."""
     question = session.submit(asked[0], **json.loads(asked[1]))
     time.sleep(draw.choice((0, 0, 0.05, 0.3)))
     question.cancel()
@@ -255,7 +255,7 @@ def _left(before: set[int]) -> int:
 
 
 def _compare(result: Result, answers: dict[tuple[float, Asked], str], source: Path, draw: random.Random) -> None:
-    """Ask everything again of a new session that knows nothing; each version of the file in its turn."""
+    """Send all queries again to a new session with an empty cache, for each version of the file in turn."""
     kept = os.environ.get("KPROF_CACHE_DIR")
     with tempfile.TemporaryDirectory() as empty:
         os.environ["KPROF_CACHE_DIR"] = empty
@@ -276,7 +276,7 @@ def _compare(result: Result, answers: dict[tuple[float, Asked], str], source: Pa
 
 
 def page(result: Result, count: int, seed: int, seconds: float) -> str:
-    """The page of ``docs/validation``."""
+    """Return the page of ``docs/validation``."""
     kinds, different = result.kinds, len(result.different)
     rows = {
         "questions": f"{count:,} in {seconds:.0f} s: {kinds['answered']} answered, {kinds['wrong']} refused, "
@@ -320,7 +320,7 @@ def _counts(series: Sequence[int]) -> str:
 
 
 def main() -> None:
-    """Ask, print, and write the page where that is asked for; exit 1 where something does not hold."""
+    """Run the queries, print the result, and write the page if requested; exit code 1 if a condition is violated."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,9 +1,9 @@
-"""Run ``make demo`` and a quick part of the tests with several Pythons, in places where programs fail that expect less.
+"""Run ``make demo`` and quick tests with several Pythons, in environments that break programs with hidden assumptions.
 
-For each interpreter the checkout is copied to a folder with blanks, accents and Chinese letters, and installed there by
-``make demo``, then what the tests need. Then, without network, with a read-only checkout and without a home, the
-demonstration and the tests are run again. ``--whole`` names interpreters with which all of ``make test`` is run, too.
-The copy and one environment for each interpreter are kept in ``--environments`` and used by the next run.
+For each interpreter, the checkout is copied to a folder whose name has blanks, accents and Chinese letters. ``make
+demo`` installs it there, followed by the packages that the tests need. Then the demonstration and the tests run again
+without network, with a read-only checkout and without a home folder. For interpreters named by ``--whole``, all of
+``make test`` runs too. The copy and one environment per interpreter are kept in ``--environments`` for the next run.
 
 Run: ``python scripts/matrix.py --python 3.10=/path/to/python ... [--write]``; ``--write`` puts their rows into the page
 ``docs/validation/interpreters.md``. Linux, with ``unshare``; installing needs a network.
@@ -44,13 +44,13 @@ READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a command.
+    """Result of a command.
 
     Attributes:
-        what: the step, as the page's column calls it.
-        code: its exit status; None where it took too long.
+        what: the step, named as the page's column.
+        code: exit status; None if the command took too long.
         seconds: wall time.
-        last: the lines that count tests, else the last line that it printed.
+        last: the lines with numbers of tests, else the last printed line.
     """
 
     what: str
@@ -60,14 +60,14 @@ class Outcome:
 
     @property
     def cell(self) -> str:
-        """A cell of the table."""
+        """Return the result as a cell of the table."""
         if self.code == 0:
             return f"ok, {self.seconds:.0f} s"
         return f"**{'too long' if self.code is None else f'exit {self.code}'}**: {self.last[:80]}"
 
 
 def run(what: str, command: list[str], folder: Path, environment: dict[str, str], minutes: int = MINUTES) -> Outcome:
-    """Run a command and keep its last line; its output goes to standard error where it fails."""
+    """Run a command and keep its last line; if it fails, print its output to standard error."""
     begun = time.monotonic()
     try:
         ended = subprocess.run(
@@ -85,9 +85,9 @@ def run(what: str, command: list[str], folder: Path, environment: dict[str, str]
 
 
 def copied(folder: Path) -> Path:
-    """The checkout's files, as git knows them, in a folder with an odd name, the same for each run.
+    """Copy the checkout's files that git tracks to a folder with an unusual name, which is the same for each run.
 
-    Environments that are kept have kprof installed from there.
+    Kept environments have kprof installed from this folder.
     """
     target = folder / ODD
     shutil.rmtree(target, ignore_errors=True)
@@ -104,7 +104,7 @@ def copied(folder: Path) -> Path:
 
 
 def tried(python: str, checkout: Path, environments: Path, name: str, whole: bool) -> list[Outcome]:
-    """The steps with one interpreter; those behind a failed installation are left out."""
+    """Run the steps with one interpreter; steps after a failed installation are skipped."""
     venv = environments / f"venv-{name}"
     plain = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "KPROF_"))}
     plain["TMPDIR"] = str(environments)
@@ -129,14 +129,14 @@ def tried(python: str, checkout: Path, environments: Path, name: str, whole: boo
 
 
 def version_of(venv: Path, package: str) -> str:
-    """The installed version of a package."""
+    """Return the installed version of a package."""
     code = f"from importlib.metadata import version; print(version({package!r}))"
     ended = subprocess.run([venv / "bin" / "python", "-c", code], capture_output=True, text=True, check=False)
     return ended.stdout.strip() or "none"
 
 
 def row(name: str, triton: str, outcomes: list[Outcome]) -> str:
-    """The table's row of an interpreter, with the commit that was tried."""
+    """Return an interpreter's row of the table, with the commit of the checkout."""
     head = ["git", "rev-parse", "--short=8", "HEAD"]
     commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     cells = [outcome.cell for outcome in outcomes] + ["not run"] * (4 - len(outcomes))
@@ -146,7 +146,7 @@ def row(name: str, triton: str, outcomes: list[Outcome]) -> str:
 
 
 def page(rows: dict[str, str]) -> str:
-    """The page of the last run of each interpreter."""
+    """Return the page with the last run of each interpreter."""
     lines = [
         "# Interpreters and machines",
         "",
@@ -171,7 +171,7 @@ def page(rows: dict[str, str]) -> str:
 
 
 def main() -> int:
-    """Run the matrix, print it, and write the page where that is asked."""
+    """Run the matrix, print it, and write the page if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--python", nargs="+", required=True, metavar="NAME=PATH", help="an interpreter; no PATH: absent"
@@ -181,7 +181,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     options.environments.mkdir(parents=True, exist_ok=True)
-    # Rows of interpreters that are not tried now stay as they are.
+    # Keep the rows of interpreters that do not run now.
     rows = {line.split()[1]: line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| 3.")}
     failed = False
     checkout = copied(options.environments)
@@ -196,7 +196,7 @@ def main() -> int:
         failed |= any(outcome.code != 0 for outcome in outcomes)
         print(name, triton, *(f"{one.what}: {one.cell}" for one in outcomes), sep="; ", flush=True)
         if options.write:
-            # After each: a run takes long.
+            # Write after each interpreter, because a run takes long.
             PAGE.write_text(page(rows), encoding="utf-8")
     return int(failed)
 

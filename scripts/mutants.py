@@ -1,4 +1,4 @@
-"""Every change of one thing in a module's source, for ``mutate.py``."""
+"""Generate all single changes of a module's source for ``mutate.py``."""
 
 import ast
 import copy
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _SMALL = 64
 KINDS = ("evidence", "threshold", "text", "logic")
-"""What a mutant may be a change of."""
+"""Kinds of changes."""
 
 _COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -36,13 +36,13 @@ _OPPOSITE = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change.
+    """One change of a module.
 
     Attributes:
         line: 1-based line of the module.
-        kind: ``threshold`` (a number at the module's top, or a comparison with one or with a number), ``evidence``,
-            ``text`` or ``logic``.
-        words: ``< -> <=``.
+        kind: ``threshold`` (a module-level number, or a comparison with one or with a literal number),
+            ``evidence``, ``text`` or ``logic``.
+        words: the change, such as ``< -> <=``.
         code: the whole changed module.
     """
 
@@ -53,7 +53,7 @@ class Mutant:
 
 
 class _Sites(ast.NodeVisitor):
-    """Nodes that may be changed, with what each belongs to."""
+    """Nodes that may be changed, each with its enclosing definitions."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.found: list[tuple[ast.AST, str]] = []
@@ -113,7 +113,7 @@ class _Sites(ast.NodeVisitor):
             self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        # ``x or 0``: what is not known counts nothing, and one byte more is no other answer.
+        # In ``x or 0``, an unknown value counts as 0. Another small number would not change an answer.
         last = node.values[-1]
         zero = isinstance(node.op, ast.Or) and isinstance(last, ast.Constant) and last.value == 0 and _is_number(last)
         for child in node.values[:-1] if zero else [node]:
@@ -128,7 +128,7 @@ class _Sites(ast.NodeVisitor):
         self._as("text", node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
-        # What is formatted, not how: a format cannot be changed without breaking it.
+        # Mutate the formatted value but not its format: a changed format would usually be invalid.
         self._as("text", node.value) if isinstance(node.value, ast.Constant) else self.visit(node.value)
 
 
@@ -137,7 +137,7 @@ def _is_number(node: ast.AST | None) -> bool:
 
 
 def mutants(source: str) -> Iterator[Mutant]:
-    """Every mutant of a module, in the order of its lines."""
+    """Return every mutant of a module, in the order of its lines."""
     tree = ast.parse(source)
     for index, (node, kind) in enumerate(_Sites(tree).found):
         for number, (words, changed) in enumerate(_changes(node)):
@@ -149,7 +149,7 @@ def mutants(source: str) -> Iterator[Mutant]:
 
 
 def _changes(node: ast.AST) -> "list[tuple[str, Change]]":
-    """What may be made of a node: in words, and the function that does it in place."""
+    """Return the possible changes of a node: a description, and a function that makes the change in place."""
     found: list[tuple[str, Change]] = [*_expressions(node), *_conditions(node), *_jumps(node)]
     if isinstance(node, ast.Dict):
         for place, key in enumerate(node.keys):
@@ -183,7 +183,7 @@ def _expressions(node: ast.AST) -> "Iterator[tuple[str, Change]]":
 
 
 def _conditions(node: ast.AST) -> "Iterator[tuple[str, Change]]":
-    """The opposite of a condition that is no comparison: those have mutants of their own."""
+    """Yield the negation of a condition that is not a comparison; comparisons have their own mutants."""
     if isinstance(node, ast.If | ast.IfExp | ast.While) and _is_plain(node.test):
         yield "x -> not x", Change(node, "test", ast.UnaryOp(ast.Not(), node.test))
     elif isinstance(node, ast.comprehension):
@@ -198,7 +198,7 @@ def _is_plain(test: ast.expr) -> bool:
 
 
 def _jumps(node: ast.AST) -> "Iterator[tuple[str, Change]]":
-    """A ``continue`` or ``break`` left out."""
+    """Yield the removal of a ``continue`` or ``break``."""
     for name in ("body", "orelse"):
         block = getattr(node, name, None)
         for place, statement in enumerate(block if isinstance(block, list) else ()):
@@ -227,7 +227,7 @@ def _constants(value: object) -> list[object]:
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        # Sizes are powers of two: the next number is no other size.
+        # Sizes are powers of two, so the adjacent number would act like the same size.
         return [value + 1, value - 1] if abs(value) < _SMALL else [value * 2, value // 2]
     if isinstance(value, float):
         return [value * 1.25, value * 0.75] if value else [1.0]

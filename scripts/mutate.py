@@ -1,14 +1,14 @@
-"""Change one thing at a time in a module, and see whether its tests notice.
+"""Change one thing at a time in a module, and check whether its tests fail.
 
     python scripts/mutate.py kprof_analyzers.occupancy.hardware -- tests/analyzers/occupancy/test_hardware.py
     python scripts/mutate.py --set core [--write docs/validation/mutation.md] [-j 2] [MODULE...]
     python scripts/mutate.py --sample 40 --seed COMMIT --seconds 240 --least 90
 
 A mutant is one change of a comparison, a number, an operator, a condition, a jump, a piece of text or an entry of a
-finding's evidence. Each is run in a process of its own, forked from one that has loaded the tests' libraries but
-nothing of kprof that depends on the module. Killed: a test fails, or takes far longer than without the change, or the
-module cannot be imported. Properties are tried on the same few examples every time, so that a score can be had again.
-What stands in docstrings, type annotations, assertions and TYPE_CHECKING blocks is left alone.
+finding's evidence. Each mutant runs in its own process, forked from one that has loaded the tests' libraries but no
+module of kprof that depends on the changed module. A mutant is killed if a test fails or takes far longer than
+without the change, or if the module cannot be imported. Property tests use the same few examples every time, so that
+scores are reproducible. Docstrings, type annotations, assertions and TYPE_CHECKING blocks are not changed.
 """
 
 import argparse
@@ -34,16 +34,16 @@ from mutants import KINDS, Mutant, mutants
 from mutated_modules import ROOT, SETS, WHOLE, Chosen
 
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]
-# Of a run without a change; what has no end, such as a loop whose condition was turned round, takes longer.
+# Time limit as a multiple of a run without a change; a mutant with an endless loop exceeds it.
 _MOST = 10
-# Mutants of each module that is drawn: its tests are loaded for all of them at once.
+# Number of mutants of each drawn module, because its tests are loaded once for all of them.
 _DRAWN = 5
-# A sample fails where fewer than one run in a hundred would kill as few of its mutants if --least of all were killed.
+# A sample fails if fewer than one run in a hundred would kill as few mutants, given that --least of all are killed.
 _CHANCE = 0.01
 
 
 class _Loader(importlib.abc.SourceLoader):
-    """Gives the mutant's code for one module."""
+    """Loader that returns the mutant's code for one module."""
 
     def __init__(self, path: str, code: str) -> None:
         self._path, self._code = path, code
@@ -56,7 +56,7 @@ class _Loader(importlib.abc.SourceLoader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the mutated module before anything else does."""
+    """Finder that finds the mutated module before any other finder."""
 
     def __init__(self, name: str, path: str, code: str) -> None:
         self._name, self._loader, self._path = name, _Loader(path, code), path
@@ -70,7 +70,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def _fail(tests: Sequence[str]) -> bool:
-    """Whether tests fail: files of tests, or one ``module:function:argument``."""
+    """Return whether tests fail. A test is a file, or ``module:function:argument``."""
     for test in tests:
         name, *call = test.split(":")
         if call:
@@ -81,7 +81,7 @@ def _fail(tests: Sequence[str]) -> bool:
 
 
 def _fork(module: str, path: str, code: str, tests: Sequence[str], seconds: int) -> int:
-    """A process that runs the tests on a changed module; its exit status is 1 when they notice."""
+    """Fork a process that runs the tests on a changed module; its exit status is 1 if they fail."""
     child = os.fork()
     if child:
         return child
@@ -100,15 +100,15 @@ def _fork(module: str, path: str, code: str, tests: Sequence[str], seconds: int)
 def killed(
     module: str, path: str, codes: Sequence[str], tests: Sequence[str], *, workers: int = 1, seconds: int = 600
 ) -> list[bool]:
-    """Whether the tests notice each changed module.
+    """Return for each changed module whether the tests fail.
 
     Args:
-        module: its dotted name.
-        path: its file.
+        module: the module's dotted name.
+        path: the module's file.
         codes: the changed modules.
-        tests: what is run.
-        workers: how many run at once.
-        seconds: after so many the tests have noticed.
+        tests: tests to run.
+        workers: number of parallel processes.
+        seconds: time limit, after which the mutant counts as killed.
     """
     running: dict[int, int] = {}
     found = [False] * len(codes)
@@ -128,8 +128,8 @@ class Score:
 
     Attributes:
         chosen: the module.
-        counts: kind to the numbers of mutants killed and made.
-        survivors: those that no test noticed.
+        counts: numbers of killed and of all mutants by kind.
+        survivors: mutants that no test detected.
     """
 
     chosen: Chosen
@@ -138,12 +138,12 @@ class Score:
 
     @property
     def total(self) -> tuple[int, int]:
-        """Mutants killed and made, of all kinds."""
+        """Numbers of killed and of all mutants, over all kinds."""
         return sum(dead for dead, _ in self.counts.values()), sum(made for _, made in self.counts.values())
 
 
 def _load_unchanged(module: str) -> None:
-    """Load what the module does not change: all of kprof but the modules that import it, directly or not."""
+    """Import all of kprof except the modules that import the changed module, directly or indirectly."""
     import grimp
 
     graph = grimp.build_graph("kprof", "kprof_analyzers", "kprof_servers")
@@ -160,7 +160,7 @@ def _load_unchanged(module: str) -> None:
 
 
 def _forget(below: set[str]) -> None:
-    """Unload modules: also what their packages know of them, which ``from package import module`` would take."""
+    """Unload modules and the references to them in their packages, which ``from package import module`` would use."""
     for name in [n for n in sys.modules if n in below]:
         package, _, stem = name.rpartition(".")
         vars(sys.modules.get(package, ModuleType(package))).pop(stem, None)
@@ -168,7 +168,7 @@ def _forget(below: set[str]) -> None:
 
 
 def _load_rules_but(module: str, below: set[str]) -> None:
-    """The other rules, and what their cases take."""
+    """Import the other rules, and the modules that their tests use."""
     for chosen in SETS["rules"]():
         if chosen.module not in below:
             importlib.import_module(chosen.module)
@@ -224,7 +224,7 @@ def _score_until(limit: float, task: tuple[int, Chosen, int, Sequence[str], int 
 
 
 def main() -> None:
-    """Print a line for each module, and what survived."""
+    """Print a line for each module, and the surviving mutants."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("module", nargs="*", help="Dotted names; after -- come files of tests.")
     parser.add_argument("--set", choices=sorted(SETS), help="These modules, or those with a given word in their name.")
@@ -265,8 +265,8 @@ def main() -> None:
         drawn = _DRAWN
     scores: list[Score] = []
     begin = time.monotonic()
-    # A process for each module: what one leaves in memory must not be there for the next. Modules of a sample have few
-    # mutants each: several modules run at a time, and each runs its mutants one by one.
+    # Each module gets its own process, so that one module's state cannot affect the next. In a sample, modules have few
+    # mutants each; several modules run in parallel, each with one mutant at a time.
     at_once, workers = (given.jobs, 1) if given.sample else (1, given.jobs)
     tasks = [(index, one, workers, given.kind or KINDS, drawn, given.seed) for index, one in enumerate(chosen)]
     limit = begin + given.seconds if given.sample else math.inf
@@ -283,7 +283,7 @@ def main() -> None:
         _write(given.write, given.set, _with_rows(given.write, given.set, scores, given.kind or KINDS))
     groups = list(_groups(scores).values())
     if given.sample:
-        # Too few mutants of a group are drawn for a share of its own.
+        # A group has too few drawn mutants for its own share.
         dead, made = (sum(each) for each in zip(*groups, strict=True))
         print(f"{dead} of {made} mutants killed", flush=True)
         if chance(dead, made, given.least / 100) < _CHANCE:
@@ -304,7 +304,7 @@ def chance(dead: int, made: int, share: float) -> float:
 
 
 def _groups(scores: Sequence[Score]) -> dict[str, tuple[int, int]]:
-    """Each group's mutants, killed and made."""
+    """Return the numbers of killed and of all mutants of each group."""
     found: dict[str, tuple[int, int]] = {}
     for one in scores:
         before = found.get(one.chosen.group, (0, 0))
@@ -322,7 +322,7 @@ def _line(found: Score) -> str:
 
 
 def _table(scores: Sequence[Score]) -> list[str]:
-    """A row for each module and, where there are several, for each group."""
+    """Return a table with a row for each module and, if there are several groups, for each group."""
     kinds = [kind for kind in KINDS if any(kind in one.counts for one in scores)]
     rows = ["| module | " + " | ".join(kinds) + " | all |", "|---|" + "---|" * (len(kinds) + 1)]
     groups = _groups(scores)
@@ -343,7 +343,7 @@ def _cell(counts: tuple[int, int]) -> str:
 
 
 def _with_rows(page: Path, name: str, scores: Sequence[Score], kinds: Sequence[str] = KINDS) -> list[Score]:
-    """The scores in the order of their set; modules that were not run and kinds not asked for are as on the page."""
+    """Return the scores in the order of their set; modules and kinds that did not run now keep the page's values."""
     known = {one.chosen.module: one for one in scores}
     lines = (
         page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")[2].partition("<!-- end -->")[0].splitlines()

@@ -1,4 +1,4 @@
-"""Which modules ``mutate.py`` changes, and the tests that are about each: none of them needs Triton."""
+"""Modules that ``mutate.py`` changes, with the tests of each; none of these tests needs Triton."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,12 +8,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Chosen:
-    """A module, and what is run on each of its mutants.
+    """A module, and the tests that run on each of its mutants.
 
     Attributes:
-        module: its dotted name.
-        tests: files of tests, or one ``module:function:argument`` that raises when something is wrong.
-        group: what it is summed up under.
+        module: the module's dotted name.
+        tests: files of tests, or one ``module:function:argument`` that raises an error on failure.
+        group: group in which the module's mutants are counted.
     """
 
     module: str
@@ -25,7 +25,7 @@ def _cases(*stems: str) -> tuple[str, ...]:
     return tuple(f"tests.rules.mutants:check:{stem}" for stem in stems)
 
 
-# What several rules share, limits among it; held by the cases of these.
+# Modules that several rules share, including limits, are tested by the cases of these rules.
 _SHARED = (
     (
         "kprof_analyzers.rules.narrow_accesses",
@@ -54,7 +54,7 @@ _SHARED = (
 
 
 def rules() -> list[Chosen]:
-    """Every rule, with the tests that are about it alone, and what rules share."""
+    """Return every rule with the tests of this rule alone, and the modules that rules share."""
     found = [Chosen(module, tests, "rules") for module, tests in _SHARED]
     for file in sorted((ROOT / "analyzers/kprof_analyzers/rules").glob("*/*.py")):
         if file.stem != "__init__":
@@ -94,7 +94,7 @@ _CORE = (
 
 
 def core() -> list[Chosen]:
-    """What every answer rests on: occupancy, waits, spills, a trace's breakdown, the gate's verdict."""
+    """Return the modules behind every answer: occupancy, waits, spills, a trace's breakdown, the gate's verdict."""
     chosen = [Chosen(module, tests, group) for group, module, tests in _CORE]
     spilling = {"spill_in_loop", "spill_outside_loop", "scratch_without_spills"}
     return chosen + [Chosen(c.module, c.tests, "spills") for c in rules() if c.module.rpartition(".")[2] in spilling]
@@ -165,7 +165,7 @@ _REST = (
 
 
 def rest() -> list[Chosen]:
-    """Where bytes come in and go out, the cache, the rest of the gate, what rules share, which time is shorter."""
+    """Return modules of input and output, the cache, the rest of the gate, rules' shared code, and shorter times."""
     return [Chosen(module, tuple(tests.split()), group) for group, module, tests in _REST]
 
 
@@ -173,11 +173,11 @@ _MEMORY = "analyzers/memory"
 
 
 def _model(names: str) -> str:
-    """Files of tests of the time model, by their names alone."""
+    """Return files of the time model's tests, given their names only."""
     return " ".join(f"analyzers/model/{name}" for name in names.split())
 
 
-# Group, module, files of tests below ``tests`` without ``test_`` and suffix, rules whose cases are tests too.
+# Group, module, files of tests below ``tests`` without ``test_`` and suffix, and rules whose cases are tests too.
 _SAMPLED = (
     ("time model", "kprof_analyzers.model.access_lines", _model("access_lines"), ""),
     ("time model", "kprof_analyzers.model.address_work", _model("address_work"), ""),
@@ -296,7 +296,7 @@ _SAMPLED = (
 
 
 def sampled() -> list[Chosen]:
-    """Further modules behind predictions, verdicts and permissions; ``--each`` draws some mutants of each."""
+    """Return further modules behind predictions, verdicts and permissions; ``--each`` draws some mutants of each."""
     return [
         Chosen(module, (*map(_file, files.split()), *_cases(*stems.split())), group)
         for group, module, files, stems in _SAMPLED
@@ -309,10 +309,10 @@ def _file(name: str) -> str:
 
 
 SETS = {"rules": rules, "core": core, "rest": rest, "sampled": sampled}
-"""What ``--set`` may name; the page has a table for each, between ``<!-- NAME -->`` and ``<!-- end -->``."""
+"""Sets that ``--set`` accepts; the page has a table for each between ``<!-- NAME -->`` and ``<!-- end -->``."""
 
 WHOLE = ("rules", "core", "rest")
-"""Sets of which all mutants are tried, and nine of ten of each group are killed; ``--sample`` draws from these."""
+"""Sets of which all mutants run, and at least 90 % in each group must be killed; ``--sample`` draws from these."""
 
 PACKAGES = (
     "kprof.gate",
@@ -325,7 +325,7 @@ PACKAGES = (
     "kprof_analyzers.model",
     "kprof_analyzers.rules",
 )
-"""Each module of these has a row, or stands in :data:`WITHOUT_ROW`."""
+"""Packages in which each module must have a row or be listed in :data:`WITHOUT_ROW`."""
 
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
 _COMPILED = "its tests compile kernels"
@@ -369,4 +369,4 @@ WITHOUT_ROW = {
     "kprof_analyzers.rules.page": "what reads the pages of the tests' own cases",
     "kprof_analyzers.rules.rule": "the form of a rule; without it no case of any rule can be read",
 }
-"""Modules, or packages with all that is in them, that no table has, and why."""
+"""Modules, or whole packages, without a row in any table, with the reasons."""

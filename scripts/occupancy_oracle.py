@@ -1,7 +1,7 @@
-"""A second opinion on occupancy: tables typed in again and workgroups placed one after another.
+"""Independent computation of occupancy: tables entered a second time, and workgroups placed one after another.
 
-Nothing of kprof is used here, and nothing is shared with it: a mistake would have to be made twice.
-Figures: LLVM 22 (AMDGPUBaseInfo.cpp, AMDGPU.td) and, for the LDS granule of gfx10.3 and later, Mesa.
+This module uses no code or data of kprof, so a mistake would have to be made twice. Figures: LLVM 22
+(AMDGPUBaseInfo.cpp, AMDGPU.td) and, for the LDS granule of gfx10.3 and later, Mesa.
 """
 
 import random
@@ -14,7 +14,7 @@ _LARGE = {32: (1536, 24), 64: (768, 12)}
 
 
 class Machine(NamedTuple):
-    """What the second opinion knows of an architecture; ``files`` is wavefront size to (registers, granule)."""
+    """Resource limits of an architecture; ``files`` maps wavefront size to (registers, granule)."""
 
     slots: int
     simds_per_cu: int
@@ -44,7 +44,7 @@ BARRIERS_PER_CU = 16
 
 @dataclass
 class Simd:
-    """What is left on one SIMD."""
+    """Free resources of one SIMD."""
 
     slots: int
     vector: int
@@ -63,7 +63,7 @@ class Simd:
 
 @dataclass
 class Block:
-    """A CU, or a WGP in WGP mode, that is being filled."""
+    """A CU, or a WGP in WGP mode, that is being filled with workgroups."""
 
     simds: list[Simd]
     lds: int
@@ -86,7 +86,7 @@ class Block:
 def resident_workgroups(
     arch: str, *, vgprs: int, sgprs: int, lds: int, wavefronts: int, size: int, wgp: bool
 ) -> tuple[int, float]:
-    """Fill an empty CU or WGP; workgroups that fit, and wavefronts a SIMD."""
+    """Fill an empty CU or WGP; return the number of workgroups that fit, and the wavefronts per SIMD."""
     machine = MACHINES[arch]
     total, granule = machine.files[size]
     both = wgp and machine.simds_per_wgp > 0
@@ -109,10 +109,11 @@ def resident_workgroups(
 
 
 def padding(arch: str, size: int, waves: int) -> int:
-    """VGPRs that LLVM makes a kernel ask for so that no more than so many wavefronts fit on a SIMD.
+    """Return the VGPRs that LLVM makes a kernel request so that at most ``waves`` wavefronts fit on a SIMD.
 
-    Not every number can be forced: with blocks of 16 registers 11 wavefronts have no more room than 12, and with 256
-    addressable registers a SIMD with 1536 always holds 5. LLVM then forces the next number that can be.
+    Not every number can be forced. With blocks of 16 registers, 11 wavefronts need as many registers per wavefront
+    as 12; with 256 addressable registers, a SIMD with 1536 registers always holds at least 5. LLVM then forces the
+    next possible number.
     """
     machine = MACHINES[arch]
     total, granule = machine.files[size]
@@ -128,7 +129,7 @@ def padding(arch: str, size: int, waves: int) -> int:
 
 @dataclass(frozen=True)
 class Sample:
-    """One synthetic kernel: what its code uses, and the attributes that the compiler is given."""
+    """One synthetic kernel: its registers and LDS, and the attributes that the compiler is given."""
 
     arch: str
     vgpr: int
@@ -141,7 +142,7 @@ class Sample:
     waves_per_eu: int
 
     def ir(self) -> str:
-        """LLVM IR that uses exactly these registers: an empty piece of assembly that clobbers the last of each."""
+        """Return LLVM IR that uses exactly these registers: empty inline assembly clobbers the last of each file."""
         used = [f"~{{{kind}{n - 1}}}" for kind, n in (("v", self.vgpr), ("a", self.agpr), ("s", self.sgpr)) if n]
         lines = [f'  call void asm sideeffect "", "{",".join(used)}"()'] if used else []
         head = ""
@@ -161,14 +162,15 @@ class Sample:
 
 
 def samples(arch: str, count: int, seed: int) -> list[Sample]:
-    """Random kernels of an architecture, half of them one register beside a boundary of the register file."""
+    """Return random kernels of an architecture; half of them are one register away from a step of the occupancy."""
     machine, rng = MACHINES[arch], random.Random(f"{arch}/{seed}")
     made = []
     if arch == "gfx908":
         # LDS allows 9 wavefronts here. LLVM 24 pads SGPRs to force that, and overshoots to 8.
         made = [Sample(arch, 16, 0, 8, 5400, (192, 192), 64, cu_mode=False, waves_per_eu=0)]
     if arch == "gfx1100":
-        # LDS for ten workgroups: of five wavefronts they leave room for a sixth each, of 22 or 25 only two fit.
+        # LDS for ten workgroups: ten workgroups of five wavefronts leave room for a sixth wavefront each; of 22 or 25
+        # wavefronts, only two workgroups fit.
         made = [
             Sample(arch, 16, 0, 8, 12288, (160, most), 32, cu_mode=False, waves_per_eu=0) for most in (160, 704, 800)
         ]

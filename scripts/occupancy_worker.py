@@ -1,8 +1,8 @@
 # ruff: noqa: ANN001, ANN201, N803, PLR0917 - kernels are written as Triton wants them
-"""Compile kernels in one Triton's own interpreter and print what LLVM says about each.
+"""Compile kernels in one Triton's own interpreter and print LLVM's comments about each.
 
-Started by ``check_occupancy_against_llvm.py`` with the interpreter of a Triton. It reads jobs as JSON lines
-from standard input and answers each with one line: ``{"id", "asm"}`` or ``{"id", "error"}``. It needs Triton only.
+Started by ``check_occupancy_against_llvm.py`` with the interpreter of a Triton. It reads jobs as JSON lines from
+standard input and answers each with one line: ``{"id", "asm"}`` or ``{"id", "error"}``. It only needs Triton.
 
 A job is LLVM IR (``{"id", "arch", "ir"}``) or a kernel of this file (``{"id", "arch", "kernel", "constexprs",
 "options"}``).
@@ -19,7 +19,7 @@ import triton.language as tl
 from triton.backends.amd import compiler as amd_backend
 from triton.backends.compiler import GPUTarget
 
-# LLVM that each Triton carries, by minor version of Triton.
+# LLVM version of each Triton, by minor version of Triton.
 LLVM_OF_TRITON = {3: 21, 4: 21, 5: 22, 6: 22, 7: 23, 8: 23, 9: 24}
 
 
@@ -55,32 +55,32 @@ SIGNATURES = {
 
 
 def llvm_version() -> int:
-    """Major version of the LLVM inside the installed Triton."""
+    """Return the major version of the LLVM inside the installed Triton."""
     return LLVM_OF_TRITON[int(triton.__version__.split(".")[1])]
 
 
 def assemble(ir: str, arch: str) -> str:
-    """LLVM IR to assembly, with the code generator of the installed Triton."""
+    """Compile LLVM IR to assembly with the code generator of the installed Triton."""
     from triton._C.libtriton import llvm
 
     llvm.init_targets()
     if hasattr(amd_backend, "compile_amdgpu"):
-        # From 3.9 the code generator is a library of its own, with a newer LLVM.
+        # Since 3.9 the code generator is a separate library with a newer LLVM.
         options = {"disable_optimization": False, "canonicalize_gep": False, "disabled_passes": ""}
         triple = amd_backend.get_amd_codegen_target_triple(arch)
         return amd_backend.compile_amdgpu(
             ir, triple, arch, "", flags=[], enable_fp_fusion=False, dump_ir=False, enable_timing=False, **options
         )
-    # Triton 3.8 also asks whether to canonicalise address arithmetic.
+    # Triton 3.8 has an additional argument: whether to canonicalise address arithmetic.
     switches = [False] * (3 if triton.__version__.startswith("3.8.") else 2)
     return llvm.translate_to_asm(ir, "amdgcn-amd-amdhsa", arch, "", [], *switches)
 
 
 def compile_kernel(job: dict[str, Any]) -> dict[str, Any]:
-    """One of this file's kernels through the whole of Triton."""
+    """Compile one of this file's kernels with all stages of Triton."""
     from triton.compiler import ASTSource
 
-    # Only the assembly is wanted: no linker is needed, but older Tritons look for one all the same.
+    # Only the assembly is needed. No linker is used, but older Tritons search for one anyway.
     os.environ.setdefault("TRITON_HIP_LLD_PATH", sys.executable)
     amd_backend.HIPBackend.make_hsaco = staticmethod(lambda *_: b"")
     function = globals()[job["kernel"]]

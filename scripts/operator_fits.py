@@ -1,4 +1,4 @@
-"""Rows of measured operators, and what their kinds reach of a GPU's peaks; :mod:`fit_operators` writes it."""
+"""Fit the share of a GPU's peaks that kinds of measured operators reach; :mod:`fit_operators` writes the result."""
 
 import csv
 import math
@@ -23,38 +23,38 @@ _POWERS = [0.1 * n for n in range(11)]
 _FILLED = (
     "product", "convolution", "pointwise convolution", "convolution of few channels", "attention", "batch norm", "norm",
 )  # fmt: skip
-"""Kinds whose share falls where there are fewer tiles, channels or rows than compute units."""
+"""Kinds whose share falls if there are fewer tiles, channels or rows than compute units."""
 _COLUMNS = ("convolution",)
-"""Kinds whose share falls with the result's columns."""
+"""Kinds whose share depends on the number of the result's columns."""
 _LIKE = {
     "attention": "product", "convolution": "product", "pointwise convolution": "product",
     "convolution of few channels": "product", "batched product": "thin product", "small products": "thin product",
     "batch norm": "norm", "softmax": "elementwise",
 }  # fmt: skip
-"""Kinds to those whose share theirs is taken to be where few rows say otherwise: convolutions are run as products."""
+"""Map kinds to the kind whose share is assumed if there are few rows; for example, convolutions run like products."""
 _HELD = 0.5
-"""What the square of the logarithm of a share over that of the kind it is like counts, in rows that are off by e."""
+"""Weight, in rows with an error factor of e, of the squared log ratio of a kind's share to that of its similar kind."""
 _SPREAD = {"batch norm": 1.0, "norm": 0.5}
-"""Powers that are expected: a workgroup does a channel of a batch norm alone, and rows of other norms in part."""
+"""Expected powers: one workgroup computes a channel of a batch norm alone, and rows of other norms in part."""
 _SPREAD_HELD = 3.0
-"""What the square of the difference from such a power counts."""
+"""Weight of the squared difference from an expected power."""
 _FOLDS = 5
-"""Parts in which sources are left out for the ranges."""
+"""Number of parts in which sources are held out to compute the ranges."""
 _FEW = 8
-"""Rows below which a kind has the widest range that another kind has."""
+"""A kind with fewer rows gets the widest range of all kinds."""
 
 
 _ENOUGH = 20
-"""Rows below which a GPU's range for a kind is no narrower than that of all GPUs."""
+"""With fewer rows, a GPU's range for a kind is at least as wide as that of all GPUs."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Calls of an operator with equal shapes: microseconds a call, measured and at the limit.
+    """Calls of an operator with equal shapes: microseconds per call, measured and at the limit.
 
     Attributes:
-        source: file that has it.
-        family: that are left out together with it.
+        source: file that contains the calls.
+        family: name of the group of sources that are held out together.
     """
 
     source: str
@@ -70,13 +70,13 @@ class Row:
 
     @property
     def compute_units(self) -> int | None:
-        """Of its GPU."""
+        """Number of compute units of the row's GPU."""
         product = find_product(self.gpu)
         return product.compute_units if product else None
 
 
 def rows_of(path: Path, family: str) -> list[Row]:
-    """The operators of a trace that have a kind and a limit."""
+    """Return the operators of a trace that have a kind and a limit."""
     found = []
     for one in kprof.trace_ops(path).traces:
         for row in one.rows:
@@ -91,11 +91,11 @@ def rows_of(path: Path, family: str) -> list[Row]:
 
 
 _PRODUCTS = {("gfx950", "256"): "MI355X", ("gfx942", "80"): "MI308X", ("gfx942", "304"): "MI300X"}
-"""Architecture and CUs, as the tables have them, to the product that is taken to have been measured."""
+"""Map architecture and number of CUs, as in the tables, to the product that is assumed to have been measured."""
 
 
 def rows_of_table(path: Path) -> list[Row]:
-    """The products of a tuned table for which torch's own operator was the fastest, each size once."""
+    """Return the products of a tuned table for which torch's own operator was the fastest, each size once."""
     found = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -120,13 +120,15 @@ def _extents(word: str) -> tuple[int, ...]:
 
 
 Fits = Mapping[tuple[str, str], Efficiency]
-"""GPU, empty for all together, and kind to what is reached."""
+"""Map a GPU (empty for all together) and a kind to the fitted figures."""
 
 
 def fitted(rows: Iterable[Row]) -> Fits:
-    """Share of the limit and least time of each kind, by the least sum of absolute logarithms; 5 to 95 % of ratios.
+    """Fit share of the limit and minimum time of each kind; ranges cover 5 to 95 % of the ratios.
 
-    A GPU has figures of its own for kinds of which it has enough rows, where other GPUs have rows of that kind, too.
+    The fit has the least sum of absolute log errors.
+
+    A GPU has its own figures for kinds with enough rows, if other GPUs also have rows of the kind.
     """
     groups: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
@@ -138,7 +140,7 @@ def fitted(rows: Iterable[Row]) -> Fits:
         if not gpu or _FEW <= len(some) < len(groups["", kind])
     }
     best: dict[tuple[str, str], Efficiency] = {}
-    # Kinds that others are like come first.
+    # Kinds that other kinds are similar to come first.
     for key in sorted(chosen, key=lambda key: (key[1] in _LIKE, key)):
         best[key] = _best(chosen[key], best.get(("", _LIKE.get(key[1], ""))))
     ratios = {key: _left_out(some, best.get(("", _LIKE.get(key[1], "")))) for key, some in chosen.items()}
@@ -155,7 +157,7 @@ def fitted(rows: Iterable[Row]) -> Fits:
 
 
 def _left_out(rows: Sequence[Row], like: Efficiency | None) -> list[float]:
-    """Measured over predicted of each row, by a fit to the other sources; none where there is one source only."""
+    """Return measured over predicted time of each row by a fit to the other sources; empty for a single source."""
     families = sorted({row.family for row in rows})
     if len(families) < 2:
         return []
@@ -168,16 +170,16 @@ def _left_out(rows: Sequence[Row], like: Efficiency | None) -> list[float]:
 
 
 def fit_of(row: Row, fits: Fits) -> Efficiency:
-    """What holds for a row: its GPU's own figures, where it has some."""
+    """Return the figures that apply to a row: its GPU's own, if available."""
     return fits.get((row.gpu, row.kind)) or fits["", row.kind]
 
 
 def _best(rows: Sequence[Row], like: Efficiency | None = None) -> Efficiency:
-    """The figures with the least sum of absolute logarithms, one after the other until none moves.
+    """Return the figures with the least sum of absolute log errors; figures are optimised in turn until none changes.
 
     Args:
-        rows: of a kind.
-        like: the figures of the kind that it is like.
+        rows: rows of one kind.
+        like: figures of the similar kind.
     """
     key = (tuple(map(id, rows)), like.share if like else 0.0)
     if key not in _KNOWN:
@@ -186,7 +188,7 @@ def _best(rows: Sequence[Row], like: Efficiency | None = None) -> Efficiency:
 
 
 _KNOWN: dict[tuple[tuple[int, ...], float], Efficiency] = {}
-"""Fits to rows of the same sources come again and again: rows live as long as the program."""
+"""Cache of fits, because the same sources occur repeatedly; rows live as long as the program."""
 
 
 def _found(rows: Sequence[Row], like: Efficiency | None) -> Efficiency:
@@ -232,7 +234,7 @@ def _descended(
 
 
 def _error_of(rows: Sequence[Row]) -> Callable[[_Figures], float]:
-    """The sum of absolute logarithms by the figures, all rows at once: :meth:`Efficiency.time_us` in arrays."""
+    """Return the sum of absolute log errors, for all rows at once: :meth:`Efficiency.time_us` with arrays."""
     one = Efficiency(1.0, 0.0, 1.0, 1.0, 0, (), filled=1.0)
     filled = np.log([one.reached(row.tiles, row.compute_units) for row in rows])
     columns = np.log([replace(one, filled=0.0, columns=1.0).reached(row.tiles, None) for row in rows])
@@ -247,12 +249,12 @@ def _error_of(rows: Sequence[Row]) -> Callable[[_Figures], float]:
 
 
 def time_of(row: Row, one: Efficiency) -> float:
-    """Predicted microseconds of a call."""
+    """Return the predicted microseconds of a call."""
     return one.time_us(row.least, row.tiles, row.compute_units)
 
 
 def _ends(ratios: Sequence[float]) -> tuple[float, float]:
-    """A range that holds nine of ten: the next more extreme value where the quantile falls between two."""
+    """Return a range that contains nine of ten ratios; between two values, the more extreme one is used."""
     ordered = sorted(ratios)
     cut = math.floor(0.05 * len(ordered))
     return min(1.0, ordered[cut]), max(1.0, ordered[-1 - cut])

@@ -6,11 +6,11 @@
     python scripts/parity.py --page
 
 Each row is a case of a bundled kernel on a GPU. AITER's operator is called by its own Python function, which chooses
-its configuration, in a program that ``kprof capture`` records: ``scripts/programs/aiter_pairs.py``. ``--python`` names
-an interpreter with torch, Triton and kprof; the one that runs this is used by default. Rows are kept in
-docs/validation/parity.json as they come, and a run skips those that are there unless ``--again`` is given. ``--ours``
-only predicts the bundled kernels again, for which AITER is not needed, where their configuration has changed.
-``--page`` only writes docs/validation/parity.md.
+its configuration, in a program that ``kprof capture`` records: ``scripts/programs/aiter_pairs.py``. ``--python``
+names an interpreter with torch, Triton and kprof; the one that runs this is used by default. Each row is stored in
+docs/validation/parity.json immediately, and a run skips stored rows unless ``--again`` is given. ``--ours`` only
+predicts bundled kernels whose configuration has changed, without AITER. ``--page`` only writes
+docs/validation/parity.md.
 """
 
 import argparse
@@ -31,9 +31,9 @@ PAGE = ROOT / "docs" / "validation" / "parity.md"
 PROGRAM = Path(__file__).with_name("programs") / "aiter_pairs.py"
 GPUS = ("MI300X", "MI355X")
 LIMIT = 1.05
-"""Ratio of the bundled kernel's time to AITER's from which the page gives a reason."""
+"""From this ratio of the bundled kernel's time to AITER's on, the page gives a reason."""
 TIME_LIMIT = 600
-"""Seconds that one recording may take."""
+"""Time limit of one recording in seconds."""
 
 
 class Pair(NamedTuple):
@@ -41,9 +41,9 @@ class Pair(NamedTuple):
 
     Attributes:
         operator: AITER's function, below ``aiter.ops.triton``.
-        cases: cases of the bundled kernel that are compared, or sizes beside those of its first case, ``K=V,...``.
-        note: what differs between the two jobs, or "".
-        kernel: the bundled kernel, where it is not the name of the pair.
+        cases: compared cases of the bundled kernel, or sizes ``K=V,...`` that replace those of its first case.
+        note: difference between the two operations, or "".
+        kernel: name of the bundled kernel if it differs from the pair's name.
     """
 
     operator: str
@@ -53,9 +53,9 @@ class Pair(NamedTuple):
 
 
 _TUNED_BF16 = ("M=64,N=5120,K=2880,dtype=bf16,out=bf16", "M=2048,N=5120,K=2880,dtype=bf16,out=bf16")
-"""Products for which AITER has a tuned file for the MI355X; it has none of 16 bits for the MI300X."""
+"""Products with a tuned file of AITER for the MI355X; for the MI300X there is no 16-bit file."""
 _TUNED_FP8 = ("M=16,N=256,K=4096", "M=16,N=2112,K=7168")
-"""Products for which AITER has a tuned file for the MI300X, and for the MI355X."""
+"""Products with a tuned file of AITER for the MI300X and for the MI355X."""
 PAIRS: Mapping[str, Pair] = {
     "attention_forward_backward": Pair(
         "attention.mha.flash_attn_func, backward",
@@ -194,7 +194,7 @@ PAIRS: Mapping[str, Pair] = {
         ("m2048_n8192", "llama405b_m1", "llama405b_m16", "llama405b_m128", "tp8_m256"),
     ),
 }
-"""Pairs by name: that of the bundled kernel, which another pair of the same kernel begins with."""
+"""Pairs by name: the bundled kernel's name, with a suffix for a second pair of the same kernel."""
 
 ALONE: Mapping[str, str] = {
     "attention_lean": "it reads V transposed, without masks: no operator of AITER's does",
@@ -208,7 +208,7 @@ ALONE: Mapping[str, str] = {
     "mlstm_chunkwise": "AITER has no mLSTM",
     "mlstm_chunkwise_d64": "AITER has no mLSTM",
 }
-"""Bundled kernels without a counterpart, and why."""
+"""Bundled kernels without a counterpart in AITER, with the reasons."""
 
 MISSING: Mapping[str, str] = {
     "attention.unified_attention": "prefill from a paged cache; its decoding is compared above",
@@ -220,19 +220,19 @@ MISSING: Mapping[str, str] = {
     "rope.rope": "rotary embeddings",
     "topk": "the largest values of a row",
 }
-"""Some of AITER's operators for which no kernel is bundled."""
+"""Some of AITER's operators without a corresponding bundled kernel."""
 
 REASONS: Mapping[tuple[str, str, str], str] = {}
-"""Pair, case and GPU, "" for any, to the reason why the bundled kernel is predicted to be over 5 % slower."""
+"""Map pair, case and GPU ("" for any) to the reason why the bundled kernel is predicted to be over 5 % slower."""
 
 
 def matches(pattern: tuple[str, str, str], place: tuple[str, str, str]) -> bool:
-    """Return whether a key of :data:`REASONS` is for a row's pair, case and GPU."""
+    """Return whether a key of :data:`REASONS` applies to a row's pair, case and GPU."""
     return all(wanted in {"", name} for wanted, name in zip(pattern, place, strict=True))
 
 
 def reason(pair: str, case: str, gpu: str) -> str:
-    """Return why a row is slower, "" where nobody knows."""
+    """Return why a row is slower, or "" if no reason is known."""
     return next((why for pattern, why in REASONS.items() if matches(pattern, (pair, case, gpu))), "")
 
 
@@ -240,7 +240,7 @@ class Row(NamedTuple):
     """A case on a GPU.
 
     Attributes:
-        pair, case, gpu: what was compared.
+        pair, case, gpu: the compared pair, case and GPU.
         found: the row of the results.
     """
 
@@ -256,7 +256,7 @@ class Row(NamedTuple):
 
     @property
     def operator(self) -> str:
-        """Name of AITER's function, of several the first one that is no matrix product."""
+        """Name of AITER's function; of several, the first that is not a matrix product."""
         paths = PAIRS[self.pair].operator.split(", ")
         if self.pair.startswith("gemm"):
             return "gemm_a16w16" if self.found["shape"]["dtype"] in {"fp16", "bf16"} else "gemm_a8w8"
@@ -265,7 +265,7 @@ class Row(NamedTuple):
 
     @property
     def why(self) -> str:
-        """Why there is no ratio, or ""."""
+        """Reason why there is no ratio, or ""."""
         found = self.found
         return next((found[side]["why"] for side in ("ours", "theirs") if "why" in found[side]), "")
 
@@ -299,7 +299,7 @@ def kernel_of(pair: str) -> str:
 
 
 def features(shape: Mapping[str, Any]) -> str:
-    """Return what a job asks beside sizes, in a few words."""
+    """Return the requirements of a case besides sizes, in a few words."""
     found = ["fp8" if shape["dtype"].startswith("fp8") else str(shape["dtype"])]
     if "form" in shape:
         found.append(f"int8 {shape['form']}")
@@ -317,7 +317,7 @@ def features(shape: Mapping[str, Any]) -> str:
 
 
 def predicted(kernels: Sequence[Any], counts: Sequence[int]) -> dict[str, Any]:
-    """Return one side of a row: the sums over the launches of a call.
+    """Return one side of a row: sums over the launches of a call.
 
     Args:
         kernels: reports of the kernels that the call launches.
@@ -344,7 +344,7 @@ def predicted(kernels: Sequence[Any], counts: Sequence[int]) -> dict[str, Any]:
 
 
 def _described(kernel: Any, count: int) -> dict[str, Any]:
-    """Return what a reader wants to know of a launch: name, configuration and time."""
+    """Return the description of a launch: name, configuration and time."""
     made = kernel.specialization
     names = ("num_warps", "num_stages", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
     config = {name: value for name, value in made.constexprs.items() if name.isupper() and type(value) is int}
@@ -419,7 +419,7 @@ def sizes(case: str) -> Mapping[str, Any]:
 
 
 def problem(kernel: str, case: str, gpu: str) -> Mapping[str, Any]:
-    """Return the sizes of a case with all defaults."""
+    """Return the sizes of a case, completed with all defaults."""
     from kprof.hardware.machine import load_gpu
     from kprof.targets.library import bundled
     from kprof.targets.without_triton import described
@@ -448,7 +448,7 @@ def keys(pairs: Sequence[str], gpus: Sequence[str]) -> Iterator[tuple[str, str, 
 
 
 def measure(pairs: Sequence[str], gpus: Sequence[str], options: argparse.Namespace) -> None:
-    """Predict what is missing; every row is written at once."""
+    """Predict missing rows; every row is written immediately."""
     from kprof.compiler.versions import installed
 
     command = ["git", "-C", str(options.aiter), "rev-parse", "--short=10", "HEAD"]
@@ -470,7 +470,7 @@ def measure(pairs: Sequence[str], gpus: Sequence[str], options: argparse.Namespa
 
 
 def predict_ours(pairs: Sequence[str], gpus: Sequence[str]) -> None:
-    """Predict the bundled kernels again where another configuration is shipped than the results have."""
+    """Predict bundled kernels again whose shipped configuration differs from the results'."""
     for pair, case, gpu in keys(pairs, gpus):
         key, kernel = f"{pair} | {case} | {gpu}", kernel_of(pair)
         row = read().get(key)
@@ -481,7 +481,7 @@ def predict_ours(pairs: Sequence[str], gpus: Sequence[str]) -> None:
 
 def write(key: str, row: Mapping[str, Any]) -> None:
     """Add a row to the results."""
-    # Read again and replace at once: another run, for another GPU, may write rows meanwhile.
+    # Read and replace the file immediately, because another run, for another GPU, may write rows at the same time.
     lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted({**read(), key: row}.items())]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     new = RESULTS.with_name(f"{RESULTS.name}.{os.getpid()}")
@@ -490,7 +490,7 @@ def write(key: str, row: Mapping[str, Any]) -> None:
 
 
 def read() -> dict[str, Any]:
-    """Return the results that there are."""
+    """Return the stored results."""
     return dict(json.loads(RESULTS.read_text())) if RESULTS.is_file() else {}
 
 
@@ -556,7 +556,7 @@ the two GPUs. AITER's own tests of `mla_decode_fwd` skip the MI300X.
 
 
 def main() -> int:
-    """Record, predict and write the page."""
+    """Record and predict, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("aiter", nargs="?", type=Path, help="a checkout of ROCm/aiter")
     parser.add_argument("--python", default=sys.executable, help="interpreter that runs AITER")

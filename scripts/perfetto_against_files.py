@@ -1,8 +1,8 @@
-"""Count the slices of Perfetto traces twice, with kprof and byte by byte, and print a row a file.
+"""Count the slices of Perfetto traces with kprof and by an independent byte-level reader, and print a row per file.
 
 python scripts/perfetto_against_files.py FILE.pftrace...
 
-The second reading knows the numbers of Perfetto's fields and nothing of kprof or protobuf.
+The independent reader only knows the numbers of Perfetto's fields and uses neither kprof nor protobuf.
 """
 
 import sys
@@ -56,7 +56,7 @@ def _all(data: bytes) -> defaultdict[int, list[Any]]:
 
 
 def by_hand(data: bytes) -> Sums:
-    """Return the slices by name and track: how many, and their nanoseconds."""
+    """Return the number of slices and their nanoseconds by name and track."""
     names: dict[tuple[int, int], str] = {}
     tracks: dict[int, int] = {}
     begun: defaultdict[int, list[tuple[str, int]]] = defaultdict(list)
@@ -90,7 +90,7 @@ def by_hand(data: bytes) -> Sums:
 
 
 def by_kprof(path: Path) -> Sums:
-    """Return the same from kprof."""
+    """Return the result of :func:`by_hand` computed with kprof."""
     sums: Sums = {}
     for each in read_slices(path)[0]:
         number, time = sums.get((each.name, each.track), (0, 0))
@@ -99,7 +99,7 @@ def by_kprof(path: Path) -> Sums:
 
 
 def main() -> int:
-    """Compare the named files; the exit status is 1 where one differs."""
+    """Compare the named files; the exit status is 1 if one differs."""
     different = 0
     for path in map(Path, sys.argv[1:]):
         mine, other = by_kprof(path), by_hand(path.read_bytes())

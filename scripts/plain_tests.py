@@ -1,7 +1,7 @@
-"""Run the tests of a file without pytest, which takes longer to start than most of them take, for ``mutate.py``.
+"""Run the tests of a file without pytest, whose start-up takes longer than most of them, for ``mutate.py``.
 
-Parametrised tests, properties, and fixtures of the file and its folder are run, and ``tmp_path`` and ``monkeypatch``. A
-test that asks for another fixture is left out, as is one that needs Triton, LLVM's tools or long.
+Supported are parametrised tests, property tests, fixtures of the file and its folder, ``tmp_path`` and
+``monkeypatch``. Tests with other fixtures are skipped, as are tests that need Triton, LLVM's tools or much time.
 """
 
 import contextlib
@@ -26,19 +26,19 @@ Test = Callable[..., object]
 
 
 class _NoFixtureError(Exception):
-    """A test asks for what only pytest has."""
+    """A test requests a fixture that only pytest has."""
 
 
 def warm_up() -> None:
-    """Load what properties need, so that a process that is forked has it."""
+    """Import the modules of property tests, so that forked processes have them."""
     given(strategies.integers())(lambda _: None)()
 
 
 def run(file: str) -> int:
-    """Run the tests of a file; how many calls there were.
+    """Run the tests of a file; return the number of calls.
 
     Raises:
-        Exception: whatever the first test raises that fails.
+        Exception: the error of the first failing test.
     """
     module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
     count = 0
@@ -53,7 +53,7 @@ def run(file: str) -> int:
 
 
 def _with_few_examples(test: Test) -> None:
-    """The same ones every time, and no search for a smaller one."""
+    """Make a property test use the same few examples every time, and not search for a smaller one."""
     own = getattr(test, _SETTINGS, None)
     if own is not None:
         few = settings(
@@ -69,7 +69,7 @@ def _with_few_examples(test: Test) -> None:
 
 
 def _calls(marks: list[Any]) -> Iterator[dict[str, Any]]:
-    """The arguments of each call of a parametrised test."""
+    """Return the arguments of each call of a parametrised test."""
     axes = []
     for mark in marks:
         if mark.name == "parametrize":
@@ -87,7 +87,7 @@ def _named(names: list[str], value: Any) -> dict[str, Any]:
 
 
 def _call(module: ModuleType, test: Test, given_: dict[str, Any]) -> bool:
-    """Call a test; ``False`` where it asks for what is not here."""
+    """Call a test; return ``False`` if it requests an unsupported fixture."""
     asked = [name for name in inspect.signature(test).parameters if name not in given_]
     unseen = [name for mark in getattr(test, "pytestmark", []) if mark.name == "usefixtures" for name in mark.args]
     with contextlib.ExitStack() as stack:
@@ -108,7 +108,7 @@ def _call(module: ModuleType, test: Test, given_: dict[str, Any]) -> bool:
 
 
 def _conftest(module: ModuleType) -> list[ModuleType]:
-    """The fixtures of the file's folder."""
+    """Return the fixtures of the file's folder."""
     name = f"{module.__name__.rpartition('.')[0]}.conftest"
     return [importlib.import_module(name)] if importlib.util.find_spec(name) is not None else []
 
@@ -119,10 +119,10 @@ def _is_automatic(made: object) -> bool:
 
 
 def _fixture(places: list[ModuleType], name: str, known: dict[str, Any], stack: contextlib.ExitStack) -> Any:
-    """What a fixture gives; what it does afterwards is left to the stack.
+    """Return the value of a fixture; its teardown is added to the stack.
 
     Raises:
-        _NoFixtureError: there is none of that name here.
+        _NoFixtureError: no supported fixture has this name.
     """
     if name in known:
         return known[name]

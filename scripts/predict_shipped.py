@@ -1,15 +1,16 @@
-"""Make ``kprof/tuning/choice/shipped.json``, from which ``kprof select`` answers where nothing is to be compiled.
+"""Write ``kprof/tuning/choice/shipped.json``, which ``kprof select`` uses if nothing can or may be compiled.
 
     nice python scripts/predict_shipped.py [-j 2] [--kernel gemm] [--product MI300X] [--results FILE]
     nice python scripts/predict_shipped.py [-j 2] --changed     # only what has another configuration now or no time
 
-Every case of every bundled kernel and, for those that are asked for most, a grid of sizes at most a factor of four
-apart: whatever lies between is within the factor of two that counts as near. Each with every bundled kernel that solves
-the problem, with its own defaults, everything that it launches together. The Triton is the one that is installed.
+The table has every case of every bundled kernel, and for the most important kernels a grid of sizes. Neighbouring sizes
+differ by at most a factor of four, so any size in between is near one of them (within a factor of two). Each problem is
+predicted for every bundled kernel that solves it, with its own defaults and all its launches together. The installed
+Triton is used.
 
-Results are kept in ``--results`` as they come, and a run goes on from there. The package's file is written when all is
-there, or with ``--only-write``: it is part of kprof's content, by which workers know whether they are of the kprof that
-asks. Run it in a checkout that nobody changes meanwhile.
+Each result is stored in ``--results`` immediately, and another run continues from there. The package's file is
+written when all results are complete, or with ``--only-write``. It is part of kprof's content hash, by which workers
+check that they belong to the same kprof, so the checkout must not be changed during a run.
 """
 
 import argparse
@@ -48,11 +49,11 @@ GRIDS: dict[str, list[dict[str, Any]]] = {
     "rmsnorm": [{"M": m, "N": n, "dtype": dtype} for m, n, dtype in combinations(ROWS, SIZES, HALVES)],
 }
 GRIDDED = {"MI300X": tuple(GRIDS), "MI355X": ("gemm",), "MI250X": ()}
-"""Kernels that have their grid on a product; the others have their cases there, which keeps the file small."""
+"""Kernels that have their grid on a product; others only have their cases there, which keeps the file small."""
 
 
 def main() -> int:
-    """Predict, and write the file."""
+    """Predict all problems, and write the file."""
     options = argparse.ArgumentParser(description="Make the table that kprof select answers from without a compiler.")
     options.add_argument("-j", "--jobs", type=int, default=1)
     options.add_argument("--kernel", action="append")
@@ -94,7 +95,7 @@ def main() -> int:
 
 
 def _rows(name: str, gpu: str, jobs: int) -> Iterator[Any]:
-    """What the model says of a kernel's problems on a product; without those that nothing can do there."""
+    """Return the predictions for a kernel's problems on a product, without problems that no kernel can solve there."""
     from kprof.errors import KprofError
     from kprof.hardware.machine import load_gpu
     from kprof.targets.library import load
@@ -119,7 +120,7 @@ def _rows(name: str, gpu: str, jobs: int) -> Iterator[Any]:
 
 
 def _times(candidates: Iterable[Any], machine: Any) -> dict[str, Any]:
-    """Return the times of those that have one, without the events of the condition."""
+    """Return the times of candidates with a time, without the timing events of the condition."""
     from kprof.tuning.choice.shipped import ShippedTime
 
     events = machine.model["events_ns"] / 1e6
@@ -133,7 +134,7 @@ def _times(candidates: Iterable[Any], machine: Any) -> dict[str, Any]:
 
 
 def _changed(jobs: int) -> int:
-    """Predict again, in the package's file, the forms without a time or with another configuration than before."""
+    """Predict again the implementations in the package's file without a time or with a changed configuration."""
     from kprof.hardware.machine import load_gpu
     from kprof.targets.library import load
     from kprof.tuning.choice.predicting import bundled, predictions
@@ -168,7 +169,7 @@ def _changed(jobs: int) -> int:
 
 
 def _revision() -> str:
-    """Last commit that changed the model or the kernels."""
+    """Return the last commit that changed the model or the kernels."""
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%h", "--abbrev=10", "--", "analyzers", "kernels"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 

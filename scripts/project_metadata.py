@@ -1,8 +1,8 @@
-"""Build hook: the README and the project's addresses as an index page shows them.
+"""Build hook that sets the README and the project's URLs in the package metadata.
 
-Links in the README are relative, as a checkout wants them. With ``KPROF_REPOSITORY`` set to the repository's address
-when a distribution is built, they point into that repository, and the project's addresses are derived from it;
-without it nothing is invented.
+Links in the README are relative, for readers of a checkout. If ``KPROF_REPOSITORY`` is set to the repository's URL
+when a distribution is built, the links point into that repository and the project's URLs are derived from it.
+Otherwise there are no URLs.
 """
 
 import os
@@ -12,14 +12,14 @@ from typing import Any
 
 try:
     from hatchling.metadata.plugin.interface import MetadataHookInterface
-except ImportError:  # the tests read this file without the build backend
+except ImportError:  # The tests import this file without the build backend.
     MetadataHookInterface = object  # type: ignore[assignment,misc]
 
 _LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 
 
 class ProjectMetadata(MetadataHookInterface):
-    """Fills in ``readme`` and ``urls``."""
+    """Metadata hook that sets ``readme`` and ``urls``."""
 
     PLUGIN_NAME = "custom"
 
@@ -32,12 +32,12 @@ class ProjectMetadata(MetadataHookInterface):
 
 
 def absolute(text: str, repository: str) -> str:
-    """The text with its relative links pointing into a repository; unchanged when none is given."""
+    """Return the text with its relative links pointing into a repository; unchanged without a repository."""
     return _LINK.sub(rf"]({repository}/blob/main/\1)", text) if repository else text
 
 
 def urls(repository: str) -> dict[str, str]:
-    """Addresses of the project by their label; none when the repository is not known."""
+    """Return the project's URLs by label; empty if the repository is unknown."""
     if not repository:
         return {}
     return {

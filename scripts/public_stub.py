@@ -1,4 +1,4 @@
-"""Make ``kprof/__init__.pyi``: what type checkers and editors know of the public functions and their options."""
+"""Generate ``kprof/__init__.pyi``, which describes the public functions and options to type checkers."""
 
 import ast
 import builtins
@@ -18,7 +18,7 @@ _ALWAYS = {"Any": "typing", "Mapping": "collections.abc", "Sequence": "collectio
 
 
 def stub(public: dict[str, str]) -> str:
-    """The file's text.
+    """Return the file's text.
 
     Args:
         public: names to the modules that define them.
@@ -40,7 +40,7 @@ def stub(public: dict[str, str]) -> str:
 
 
 def _view(function: Callable[..., Any], name: str, imports: dict[str, str]) -> Iterator[str]:
-    """The definition of a view's function, which no file has as text."""
+    """Return the definition of a view's function, which is not in any source file."""
     known = {"TargetLike": "kprof.targets.target", "Callable": "collections.abc",
              "Progress": "kprof.tuning.search_result"}  # fmt: skip
     shown = []
@@ -59,7 +59,7 @@ def _view(function: Callable[..., Any], name: str, imports: dict[str, str]) -> I
 
 
 def _functions(function: Callable[..., Any], name: str, imports: dict[str, str]) -> Iterator[str]:
-    """The definitions of a function: one, or its overloads."""
+    """Return the definitions of a function: one, or its overloads."""
     inner = inspect.unwrap(function)
     tree = ast.parse(Path(inspect.getfile(inner)).read_text(encoding="utf-8"))
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
@@ -92,7 +92,7 @@ def _option(each: Declared) -> str:
 
 
 def _text(annotation: ast.expr | None) -> str:
-    """An annotation without the quotes that keep it from being computed."""
+    """Return an annotation without the quotes that defer its evaluation."""
 
     class Unquoted(ast.NodeTransformer):
         def visit_Constant(self, node: ast.Constant) -> ast.expr:
@@ -103,7 +103,7 @@ def _text(annotation: ast.expr | None) -> str:
 
 
 def _collect(node: ast.FunctionDef, module: str, tree: ast.Module, imports: dict[str, str]) -> None:
-    """Note where the names of a function's annotations come from."""
+    """Record the modules that the names in a function's annotations come from."""
     origins = {
         alias.asname or alias.name: each.module or ""
         for each in ast.walk(tree)

@@ -1,7 +1,8 @@
 """Record collectives of several sizes on all GPUs of a machine: traces of PyTorch's profiler, and times by GPU events.
 
 Usage, with torch and NCCL or RCCL: ``python record_collectives.py FOLDER``. Each rank writes ``rankN.json`` and
-``eventsN.json``: ns of one collective of twenty in a row, by its name and the bytes that a rank puts in.
+``eventsN.json``. The latter has the mean ns of one collective in a sequence of twenty, by its name and the input
+bytes of a rank.
 """
 
 import json
@@ -21,7 +22,7 @@ IN_A_ROW = 20
 
 
 def collectives(size: int, world: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Each kind, of ``size`` bytes a rank; reduced to or gathered in as many times that as there are ranks."""
+    """Return one call of each kind with ``size`` bytes per rank on one side, and times the ranks on the other."""
     one = torch.ones(size // 2, device="cuda", dtype=torch.bfloat16)
     all_of_them = torch.ones(size // 2 * world, device="cuda", dtype=torch.bfloat16)
     yield "allreduce", lambda: dist.all_reduce(one)
@@ -32,7 +33,7 @@ def collectives(size: int, world: int) -> Iterator[tuple[str, Callable[[], Any]]
 
 
 def timed(call: Callable[[], Any]) -> float:
-    """Mean ns of a call in a row of them, by GPU events."""
+    """Return the mean ns of a call in a sequence of calls, by GPU events."""
     before, after = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     before.record()
     for _ in range(IN_A_ROW):
@@ -43,7 +44,7 @@ def timed(call: Callable[[], Any]) -> float:
 
 
 def rank_main(rank: int, world: int, folder: Path) -> None:
-    """What one rank does."""
+    """Run the collectives on one rank."""
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29511", RANK=str(rank), WORLD_SIZE=str(world))
     torch.cuda.set_device(rank)
     dist.init_process_group("nccl", rank=rank, world_size=world)
@@ -62,7 +63,7 @@ def rank_main(rank: int, world: int, folder: Path) -> None:
             for _ in range(5):
                 call()
         for _ in range(5):
-            # Later ranks compute longer, and the first waits for them in the all-gather.
+            # Later ranks compute longer, and the first rank waits for them in the all-gather.
             for _ in range(1 + 4 * rank):
                 factor @ factor
             todo[1][1]()

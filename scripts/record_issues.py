@@ -1,7 +1,8 @@
-"""Repeat public issues from their programs, judge them, and write docs/validation/issues.md.
+"""Repeat public issues by programs that launch their kernels, and write docs/validation/issues.md.
 
-Usage: ``python scripts/record_issues.py [NAME ...]``, with the packages and checkouts that ``scripts/issues`` import.
-With names only these are repeated; what is in docs/validation/issues.json stays for the others.
+Usage: ``python scripts/record_issues.py [NAME ...]``, with the packages and checkouts that ``scripts/issues``
+import. With names, only these issues are repeated, and the entries of the others in docs/validation/issues.json are
+kept.
 """
 
 import argparse
@@ -66,7 +67,7 @@ The program for vllm#58060 is beside the others, and has not been run to its end
 
 
 def launch_all(name: str) -> None:
-    """In the recorded process: launch a case with every configuration."""
+    """Launch a case with every configuration; called in the recorded process."""
     sys.path[:0] = [str(CASES), str(CASES.parent / "programs")]
     case = importlib.import_module(name)
     for config in case.CONFIGS:
@@ -75,7 +76,7 @@ def launch_all(name: str) -> None:
 
 
 def constants(name: str) -> dict[str, Any]:
-    """What a case's file says of it, without importing what it imports."""
+    """Return the constants of a case's file without executing its imports."""
     import ast
 
     tree = ast.parse((CASES / f"{name}.py").read_text(encoding="utf-8"))
@@ -95,13 +96,13 @@ def constants(name: str) -> dict[str, Any]:
 
 
 def repeated(name: str) -> dict[str, Any]:
-    """What came of a case."""
+    """Return the result of a case."""
     about = constants(name)
     with tempfile.TemporaryDirectory() as folder:
         start = [sys.executable, "-m", "kprof", "capture", "--arch", about["ARCH"], "-o", f"{folder}/capture", "--"]
         command = [*start, sys.executable, __file__, "--launch", name]
         if "NO_CACHE" in about:
-            # It changes what kernels of the same key are compiled to.
+            # This switch changes the code of kernels with equal keys.
             command.insert(command.index("--arch"), "--no-cache")
         ran = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
         target = f"{folder}/capture::{about['KERNEL']}"
@@ -116,7 +117,7 @@ def repeated(name: str) -> dict[str, Any]:
 
 
 def _kept(kernel: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a kernel's report that the page rests on."""
+    """Return the parts of a kernel's report that the page uses."""
     model = kernel.get("model") or {}
     return {
         "time_us": model.get("time_us"),
@@ -135,7 +136,7 @@ def _kept(kernel: dict[str, Any]) -> dict[str, Any]:
 
 
 def row(found: dict[str, Any]) -> tuple[str, list[int]]:
-    """A line of the page, and what is counted: cause, cure, verified, pairs in order, pairs."""
+    """Return a line of the page, and its counts: cause, cure, verified, pairs in order, pairs."""
     about, configs = found["ABOUT"], found["CONFIGS"]
     if "kernels" not in found or len(found["kernels"]) != len(configs):
         why = "; ".join(found.get("failed", [])) or f"{len(found['kernels'])} kernels for {len(configs)} configurations"
@@ -147,7 +148,7 @@ def row(found: dict[str, Any]) -> tuple[str, list[int]]:
     gone = [rule for rule in named if rule not in kernels[fast]["findings"]]
     cure = any(knob in kernels[slow]["findings"][rule] for rule in named for knob in found["KNOBS"])
     times = {config: kernel["time_us"] for config, kernel in kernels.items()}
-    # The issue says only which configuration is the slower one: that is no measured order.
+    # The issue only says which configuration is slower, so there is no measured order.
     has_times = "NOT_MEASURED" not in found
     pairs = [(a, b) for a, b in combinations(timed, 2) if has_times and timed[a] != timed[b]]
     known = all(times[config] for config in timed)
@@ -179,7 +180,7 @@ def _config(name: str, measured: float | None, kernel: dict[str, Any], *, has_ti
 
 
 def main() -> None:
-    """Repeat the cases that are named, all of them without a name."""
+    """Repeat the named cases, or all cases without a name."""
     if sys.argv[1:2] == ["--launch"]:
         launch_all(sys.argv[2])
         return

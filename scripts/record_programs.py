@@ -1,7 +1,8 @@
-"""Record unmodified public packages, and write docs/validation/programs.md from what came of it.
+"""Record unmodified public packages, and write the results to docs/validation/programs.md.
 
-Usage: ``python scripts/record_programs.py [NAME ...]``, with the packages that ``scripts/programs`` import installed.
-A package that is not there is said to be missing. With names, what the page says of other programs stays.
+Usage: ``python scripts/record_programs.py [NAME ...]``, with the packages that ``scripts/programs`` import
+installed. A package that is not installed is reported as missing. With names, the page's rows of other programs are
+kept.
 """
 
 import json
@@ -37,7 +38,7 @@ SAID = "\nWhat did not run, launch or compile:\n\n"
 
 
 def recorded(program: Path) -> tuple[dict[str, Any] | None, int | None, str]:
-    """The capture's summary, the launches counted, and what the program printed."""
+    """Return the capture's summary, the number of counted launches, and the program's output."""
     with tempfile.TemporaryDirectory() as folder:
         summary = Path(folder) / "summary.json"
         start = [sys.executable, "-m", "kprof", "capture", "--arch", "MI300X", "-o", f"{folder}/capture"]
@@ -52,7 +53,7 @@ def version(package: str) -> str:
     """A package with its version, or ``NAME ($VARIABLE)``, a checkout whose folder the variable names, with its commit.
 
     Raises:
-        LookupError: it is not there.
+        LookupError: the package or the checkout does not exist.
     """
     name, _, variable = package.partition(" ($")
     if variable:
@@ -68,7 +69,7 @@ def version(package: str) -> str:
 
 
 def row(program: Path) -> tuple[str, list[str]]:
-    """The row of a program, and what else has to be said of it."""
+    """Return the row of a program, and further remarks on it."""
     about = program.read_text(encoding="utf-8").splitlines()[0].strip('"')
     packages, _, what = about.partition(": ")
     try:
@@ -105,7 +106,7 @@ def row(program: Path) -> tuple[str, list[str]]:
 
 
 def kept(program: Path) -> tuple[str, list[str]]:
-    """What the page says of a program now; of one that it does not have, that it was not recorded."""
+    """Return the page's current row of a program; if there is none, a row that says "not recorded"."""
     about = program.read_text(encoding="utf-8").splitlines()[0].strip('"')
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     what = about.partition(": ")[2]
@@ -115,7 +116,7 @@ def kept(program: Path) -> tuple[str, list[str]]:
 
 
 def main() -> None:
-    """Record the programs that are named, all of them without a name."""
+    """Record the named programs, or all programs without a name."""
     wanted = set(sys.argv[1:])
     programs = [p for p in sorted(PROGRAMS.glob("*.py")) if p.stem not in HELPERS]
     rows, said = [], []

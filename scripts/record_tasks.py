@@ -2,8 +2,9 @@
 
 Usage: ``python scripts/record_tasks.py CHECKOUT [--write] [-j 2] [--subset] [TASK ...]``
 
-Each task says how it is benchmarked and how it is tested. Its unmodified benchmark is recorded, and where that launches
-nothing, its test, which compares results and so ends at the first one: kernels do not run here.
+Each task defines a benchmark and a test. Its unmodified benchmark is recorded; if the benchmark launches no kernel,
+its test is recorded instead. The test compares results and ends at the first comparison, because kernels do not run
+here.
 """
 
 import argparse
@@ -45,14 +46,14 @@ Kernels do not run: a test that compares results ends at the first comparison, a
 
 @dataclass(frozen=True)
 class Task:
-    """What came of a task.
+    """Result of a task.
 
     Attributes:
-        name: its folder below ``tasks``.
-        launches: that were recorded.
+        name: the task's folder below ``tasks``.
+        launches: number of recorded launches.
         kernels: names of the kernels.
-        compiled, specialisations: how many of them compiled, of how many.
-        why: what kept it from launching or compiling; empty where nothing did.
+        compiled, specialisations: number of compiled specialisations, and number of all.
+        why: reason why it launched nothing or a kernel did not compile; empty if there is none.
     """
 
     name: str
@@ -64,18 +65,18 @@ class Task:
 
 
 def tasks(checkout: Path) -> list[Path]:
-    """Folders of the tasks that have a Triton kernel to begin with."""
+    """Return the folders of the tasks whose starting point is a Triton kernel."""
     return sorted(file.parent for file in (checkout / "tasks" / KIND).rglob("config.yaml") if file.is_file())
 
 
 def subset(checkout: Path) -> list[str]:
-    """The tasks that the arena itself recommends for a short run."""
+    """Return the tasks that the arena recommends for a short run."""
     text = (checkout / "tasks" / KIND / "README.md").read_text(encoding="utf-8")
     return re.findall(rf"^- ({KIND}/\S+)$", text, re.MULTILINE)
 
 
 def recorded(folder: Path, name: str) -> Task:
-    """The task, by its benchmark, else by its test."""
+    """Record a task by its benchmark, or else by its test."""
     settings = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     found = Task(name, why="has neither a benchmark nor a test")
     for command in COMMANDS:
@@ -123,7 +124,7 @@ def _capture(folder: Path, command: str, name: str) -> Task:
 
 
 def _said(printed: str, place: str) -> str:
-    """The program's last error, or its last line; what kprof says after it is left out."""
+    """Return the program's last error, or its last line, without kprof's own output after it."""
     lines = [line.strip() for line in printed.partition(f"{place}/capture: ")[0].splitlines() if line.strip()]
     errors = [line.removeprefix("E ").strip() for line in lines if _ERROR.match(line)]
     return (errors or lines or ["it printed nothing"])[-1]
@@ -134,7 +135,7 @@ def _launches(count: int) -> str:
 
 
 def page(found: Sequence[Task], commit: str, which: str) -> str:
-    """The page: a row for each group of tasks, then every task with what kept it back."""
+    """Return the page: a row for each group of tasks, then every task with the reason for missing launches."""
     from importlib import metadata
 
     launching = [task for task in found if task.launches]
@@ -165,7 +166,7 @@ def page(found: Sequence[Task], commit: str, which: str) -> str:
 
 
 def main() -> int:
-    """Record, and print or write the page."""
+    """Record the tasks, and print or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("names", nargs="*", metavar="TASK", help="tasks whose name has this; all by default")

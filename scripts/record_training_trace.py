@@ -1,6 +1,6 @@
 """Record PyTorch profiler traces of a small transformer's training steps on the GPUs of this machine.
 
-With torchrun each rank trains with DistributedDataParallel and writes a trace of its own:
+With torchrun, each rank trains with DistributedDataParallel and writes its own trace:
 
     python scripts/record_training_trace.py traces/
     torchrun --nproc-per-node 2 scripts/record_training_trace.py traces/
@@ -26,7 +26,7 @@ class Block(nn.Module):
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Attention and MLP, each with its residual; ``x`` [batch, steps, width]."""
+        """Apply attention and MLP, each with its residual; ``x`` has the shape [batch, steps, width]."""
         q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(self.norms[0](x)).chunk(3, -1))
         attention = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.project(attention.transpose(1, 2).flatten(2))
@@ -34,7 +34,7 @@ class Block(nn.Module):
 
 
 def train(model: nn.Module, optimizer: torch.optim.Optimizer, batch: torch.Tensor) -> None:
-    """One step: forward, backward, update."""
+    """Run one training step: forward, backward, update."""
     with record_function("forward"):
         loss = model(batch).float().square().mean()
     with record_function("backward"):
@@ -45,7 +45,7 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, batch: torch.Tenso
 
 
 def main() -> None:
-    """Two steps to warm up, two to record."""
+    """Run two warm-up steps, and record two steps."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--stacks", action="store_true", help="record Python frames too")

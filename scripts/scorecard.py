@@ -1,15 +1,15 @@
-"""Compare kernels under releases of Triton: predicted times, spills and LDS, and why the largest steps.
+"""Compare kernels between Triton releases: predicted times, spills and LDS, and the causes of the largest changes.
 
     nice python scripts/scorecard.py [--only gemm,softmax] [--gpu MI300X] [--again]
     nice python scripts/scorecard.py --public [--only liger] [--gpu MI300X] [--again]
     nice python scripts/scorecard.py --explain 6
     python scripts/scorecard.py --page
 
-Each row is a kernel that the first case of a bundled kernel launches, on one GPU, compiled by each release as ``kprof
-diff --triton`` does. With ``--public`` the programs of scripts/public_kernels.toml are recorded under each release
-instead, with their packages and folders as that file names them. Rows are kept in docs/validation/scorecard.json as
-they come, and a run skips those that are there unless ``--again`` is given. ``--explain N`` takes the N largest steps
-apart as ``kprof bisect`` does. ``--page`` only writes docs/validation/scorecard.md.
+Each row is a kernel that the first case of a bundled kernel launches, on one GPU, compiled by each release as
+``kprof diff --triton`` does. With ``--public``, the programs of scripts/public_kernels.toml are recorded with each
+release instead, with the packages and folders that this file names. Each row is stored in
+docs/validation/scorecard.json immediately, and a run skips stored rows unless ``--again`` is given. ``--explain N``
+explains the N largest changes as ``kprof bisect`` does. ``--page`` only writes docs/validation/scorecard.md.
 """
 
 import argparse
@@ -31,7 +31,7 @@ RELEASES = ("3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0", "3.9.0")
 GPUS = ("MI300X", "MI355X", "RX9070XT")
 FIGURES = ("model_us", "vgpr_spills", "lds_bytes")
 STEP = 1.12
-"""Ratio of two predicted times from which the model tells them apart with a certainty of 75 %."""
+"""Ratio of two predicted times from which they count as different, with a certainty of 75 %."""
 
 
 def public_programs() -> list[dict[str, Any]]:
@@ -45,14 +45,14 @@ def public_programs() -> list[dict[str, Any]]:
 
 
 class Step(NamedTuple):
-    """What one release does to a kernel.
+    """Change of a kernel from one release to the next.
 
     Attributes:
-        kernel, gpu, case: the call.
-        launched: which of its kernels.
-        old, new: releases.
+        kernel, gpu, case: kernel, GPU and case of the call.
+        launched: the launched kernel of the call.
+        old, new: the two releases.
         ratio: the new predicted time over the old one.
-        spills: registers spilled with both.
+        spills: spilled registers with both releases.
     """
 
     kernel: str
@@ -66,7 +66,7 @@ class Step(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Name of its explanation among the results."""
+        """Key of its explanation in the results."""
         return f"{self.launched} | {self.gpu} | {self.old} | {self.new}"
 
 
@@ -116,7 +116,7 @@ def _row(found: Any, started: float) -> dict[str, Any]:
 
 
 def explain(step: Step) -> dict[str, Any]:
-    """Take one step apart; return its explanation in words."""
+    """Explain one change; return the explanation in words."""
     from msgspec import UNSET
 
     import kprof
@@ -137,20 +137,20 @@ def explain(step: Step) -> dict[str, Any]:
 
 
 def read() -> dict[str, Any]:
-    """Return the results that there are: ``rows`` of bundled kernels, ``public`` ones, and ``explained``."""
+    """Return the stored results: ``rows`` of bundled kernels, ``public`` ones, and ``explained``."""
     empty: dict[str, Any] = {"rows": {}, "public": {}, "explained": {}}
     return {**empty, **json.loads(RESULTS.read_text())} if RESULTS.is_file() else empty
 
 
 def keep(part: str, key: str, found: Mapping[str, Any]) -> None:
-    """Write one result beside those that are there."""
+    """Add one result to the stored ones."""
     kept = read()
     kept[part] = dict(sorted({**kept[part], key: found}.items()))
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 def steps(kept: Mapping[str, Any]) -> list[Step]:
-    """Return the steps to slower code that the model tells apart, the largest first."""
+    """Return the changes to slower code that count as different, the largest first."""
     found = []
     for key, row in {**kept["rows"], **kept.get("public", {})}.items():
         kernel, gpu = key.split(" | ")
@@ -257,7 +257,7 @@ def _table(rows: Sequence[tuple[str, str, list[str]]]) -> str:
 
 
 def _changing(values: Sequence[int | None]) -> str:
-    """Return the known values in order, each once as long as it stays: ``65,536 → 136,112``."""
+    """Return the known values in order, without consecutive repetitions: ``65,536 → 136,112``."""
     known = [value for value in values if value is not None]
     return " → ".join(f"{value:,}" for index, value in enumerate(known) if index == 0 or value != known[index - 1])
 
@@ -288,7 +288,7 @@ def _fill(
     *,
     again: bool,
 ) -> None:
-    """Compare what has no row yet, and keep each row as it comes."""
+    """Compare kernels without a row, and store each row immediately."""
     for name in names:
         for gpu in gpus:
             key = f"{name} | {gpu}"
@@ -298,7 +298,7 @@ def _fill(
 
 
 def main() -> int:
-    """Compile what is missing and write the page."""
+    """Compile missing rows and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="kernels, or public programs")
     parser.add_argument("--public", action="store_true", help="record the public programs")

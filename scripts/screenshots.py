@@ -1,6 +1,6 @@
-"""Make the pictures of ``docs/view.md``: ``kprof view flash_attention`` in this machine's Chromium.
+"""Take the pictures of ``docs/view.md``: ``kprof view flash_attention`` in this machine's Chromium.
 
-Run ``python scripts/screenshots.py`` after a change of the page; it needs Playwright and Chromium.
+Run ``python scripts/screenshots.py`` after a change of the page. It needs Playwright and Chromium.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main() -> None:
                 page.set_default_timeout(120_000)
                 page.goto(address)
                 page.wait_for_selector("#pane-1[data-turn]")
-                # From the session now, as whoever turns knobs sees it.
+                # The answer now comes from the session, as for a user who changes knobs.
                 page.reload()
                 page.wait_for_selector("#pane-1[data-turn]")
                 panes(page)
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def panes(page: Page) -> None:
-    """Knobs, figures and findings above; a finding's instructions lit in the assembly, beside the source."""
+    """Take the picture of knobs, figures and findings, with a finding's instructions highlighted next to the source."""
     page.locator("#finding-list button").first.click()
     page.wait_for_selector("#pane-1 .row.at")
     page.set_viewport_size({"width": 1280, "height": 1250})
@@ -56,7 +56,7 @@ def panes(page: Page) -> None:
 
 
 def model(page: Page) -> None:
-    """Wavefronts over time, the roofline, and what was tried as dots."""
+    """Take the picture of wavefronts over time, the roofline, and the tried configurations as dots."""
     page.click("#timeline-open summary")
     page.wait_for_selector("#timeline-open[data-turn]")
     page.focus("#timeline")

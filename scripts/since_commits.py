@@ -1,8 +1,8 @@
-"""Hold ``kprof diff --since`` against Triton's own keys over commits of AITER: docs/validation/since.md.
+"""Compare ``kprof diff --since`` with Triton's own keys over commits of AITER: docs/validation/since.md.
 
     python scripts/since_commits.py CLONE [--commits 30] [--newest COMMIT] [--write docs/validation/since.md]
 
-``CLONE`` is a clone of https://github.com/ROCm/aiter. Two other ways say what each commit changed:
+``CLONE`` is a clone of https://github.com/ROCm/aiter. Two other methods determine what each commit changed:
 
 - *Triton's key.* Both trees are written without comments and docstrings, all modules of ``aiter/ops/triton`` are
   imported, and each Triton function is asked for its ``cache_key``: a hash of its source, of the functions that it
@@ -61,7 +61,7 @@ def git(clone: Path, *words: str) -> str:
 
 
 class Standin:
-    """Stands for whatever a module of AITER that is not imported would give."""
+    """Replacement for any object of an AITER module that is not imported."""
 
     def __init__(self, name: str = "stand-in") -> None:
         self.__name__ = name
@@ -95,13 +95,13 @@ class Standin:
 
 
 class Standins:
-    """Finds modules of AITER outside of the folder, and what is not installed, as modules of stand-ins."""
+    """Import finder that creates replacement modules for AITER's other modules and for missing packages."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
-        """Return a stand-in for a module that is not there."""
+        """Return the spec of a replacement for a missing module."""
         import importlib.machinery
 
         top = name.partition(".")[0]
@@ -126,7 +126,7 @@ class Standins:
         return None
 
     def create_module(self, spec: Any) -> Any:
-        """Return an empty module whose names are stand-ins."""
+        """Create an empty module in which every name is a replacement object."""
         from types import ModuleType
 
         class Module(ModuleType):
@@ -141,7 +141,7 @@ class Standins:
         return Module(spec.name)
 
     def exec_module(self, module: Any) -> None:
-        """Nothing is run."""
+        """Execute nothing."""
 
 
 def keys(root: Path) -> dict[str, str]:
@@ -151,7 +151,7 @@ def keys(root: Path) -> dict[str, str]:
     import triton
     from triton.runtime.jit import JITCallable
 
-    # The configurations of an autotuner do not belong to the code of a function.
+    # An autotuner's configurations do not belong to the code of a function.
     triton.autotune = triton.heuristics = lambda *_, **__: lambda function: function
     sys.argv = [sys.argv[0]]
     sys.meta_path.insert(0, Standins(root))  # type: ignore[arg-type]  # it has what Python asks for
@@ -185,7 +185,7 @@ def keys(root: Path) -> dict[str, str]:
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes docstrings out."""
+    """Transformer that removes docstrings."""
 
     def visit(self, node: ast.AST) -> Any:
         self.generic_visit(node)
@@ -230,7 +230,7 @@ _KEYS: dict[str, dict[str, str]] = {}
 
 
 def keys_of(clone: Path, commit: str) -> dict[str, str]:
-    """Return Triton's keys at a commit; those of an equal folder are known."""
+    """Return Triton's keys at a commit; keys of an equal folder are cached."""
     tree = git(clone, "rev-parse", f"{commit}:{FOLDER}").strip()
     if tree not in _KEYS:
         with tempfile.TemporaryDirectory() as name:
@@ -238,7 +238,7 @@ def keys_of(clone: Path, commit: str) -> dict[str, str]:
             answer = Path(name, "keys.json")
             child = os.fork()
             if child == 0:
-                # Modules of this tree must not meet those of another one; torch and Triton are imported already.
+                # Unload the modules of the previous tree. torch and Triton are already imported and stay.
                 try:
                     answer.write_text(json.dumps(keys(Path(name))))
                 finally:
@@ -253,7 +253,7 @@ def keys_of(clone: Path, commit: str) -> dict[str, str]:
 
 
 def pieces(text: str) -> dict[str, str]:
-    """Return the text of each definition of a file's top level."""
+    """Return the text of each top-level definition in a file."""
     found: dict[str, str] = {}
     waiting = list(bare(text).body)
     while waiting:
@@ -299,7 +299,7 @@ _READ: dict[tuple[str, str], Any] = {}
 
 
 def remember_files() -> None:
-    """Read an equal file once for all commits."""
+    """Cache the contents of files, so that equal files are read once for all commits."""
     from kprof.diffing import since
     from kprof.importing.definitions import read_definitions
 
@@ -312,7 +312,7 @@ def remember_files() -> None:
 
 
 def row_of(clone: Path, commit: str) -> Row:
-    """Compare what kprof says of a commit with the two other ways."""
+    """Compare kprof's answer for a commit with both other methods."""
     import kprof
 
     title = git(clone, "log", "-1", "--format=%s", commit).strip()
@@ -352,9 +352,9 @@ def row_of(clone: Path, commit: str) -> Row:
 def check_text(
     row: Row, changed: Mapping[str, Mapping[str, str]], statuses: Mapping[str, Any], defined: Mapping[str, int]
 ) -> None:
-    """See that kernels whose launching text changed are named, and that what kprof names did change.
+    """Check that kernels with changed launching text are named, and that everything that kprof names did change.
 
-    Of a name that several functions have, text does not say which one is meant.
+    If several functions have the same name, text alone does not identify the function.
     """
     for each in statuses.values():
         if each.status == "unchanged" and defined[f"def {each.name}"] == 1:

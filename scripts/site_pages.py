@@ -1,4 +1,4 @@
-"""What the site takes from outside docs/: README, contributing, changes and benchmarks, with their links following."""
+"""Add pages from outside docs/ to the site: README, contributing, changes and benchmarks, with adapted links."""
 
 import os
 import posixpath
@@ -15,14 +15,14 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "benchmarks/README.md": "benchmarks.md",
 }
-"""File of the repository to page of the site."""
+"""Map a file of the repository to its page on the site."""
 
 BOOSTS = {"questions.md": 6, "rules/": 1, "skill/": 0.1, "validation/": 0.1, "schema/": 0.3, "kernels/": 1}
-"""Pages or folders and how much they weigh in the site's search; other pages below docs/ weigh :data:`GUIDE`."""
+"""Search weights of pages or folders; other pages below docs/ have the weight :data:`GUIDE`."""
 
 GUIDE = 3
 OUTSIDE = 0.1
-"""Weight of guides, and of changes, contributing and benchmarks: people search for how to do something."""
+"""Weight of guides, and of changes, contributing and benchmarks, because readers mostly search for instructions."""
 
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?://|#|mailto:)([^)\s#]*)(#[^)\s]*)?\)")
 
@@ -36,7 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Let links out of docs/ lead to the pages above, or to the repository."""
+    """Make links that leave docs/ point to the pages above, or to the repository."""
     path = page.file.src_uri
     page.meta.setdefault("search", {"boost": _boost(path)})
     return markdown if path in PAGES.values() else followed(markdown, f"docs/{path}", path)
@@ -49,7 +49,7 @@ def _boost(path: str) -> float:
 
 
 def followed(text: str, source: str, page: str) -> str:
-    """A file's text with its links as its page on the site needs them.
+    """Return a file's text with its links adapted to its page on the site.
 
     Args:
         text: Markdown whose links are relative to ``source``.

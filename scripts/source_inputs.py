@@ -1,4 +1,4 @@
-"""Small files of each kind for the commands of ``scripts/sources.toml``; those in ``other/`` have other contents."""
+"""Create small files of each kind for the commands of ``scripts/sources.toml``; ``other/`` has other contents."""
 
 import json
 import sys
@@ -40,7 +40,7 @@ with torch.profiler.record_function("step"):
 
 
 def make_files(folder: Path) -> None:
-    """Write the files, most of them from the samples of the tests."""
+    """Write the files, most of which are samples of the tests."""
     sys.path.insert(0, str(ROOT))
     other = folder / "other"
     other.mkdir(parents=True)
@@ -59,7 +59,7 @@ def make_files(folder: Path) -> None:
 
 
 def _results(folder: Path, other: Path) -> None:
-    """Write outputs of the libraries' own tools and a second output of each with other numbers."""
+    """Write outputs of the libraries' own tools, and a second output of each with other numbers."""
     from tests.inputs.results import test_gemm_bench as bench
     from tests.inputs.results import test_miopen as miopen
     from tests.inputs.results.test_reading import SAMPLES
@@ -102,7 +102,7 @@ def _tunableop(default: float, fastest: float) -> str:
 
 
 def _intermediate(folder: Path, other: Path) -> None:
-    """Write IR as ``MLIR_ENABLE_DUMP`` prints it: of one pass and of two, with and without placed buffers."""
+    """Write IR as printed by ``MLIR_ENABLE_DUMP``: of one pass and of two, with and without allocated buffers."""
     artefacts = ROOT / "tests/artifacts/mlir"
     ttgir = (artefacts / "matmul.gfx942.stages2.triton-3.9.ttgir").read_text()
     first = (artefacts / "matmul.triton-3.9.ttir").read_text()
@@ -117,7 +117,7 @@ def _intermediate(folder: Path, other: Path) -> None:
 
 
 def _traces(folder: Path, other: Path) -> None:
-    """Write timelines: of torch's profiler, of Omnitrace, and of one block of a model that decodes under a graph."""
+    """Write timelines of torch's profiler, of Omnitrace, and of one block of a model that decodes in a graph."""
     from scripts.damage_readers import TRACE
     from tests.artifacts.kineto.builder import Builder
     from tests.inputs import test_perfetto
@@ -138,7 +138,7 @@ def _traces(folder: Path, other: Path) -> None:
 
 
 def _counters(folder: Path, other: Path) -> None:
-    """Write a collection of rocprofv3 with every counter that a roofline needs."""
+    """Write a rocprofv3 recording with every counter that a roofline needs."""
     from tests.analyzers.profiles.counters.test_identity import collection
     from tests.analyzers.profiles.counters.test_roofline import counters
 
@@ -147,7 +147,8 @@ def _counters(folder: Path, other: Path) -> None:
 
 
 def _machines(folder: Path, other: Path) -> None:
-    """Write a node of eight MI300X as files, one of four that AMD's guide would change, and output of rocminfo."""
+    """Write the files of two nodes: eight MI300X, and settings that AMD's guide would change; and output of
+    rocminfo."""
     from tests.doctor.conftest import Tree, good_files
     from tests.doctor.test_settings import GPU as DEVICE
     from tests.doctor.test_settings import with_acs

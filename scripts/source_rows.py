@@ -1,4 +1,4 @@
-"""Rows of ``scripts/sources.toml``: what a command has to print, and what its control must not print."""
+"""Rows of ``scripts/sources.toml``: the output that a command must print, and that its control must not print."""
 
 import io
 import os
@@ -17,7 +17,7 @@ from kprof.inputs.boundary import toml_of
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_name("sources.toml")
 STATES = ("works", "partly", "not")
-# What a row that does not work wholly lacks, and how the page counts it.
+# Reasons why a row does not work fully, and how the page counts them.
 LACKS = {"gpu": "an AMD GPU", "fact": "a fact that the document does not give", "": "something else"}
 TITLES = {
     "xlstm": "AMD xLSTM Optimization",
@@ -27,9 +27,9 @@ TITLES = {
     "guide": "AMD Instinct MI300X workload optimization",
 }
 _LONGEST = 110
-# Exit codes from here on say that a command could not do its work.
+# Exit codes from here on mean that a command could not do its work.
 _FAILED = 2
-# Commands whose second word is a command, too.
+# Commands whose second word is also a command.
 _GROUPS = ("analyze", "counters", "draw", "ingest", "list", "trace")
 
 

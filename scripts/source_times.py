@@ -1,4 +1,4 @@
-"""Published times beside predictions, for the page of ``scripts/try_sources.py``."""
+"""Compare published times with predictions, for the page of ``scripts/try_sources.py``."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 from scripts.source_rows import ROOT, Row, run
 
 _PUBLISHED = {"hf-rocm-kernels", "stock Triton", "aiter"}
-# The configurations of the attention report. It names no matrix instruction, so the compiler chooses one.
+# The configurations of the attention report. It does not name the matrix instruction, so the compiler chooses it.
 _DEFAULT = "BLOCK_M=128,BLOCK_N=64,matrix_instr_nonkdim=0"
 _TUNED = "BLOCK_M=64,BLOCK_N=32,PRE_LOAD_V=True,matrix_instr_nonkdim=0"
 _REASONS = {
@@ -16,12 +16,12 @@ _REASONS = {
     "attention": "AITER's kernel is another one: the table below predicts it",
     "custom": "another implementation of the kernel, in HIP",
 }
-# The table of this kernel was measured with several sets of weights, which are not in the caches, and a device graph.
+# This kernel's table was measured with several sets of weights, which are not in the caches, and a device graph.
 _MEASURED_COLD = {"gemm_skinny_fp8"}
 _ASSUMED_COLD = "the text does not say what is in the caches: flushed is assumed, as for the products"
-# Launch from Python and synchronisation, which the times of the attention report contain. Its shortest time is 162.
+# The times of the attention report include the launch from Python and synchronisation. The shortest one is 162.
 _HOST_US = 110.0
-# Largest factor between a predicted and a published gain that counts as agreement.
+# Maximum factor between a predicted and a published gain that counts as agreement.
 _GAIN = 1.5
 _AITER = ROOT / "docs/validation/aiter_attention.json"
 
@@ -65,7 +65,7 @@ def predicted(folder: Path) -> Iterator[Row]:
 
 
 def _predicted_us(command: str, folder: Path) -> list[float]:
-    """Return the predicted time of all launches and its range, without the events that timing one by one adds."""
+    """Return the predicted time of all launches and its range, without the overhead of timing events."""
     document = _document(command, folder)
     model = document["kernels"][0]["model"]
     total = next(iter(document["jobs"]), model)
@@ -76,7 +76,7 @@ def _document(command: str, folder: Path) -> dict[str, Any]:
     """Run a command and return the document that it writes.
 
     Raises:
-        RuntimeError: the command writes none; the one of the command before must not be taken for it.
+        RuntimeError: the command writes no document. An old document must not be used instead.
     """
     place = folder / "one.json"
     place.unlink(missing_ok=True)
@@ -139,8 +139,8 @@ def _predictions(command: str, names: set[str], folder: Path) -> dict[str, dict[
         folder: folder of the example files.
 
     Raises:
-        RuntimeError: one of them has none. Compile workers refuse, for example, when a file of kprof changes while the
-            script runs.
+        RuntimeError: a kernel has no time. For example, compile workers refuse to work if a file of kprof changes
+            while the script runs.
     """
     candidates = _document(command, folder)["candidates"]
     found = {one["implementation"]: one for one in candidates if one["basis"] == "predicted"}
@@ -157,7 +157,7 @@ def _problem(case: str) -> dict[str, int]:
 
 
 def aiter_table() -> list[str]:
-    """Return a table of AITER's own kernel as each Triton compiles it: published and predicted times."""
+    """Return a table of published and predicted times of AITER's own kernel, compiled by each Triton."""
     published: dict[str, list[float]] = {}
     for one in _published():
         if one["kernel"] == "flash_attention" and one["provider"] == "aiter":

@@ -1,12 +1,12 @@
-"""Run every rule over the whole kernel collection and count what fires where.
+"""Run every rule on the whole kernel collection and count the findings.
 
     python scripts/survey_rules.py [--arch gfx90a,gfx942,gfx950] [--all-cases] [--kernels gemm,softmax]
                                    [--config num_stages=1] [--env AMDGCN_USE_BUFFER_OPS=0] [--rule KP101] [-j 2]
 
-Prints a row a rule with the kernels it fires on for each architecture; with ``--rule`` every finding of that rule
-instead. Ends with 1 when a rule crashed or fires on more than half of all kernels. A product stands for each
-architecture, so that rules about the launch can be checked. ``--config`` and ``--env`` survey other than the default
-knobs, to see rules fire that good kernels keep quiet; a kernel that has no such knob is left out.
+Prints a row per rule with the kernels that it reports for each architecture, or with ``--rule`` every finding of
+that rule. The exit code is 1 if a rule crashed or reports more than half of all kernels. One product represents each
+architecture, so that rules about the launch can be checked. ``--config`` and ``--env`` set other knobs than the
+defaults, because good kernels do not trigger some rules; kernels without such a knob are skipped.
 """
 
 import argparse
@@ -23,7 +23,7 @@ PRODUCTS = {"gfx90a": "MI250X", "gfx942": "MI300X", "gfx950": "MI355X"}
 
 
 def jobs(architectures: list[str], names: list[str], options: Any, *, all_cases: bool) -> Iterator[Any]:
-    """Every kernel and part of the collection on every architecture: the first case, or all of them."""
+    """Yield every kernel and part of the collection on every architecture: the first case, or all of them."""
     from dataclasses import replace
 
     from kprof.errors import KprofError
@@ -43,7 +43,7 @@ def jobs(architectures: list[str], names: list[str], options: Any, *, all_cases:
 
 
 def survey(wanted: list[Any], workers: int) -> Iterator[tuple[str, str, Any, list[str]]]:
-    """Kernel, architecture, findings and crashes of each compiled kernel."""
+    """Yield kernel, architecture, findings and crashes of each compiled kernel."""
     from dataclasses import replace
 
     from kprof.compiler.compile import compile_many
@@ -72,7 +72,7 @@ def survey(wanted: list[Any], workers: int) -> Iterator[tuple[str, str, Any, lis
 
 
 def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -> list[str]:
-    """A row a rule; returns the rules that fire on more than half of all kernels."""
+    """Print a row per rule; return the rules that report more than half of all kernels."""
     from kprof_analyzers.rules import rules
 
     total = sum(len(names) for names in kernels.values())
@@ -89,7 +89,7 @@ def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -
 
 
 def main() -> int:
-    """Print the survey."""
+    """Run and print the survey."""
     from kprof.inputs.assignments import assignments
     from kprof.options.groups import CompileOptions
 

@@ -1,9 +1,9 @@
-"""Compare kprof with the tables that TraceLens' own tests expect, and print a row a trace.
+"""Compare kprof with the tables that TraceLens' own tests expect, and print a row per trace.
 
 python scripts/tracelens_expectations.py CHECKOUT/tests/traces
 
-A trace's expected tables lie beside it, in a folder that ends with ``_perf_report_csvs``. A number agrees, differs by
-a definition that is named, or is wrong. The exit status is 1 where one is wrong.
+A trace's expected tables are next to it, in a folder whose name ends in ``_perf_report_csvs``. A number agrees,
+differs because of a named definition, or is wrong. The exit status is 1 if a number is wrong.
 """
 
 import csv
@@ -26,7 +26,7 @@ _API = "TraceLens counts an API call as an operator"
 
 
 class Tally:
-    """Count the numbers that agree, that differ by a definition, and that are wrong."""
+    """Numbers of values that agree, that differ because of a definition, and that are wrong."""
 
     def __init__(self) -> None:
         self.agreeing = 0
@@ -34,7 +34,7 @@ class Tally:
         self.wrong: list[str] = []
 
     def compare(self, what: str, theirs: float, *mine: tuple[str, float], slack: float) -> None:
-        """Count a number; each of ours has the name of a definition, the first has none."""
+        """Compare a number with each of our values; all but the first have the name of a definition."""
         for definition, value in mine:
             if abs(theirs - value) <= slack:
                 if definition:
@@ -46,7 +46,7 @@ class Tally:
 
 
 def rows_of(report: Path, name: str) -> list[dict[str, str]]:
-    """A table of a report; none where it is not there."""
+    """Return a table of a report; empty if it does not exist."""
     if not (report / name).is_file():
         return []
     with (report / name).open(newline="", encoding="utf-8") as file:
@@ -54,7 +54,7 @@ def rows_of(report: Path, name: str) -> list[dict[str, str]]:
 
 
 def timeline(report: Path, trace: LinkedTrace, path: Path, tally: Tally) -> None:
-    """Busy, idle, computing, exposed communication and exposed copies."""
+    """Compare busy, idle and computing time, exposed communication and exposed copies."""
     theirs = {row["type"]: float(row["time ms"]) * 1e6 for row in rows_of(report, "gpu_timeline.csv")}
     if not theirs:
         return
@@ -68,14 +68,14 @@ def timeline(report: Path, trace: LinkedTrace, path: Path, tally: Tally) -> None
         "busy_time": "busy_ns", "idle_time": "idle_ns", "computation_time": "compute_ns",
         "exposed_comm_time": "exposed_communication_ns", "exposed_memcpy_time": "exposed_memory_ns",
     }  # fmt: skip
-    # It adds doubles of microseconds since boot, which are up to 1 ns apart, and writes single precision.
+    # TraceLens adds doubles of microseconds since boot, which have errors of up to 1 ns, and writes single precision.
     slack = len(trace.activities) + 1e-6 * variants[0][1].span_ns + 1
     for name, field in fields.items():
         tally.compare(name, theirs[name], *((words, getattr(each, field)) for words, each in variants), slack=slack)
 
 
 def kernels(report: Path, trace: LinkedTrace, launched: LinkedTrace, tally: Tally) -> None:
-    """Time and number of each kernel."""
+    """Compare time and number of each kernel."""
     times: defaultdict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     for row in rows_of(report, "kernel_summary.csv"):
@@ -98,7 +98,7 @@ def _by_name(trace: LinkedTrace) -> tuple[Counter[str], Counter[str]]:
 
 
 def operators(report: Path, trace: LinkedTrace, tally: Tally) -> None:
-    """Own GPU time of each operator."""
+    """Compare the own GPU time of each operator."""
     ours = {each.name: each.direct_ns for each in top_operators(trace)}
     copied: Counter[str] = Counter()
     calls: Counter[str] = Counter()
@@ -115,7 +115,7 @@ def operators(report: Path, trace: LinkedTrace, tally: Tally) -> None:
 
 
 def variant(path: Path, launches: str, memsets: str) -> LinkedTrace:
-    """The trace as the named definitions have it."""
+    """Return the trace according to the named definitions."""
     trace = load(path)
     if memsets == _COMPUTING:
         for row, each in enumerate(list(trace.activities)):
@@ -130,7 +130,7 @@ def variant(path: Path, launches: str, memsets: str) -> LinkedTrace:
 
 
 def main() -> int:
-    """Compare all traces below the folder that is named."""
+    """Compare all traces below the named folder."""
     failed = 0
     folder = Path(sys.argv[1])
     for report in sorted(folder.rglob(f"*{_REPORT}")):

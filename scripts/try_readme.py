@@ -1,8 +1,8 @@
-"""Run every command of the table in docs/commands.md, placeholders filled in, with what ``make demo`` installed.
+"""Run every command of the table in docs/commands.md with placeholders filled in, as installed by ``make demo``.
 
-None may ask for another package (torch for ``capture``, ``profile`` and ``bench`` apart; ``doctor`` names what is
-missing), end in a traceback, or with a code that its page does not promise. Needs Triton, no GPU and no network
-beyond what ``kprof diff --triton`` fetches.
+No command may require another package (except torch for ``capture``, ``profile`` and ``bench``; ``doctor`` names
+missing packages), end in a traceback, or have an exit code that its page does not list. Needs Triton, but no GPU, and
+network only for ``kprof diff --triton``.
 
     .venv/bin/python scripts/try_readme.py
 """
@@ -25,14 +25,14 @@ ARTIFACTS = ROOT / "tests" / "artifacts"
 ASKS = re.compile(r"pip install|is not installed|No module named")
 NEED_TORCH = ("kprof capture", "kprof profile", "kprof bench")
 NEED_OTHER_TRITONS = ("--triton",)
-# Naming the packages that a machine lacks is this command's job.
+# This command's purpose is to name the packages that a machine lacks.
 MAY_ASK = ("kprof doctor",)
-# A search goes on for minutes as it is written; how long it looks is not what is tried here.
+# The search as written takes minutes; its duration is not tested here.
 SHORTER = {"kprof tune": ("--budget", "30")}
-# Goes on until Ctrl-C, which it gets after a while.
+# This command runs until Ctrl-C, which is sent after a while.
 UNTIL_INTERRUPTED = ("--watch",)
 WHILE_IN_SECONDS, LIMIT_IN_SECONDS = 20, 240
-# Only a run of the very same kernel answers it; any other cannot tell.
+# These commands need a measurement of exactly this kernel; with any other one their verdict is "cannot tell".
 MAY_END_WITH_2 = ("kprof validate",)
 BLOCKED = "#ttg.blocked<{sizePerThread=[1,8], threadsPerWarp=[8,8], warpsPerCTA=[4,1], order=[1,0]}>"
 KERNEL = """\
@@ -52,7 +52,7 @@ TRACE = [
 
 
 def commands() -> Iterator[str]:
-    """The commands of the table, as written."""
+    """Return the commands of the table, as written."""
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     start = text.index("| you want to know | command |")
     for line in text[start : text.index("\n\n", start)].splitlines()[2:]:
@@ -60,7 +60,7 @@ def commands() -> Iterator[str]:
 
 
 def filled(command: str, folder: Path) -> list[str]:
-    """The command with its placeholders filled in."""
+    """Return the command with its placeholders filled in."""
     places = {
         "my.py::fn": str(folder / "my.py::fn"),
         "#ttg.blocked<...>": BLOCKED,
@@ -82,7 +82,7 @@ def filled(command: str, folder: Path) -> list[str]:
 
 
 def run(words: list[str], folder: Path, environment: Mapping[str, str], interrupted: bool) -> tuple[int, str]:
-    """The exit code and what was printed, interrupted after a while or, past the limit, killed."""
+    """Return exit code and output; a command is interrupted after a while, or killed at the time limit."""
     with subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -102,9 +102,9 @@ def run(words: list[str], folder: Path, environment: Mapping[str, str], interrup
 
 
 def main() -> int:
-    """Run them; the exit code is 1 when a command fails."""
+    """Run the commands; the exit code is 1 if a command fails."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    # Background jobs of a shell ignore SIGINT, and so would the commands that are started here.
+    # Background jobs of a shell ignore SIGINT, and the commands started here would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="kprof-readme-") as name:
@@ -130,7 +130,8 @@ def main() -> int:
         )
         (folder / "kprof.toml").write_text('[[kernel]]\ntarget = "softmax"\narch = ["gfx942"]\n')
         environment = {**os.environ, "KPROF_CACHE_DIR": str(folder / "cache"), "NO_COLOR": "1"}
-        # Two at a time: many commands use one core, and one only waits to be interrupted. Results are printed in order.
+        # Two commands run in parallel, because many use one core and one only waits to be interrupted. Results are
+        # printed in order.
         with ThreadPoolExecutor(2) as pool:
             started: list[tuple[str, Future[tuple[int, str]] | None]] = []
             for command in commands():

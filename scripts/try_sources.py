@@ -1,10 +1,10 @@
-"""Try what the five source documents describe, row by row, and write docs/validation/sources.md.
+"""Check the statements of the five source documents row by row, and write docs/validation/sources.md.
 
 ``scripts/sources.toml`` has a command for each group of facts, tools, variables, tables and numbers, and for each of
 them a pattern that the output must contain. Each group also has a control, the same command on another input, whose
-output must not contain the pattern. Commands run in this process, each once. The script ends with 1 where a pattern is
-missing or matches its control. Rows of published times are made by ``scripts/source_times.py``. Run it in a checkout
-that nobody changes meanwhile: the compile workers of one kprof do not answer another one.
+output must not contain the pattern. Each command runs once, in this process. The exit code is 1 if a pattern is missing
+or matches its control. ``scripts/source_times.py`` creates the rows of published times. The checkout must not be
+changed during the run, because compile workers only serve an unchanged kprof.
 
     .venv/bin/python scripts/try_sources.py            # run and write
     .venv/bin/python scripts/try_sources.py --check    # run and compare only

@@ -1,11 +1,12 @@
-"""Compare ``kprof advise`` with everything that it compiled, with its starting point, and with ``kprof tune``.
+"""Compare the recommendation of ``kprof advise`` with all compiled configurations, its start, and ``kprof tune``.
 
     nice python scripts/validate_advice.py [--compiles 16] [--seconds 250] [-j 2] [--only gemm,softmax]
 
-For each starting point: a search of so many configurations, since seconds depend on who else uses the machine; then
-``kprof tune``, once a problem, for ``--seconds``. How many configurations that were is on the page.
-Results are kept in ``--results`` as they come, and a run goes on from there; ``--page`` only writes the page from it.
-Ends with 1 where a compiled configuration beats a recommendation by more than 1 %, or one is slower than its start.
+From each starting point, a search with a fixed number of configurations runs, because a time limit would depend on
+the machine's load. Then ``kprof tune`` runs for ``--seconds``, once per problem; the page has its number of
+configurations. Each result is stored in ``--results`` immediately, and another run continues from there; ``--page``
+only writes the page from it. The exit code is 1 if a compiled configuration is more than 1 % faster than a
+recommendation, or a recommendation is slower than its start.
 """
 
 import argparse
@@ -37,7 +38,7 @@ class Start(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """The problem as the page names it."""
+        """The problem as named on the page."""
         return self.shape if isinstance(self.shape, str) else _text(self.shape)
 
 
@@ -97,7 +98,7 @@ STARTS = (
 
 
 def climbed(start: Start, gpu: str, compiles: int, jobs: int) -> "Trials | str":
-    """Search from a starting point; the result, or the reason why the model has no time for it."""
+    """Search from a starting point; return the result, or the reason why the model has no time for it."""
     from kprof.deadline import Deadline
     from kprof.hardware.machine import load_gpu
     from kprof.options.groups import CompileOptions
@@ -138,7 +139,7 @@ def advised(start: Start, compiles: int, jobs: int) -> dict[str, Any]:
 
 
 def tuned(start: Start, budget: float, jobs: int) -> dict[str, Any]:
-    """The best that ``kprof tune`` finds for the problem, the kernel's own configuration among it."""
+    """Return the best configuration that ``kprof tune`` finds for the problem, including the kernel's own one."""
     from kprof.api.tune import tune
 
     case, shape = ((start.shape,), ()) if isinstance(start.shape, str) else ((), (start.shape,))
@@ -155,11 +156,11 @@ def tuned(start: Start, budget: float, jobs: int) -> dict[str, Any]:
 
 
 def measure(starts: Sequence[Start], kept: dict[str, Any], options: argparse.Namespace) -> None:
-    """Run what is missing; every row is kept at once."""
+    """Run missing searches, and store every row immediately."""
     from kprof.errors import KprofError
 
     steps = [("starts", start, f"{start.kernel} | {start.problem} | {_text(start.config)}") for start in starts]
-    # One problem of each kernel before the second of any.
+    # Run one problem of each kernel before the second problem of any kernel.
     order = sorted(starts, key=lambda start: [other for other in starts if other.kernel == start.kernel].index(start))
     steps += [("problems", start, f"{start.kernel} | {start.problem}") for start in order if options.seconds]
     for kind, start, key in steps:
@@ -178,7 +179,7 @@ def measure(starts: Sequence[Start], kept: dict[str, Any], options: argparse.Nam
 
 
 class Row(NamedTuple):
-    """A judged starting point."""
+    """Results for a starting point."""
 
     key: str
     found: Mapping[str, Any]
@@ -186,12 +187,12 @@ class Row(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """The recommendation over what the longer search found; under 1 it is faster."""
+        """Time of the recommendation divided by that of the longer search; below 1 the recommendation is faster."""
         return self.found["told_us"] / self.longer["us"] if self.longer.get("us") else None
 
     @property
     def beaten(self) -> bool:
-        """Whether something that was compiled is faster by more than 1 %."""
+        """Whether a compiled configuration is faster by more than 1 %."""
         return bool(self.found["told_us"] > NEAR * self.found["fastest_us"])
 
     @property
@@ -236,7 +237,7 @@ knows nothing of the start; under 1 the recommendation is faster than that. `tri
 
 
 def page(kept: Mapping[str, Any]) -> tuple[str, bool]:
-    """The page, and whether everything on it holds."""
+    """Return the page, and whether all its conditions hold."""
     rows, failed = [], []
     for key, found in kept["starts"].items():
         kernel, problem, _ = key.split(" | ")

@@ -3,9 +3,9 @@
     nice python scripts/validate_defaults.py [--compiles 20] [-j 2] [--only gemm,softmax] [--gpu MI300X] [--again]
 
 For each kernel's first case on each GPU: the search of ``kprof advise`` from the shipped configuration, with at most
-``--compiles`` configurations. Rows are kept in docs/validation/defaults.json as they come, with Triton and budget; a
-run skips those that are there unless ``--again`` is given. ``--page`` only writes docs/validation/defaults.md.
-The exit code is 1 if a configuration is predicted to be over 5 % faster and ``REASONS`` does not say why it is not
+``--compiles`` configurations. Each row is stored in docs/validation/defaults.json immediately, with Triton and
+budget; a run skips stored rows unless ``--again`` is given. ``--page`` only writes docs/validation/defaults.md. The
+exit code is 1 if a configuration is predicted to be over 5 % faster and ``REASONS`` does not say why it is not
 shipped.
 """
 
@@ -25,7 +25,7 @@ RESULTS = ROOT / "docs" / "validation" / "defaults.json"
 PAGE = ROOT / "docs" / "validation" / "defaults.md"
 GPUS = ("MI300X", "MI355X")
 LIMIT = 1.05
-"""Ratio of the shipped configuration's time to the best one from which a reason is asked for."""
+"""Ratio of the shipped configuration's time to the best one from which a reason is required."""
 
 _SWITCH = "it needs {}=0, a switch of the environment, which no bundled configuration sets"
 REASONS: Mapping[tuple[str, str], str] = {
@@ -37,14 +37,14 @@ REASONS: Mapping[tuple[str, str], str] = {
     ("mlstm_chunkwise", "MI300X"): "it is slower in four of the eight cases, and in their sum",
     ("softmax", "MI300X"): "it reads each row twice, which the model proposes with warm caches alone",
 }
-"""Kernel and GPU to the reason why a configuration that is predicted to be over 5 % faster is not shipped."""
+"""Map kernel and GPU to the reason why a configuration that is predicted to be over 5 % faster is not shipped."""
 
 
 class Row(NamedTuple):
-    """A kernel's default case on a GPU, searched.
+    """Search result for a kernel's default case on a GPU.
 
     Attributes:
-        kernel, gpu, case: what was searched.
+        kernel, gpu, case: the searched kernel, GPU and case.
         found: the row of the results.
     """
 
@@ -55,18 +55,18 @@ class Row(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """The shipped configuration's time over the best one's."""
+        """Time of the shipped configuration divided by the time of the best one."""
         return float(self.found["shipped_us"] / self.found["best_us"])
 
     @property
     def reason(self) -> str:
-        """Why the best configuration is not shipped, "" where nobody said."""
+        """Reason why the best configuration is not shipped, or "" if none is known."""
         unsure = "the model does not distinguish the two" if "not told apart" in self.found["gain"] else ""
         return REASONS.get((self.kernel, self.gpu), unsure)
 
     @property
     def is_unexplained(self) -> bool:
-        """Whether the best configuration is over 5 % faster for no reason that is known."""
+        """Whether the best configuration is over 5 % faster without a known reason."""
         return self.ratio > LIMIT and not self.reason
 
     def line(self) -> str:
@@ -79,7 +79,7 @@ class Row(NamedTuple):
 
 
 def search(kernel: str, case: str, gpu: str, compiles: int, jobs: int) -> dict[str, Any]:
-    """Search from the shipped configuration of a kernel; the row of the results.
+    """Search from a kernel's shipped configuration; return the row of the results.
 
     Raises:
         KprofError: the kernel cannot be compiled for the GPU.
@@ -106,7 +106,7 @@ def search(kernel: str, case: str, gpu: str, compiles: int, jobs: int) -> dict[s
 
 
 def measure(kernels: Sequence[str], gpus: Sequence[str], options: argparse.Namespace) -> None:
-    """Search what is missing; every row is written at once."""
+    """Search missing rows; every row is written immediately."""
     from kprof.errors import KprofError
     from kprof.targets.library import load
 
@@ -121,12 +121,12 @@ def measure(kernels: Sequence[str], gpus: Sequence[str], options: argparse.Names
                 row = search(kernel, case, gpu, options.compiles, options.jobs)
             except KprofError as error:
                 row = {"case": case, "why": error.message}
-            # Read again: another run may have written rows meanwhile.
+            # Read the file again, because another run may have written rows in the meantime.
             RESULTS.write_text(json.dumps(dict(sorted({**read(), key: row}.items())), indent=1) + "\n")
 
 
 def read() -> dict[str, Any]:
-    """Return the results that there are."""
+    """Return the stored results."""
     return dict(json.loads(RESULTS.read_text())) if RESULTS.is_file() else {}
 
 

@@ -1,10 +1,11 @@
-"""How often a server's tuned file is what its files for other shapes propose: each file left out in turn.
+"""Measure how often the proposal from a server's other tuned files equals a file's configuration.
 
     python scripts/validate_proposals.py --vllm DIR --sglang DIR [--sample 40] [--write PAGE]
 
-A bucket of a file is a question, its configuration the answer. All other files of the same kernel and GPU, but those
-for the same shape, vote as for ``kprof configs --rank``; beside them are the most common configurations of the same
-files, whatever their shape and rows. With ``--sample`` some questions are also compiled with the server's own kernel.
+Each bucket of a file is a question, and its configuration is the correct answer. All files of the same kernel and
+GPU for other shapes vote, as for ``kprof configs --rank``. For comparison, the most common configurations of the
+same files are proposed, regardless of shape and rows. With ``--sample``, some questions are also compiled with the
+server's own kernel.
 """
 
 import argparse
@@ -37,13 +38,13 @@ Question = tuple[TunedFile, int, list[TunedFile]]
 
 @dataclass
 class Score:
-    """Answers of one way of choosing.
+    """Results of one method of choosing configurations.
 
     Attributes:
-        asked: questions.
-        hits: of them, by what was right: ``first``, ``five``, ``tile``, ``tiles``, ``top``: in the first 5 % of the
-            tuner's space.
-        space: configurations that a tuner has to choose from; 0 where the list is shorter than 5 % of it by design.
+        asked: number of questions.
+        hits: number of correct answers by criterion: ``first``, ``five``, ``tile``, ``tiles``, or ``top`` (within
+            the first 5 % of the tuner's space).
+        space: number of configurations in a tuner's space; 0 if the list is shorter than 5 % of it by design.
     """
 
     asked: int = 0
@@ -51,7 +52,7 @@ class Score:
     space: int = 0
 
     def add(self, winner: Any, ranked: Sequence[Any]) -> None:
-        """Count one answer: configurations, the one to take first."""
+        """Count one answer, given the correct configuration and the proposed ones, best first."""
         self.asked += 1
         five = [_key(config) for config in ranked[:5]]
         tiles = [_tile(config) for config in ranked[:5]]
@@ -70,7 +71,7 @@ class Score:
 
 
 def questions(folder: Path) -> list[Question]:
-    """Each bucket of each file for an AMD GPU, with the files that may vote; without three of them it is left out."""
+    """Yield each bucket of each file for an AMD GPU with the files that may vote, if there are at least three."""
     found: list[Question] = []
     for file in _files(folder):
         others = [
@@ -91,7 +92,7 @@ def _files(folder: Path) -> list[TunedFile]:
         folders = [folder, *sorted(folder.glob("triton_*"))]
         names = {path.name for each in folders for path in each.glob("*.json") if _NAMES.fullmatch(path.name)}
         kinds = {re.sub(r"=\d+", "=0", name, count=2): name for name in sorted(names)}
-        # Asked for sizes that no file has, all of a kind are the others.
+        # If the requested sizes are in no file, all files of the kind are other files.
         found = {}
         for name in kinds:
             for file in read_all(folders, name):
@@ -110,7 +111,7 @@ def _tile(config: Any) -> tuple[Any, ...]:
 
 
 def defaults(server: str, kernel: str, root: Path, asked: Sequence[Question]) -> Iterator[tuple[str, Score]]:
-    """What the server's code takes where it has no file: its own function asked, for a GPU that no file has."""
+    """Return the configurations that the server's code uses without a file, by calling it for a GPU that has none."""
     from kprof_servers.served.default_config import default_config
     from kprof_servers.served.lookup import ServerCode, ask
     from kprof_servers.served.registry import server_of
@@ -134,7 +135,7 @@ def defaults(server: str, kernel: str, root: Path, asked: Sequence[Question]) ->
 
 
 def _need(server: Any, kernel: str, file: TunedFile, rows: int) -> Any:
-    """The lookup of a file's shape; a model's width does not matter to the defaults."""
+    """Return the lookup of a file's shape; the defaults do not depend on a model's width."""
     first, second = file.sizes
     weights = _weights(file.kind)
     if kernel == "block FP8":
@@ -154,7 +155,7 @@ def _weights(kind: str) -> WeightFormat:
 
 
 def scored(asked: Sequence[Question], space: int) -> Iterator[tuple[str, Score]]:
-    """Votes of the nearest, and the most common."""
+    """Score the votes of the nearest files, and the most common configurations."""
     near, common = Score(space=space), Score(space=space)
     for file, rows, others in asked:
         winner = file.buckets[rows]
@@ -167,7 +168,7 @@ def scored(asked: Sequence[Question], space: int) -> Iterator[tuple[str, Score]]
 
 
 def compiled(server: str, root: Path, asked: Sequence[Question]) -> Iterator[tuple[str, Score]]:
-    """Some questions with the server's own kernel: the model alone, and votes with its times, over the same five."""
+    """Compile some questions with the server's kernel: the model alone, and votes with predicted times."""
     from kprof.hardware.machine import load_gpu
     from kprof.importing.functions import load_function
     from kprof.tuning import request

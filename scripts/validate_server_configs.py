@@ -1,8 +1,8 @@
-"""Which tuned files vLLM, SGLang and AITER have for public models, and write docs/validation/server_configs.md.
+"""List the tuned files that vLLM, SGLang and AITER have for public models, and write docs/validation/server_configs.md.
 
-Each lookup is compared with the server's own: its whole file is executed, all that it imports from elsewhere being a
-stand-in, and must ask for the same paths and read the same file as kprof's extracted function does. A difference ends
-the script with 1.
+Each lookup is compared with the server's own code. The server's complete file is executed with replacements for all
+imports from elsewhere. It must look up the same paths and read the same file as the function that kprof extracts. The
+exit code is 1 if a lookup differs.
 
     .venv/bin/python scripts/validate_server_configs.py --vllm DIR --sglang DIR --aiter DIR
 """
@@ -40,33 +40,33 @@ GPUS = ("MI300X", "MI325X", "MI355X", "gfx1201")
 BATCHES = (1, 8, 64, 512, 4096)
 TRITON = "3.6.0"
 GPUS_OF = {"gemma-3": 1, "qwen3-8b": 1, "qwen3-30b-a3b": 4, "qwen3-235b-a22b-fp8": 4, "glm-4.5-air": 4}
-"""GPUs that share a layer; the others have 8."""
+"""Number of GPUs that share a layer; models that are not listed use 8."""
 SHOWN = {"vllm": "vLLM", "sglang": "SGLang", "aiter": "AITER"}
 MOCKED = ("torch", "triton", "vllm", "sglang", "aiter", "regex", "pandas", "numpy")
 
 
 class Stands(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Whatever is imported of these packages is an object that answers everything."""
+    """Import finder that replaces these packages by objects with any attribute."""
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
-        """Every module of the packages."""
+        """Return the spec of a replacement for a module of the packages."""
         if name.partition(".")[0] in MOCKED and name not in sys.modules:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
     def create_module(self, spec: Any) -> Any:
-        """The object itself."""
+        """Return the replacement object."""
         module = MagicMock(name=spec.name)
         module.__path__ = []
         module.__spec__ = spec
         return module
 
     def exec_module(self, module: Any) -> None:
-        """Nothing is executed."""
+        """Execute nothing."""
 
 
 def whole(file: Path, name: str) -> ModuleType:
-    """A server's file, executed as it is."""
+    """Return a server's complete file, executed unchanged."""
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -77,7 +77,7 @@ def whole(file: Path, name: str) -> ModuleType:
 
 
 def oracle() -> None:
-    """The process that executes whole files: calls on standard input, what was asked and read on standard output."""
+    """Process that executes complete files: calls on standard input, looked up and read paths on standard output."""
     wanted = json.load(sys.stdin)
     sys.meta_path.insert(0, Stands())
     for name in MOCKED:
@@ -97,7 +97,7 @@ def oracle() -> None:
 
 
 def prepare(root: Path, device: str, arch: str, triton: str) -> None:
-    """What the servers ask of others: the GPU's name, switches that are off, Triton's version."""
+    """Set what the servers query elsewhere: the GPU's name, switches (off) and Triton's version."""
     stand: Any = importlib.import_module
     stand("triton").__version__ = triton
     stand("triton").cdiv = lambda a, b: -(-a // b)
@@ -122,7 +122,7 @@ def prepare(root: Path, device: str, arch: str, triton: str) -> None:
 
 
 def observed(function: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Call it, and note which tables it asks for and reads."""
+    """Call a function, and record the tables that it looks up and reads."""
     asked: dict[str, None] = {}
     read: list[str] = []
     exists, opens = os.path.exists, builtins.open
@@ -141,7 +141,7 @@ def observed(function: Any, options: dict[str, Any]) -> dict[str, Any]:
 
     os.path.exists, builtins.open = noted, opening  # type: ignore[assignment]
     try:
-        # A lookup that fails has asked, too: a server without the file stops there.
+        # A lookup that fails also counts: without a file, the server stops there.
         with contextlib.suppress(AssertionError, KeyError, OSError):
             function(**options)
     finally:
@@ -150,7 +150,7 @@ def observed(function: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def compared(asked: ServedModel, code: ServerCode, device: str) -> tuple[int, list[str]]:
-    """Calls, and how those of the whole file differ from those of the extracted function."""
+    """Yield calls with the differences between the complete file and the extracted function."""
     needs = asked.server.needed(shapes_of(asked.model, asked.split, asked.weights), asked.weights, asked.batches)
     calls = [call for need in needs for call in need.calls.values()]
     if not calls:
@@ -166,7 +166,7 @@ def compared(asked: ServedModel, code: ServerCode, device: str) -> tuple[int, li
 
 
 def run_oracle(code: ServerCode, calls: Sequence[LookupCall], device: str, arch: str) -> list[dict[str, Any]]:
-    """What whole files answer."""
+    """Return the answers of complete files."""
     wanted = [
         {
             "file": next(file for file in call.files if (code.root / file).is_file()),
@@ -185,7 +185,7 @@ def run_oracle(code: ServerCode, calls: Sequence[LookupCall], device: str, arch:
 
 
 def rows(code: dict[str, ServerCode]) -> Iterator[tuple[str, ServerConfigs, int, list[str]]]:
-    """Each model on each server and GPU, with what the comparison says."""
+    """Yield each model on each server and GPU, with the result of the comparison."""
     for model in sorted(path for path in MODELS.iterdir() if path.is_dir()):
         for server, place in code.items():
             for gpu in GPUS:
@@ -205,7 +205,7 @@ def rows(code: dict[str, ServerCode]) -> Iterator[tuple[str, ServerConfigs, int,
 
 
 def page(code: dict[str, ServerCode], every: list[tuple[str, ServerConfigs, int, list[str]]]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     calls = sum(count for _, _, count, _ in every)
     versions = ", ".join(f"{SHOWN[server]} {place.version}" for server, place in code.items())
     batches = ", ".join(map(str, BATCHES))
@@ -244,13 +244,13 @@ def page(code: dict[str, ServerCode], every: list[tuple[str, ServerConfigs, int,
 
 
 def shown(file: NeededFile) -> str:
-    """A file's name; of a table also whose lines are missing."""
+    """Return a file's name; for a table, also whether its lines are missing."""
     sizes = ",".join(f"{name}={value}" for name, value in file.shape.items())
     return f"`{file.name}`" + (f" ({sizes})" if file.name.endswith(".csv") else "")
 
 
 def main() -> int:
-    """Write the page; 1 where a lookup differs from the server's own."""
+    """Write the page; the exit code is 1 if a lookup differs from the server's own."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in SHOWN:
         parser.add_argument(f"--{name}", required=True, help="a checkout, or the folder that it is installed in")

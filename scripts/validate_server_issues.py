@@ -2,8 +2,8 @@
 
     python scripts/validate_server_issues.py --vllm DIR --sglang DIR --aiter DIR [--trials 24]
 
-The requests are in server_issues.toml beside this file: addresses and what they name. Each is asked of
-``kprof configs --rank``; what the server has by now for the same shape is put beside the proposal.
+server_issues.toml next to this file lists the requests with their addresses and shapes. Each is passed to ``kprof
+configs --rank``, and the proposal is compared with the file that the server has by now for the same shape.
 """
 
 import argparse
@@ -30,7 +30,7 @@ _SAID = {"exact": "there", "fallback": "replaced by another", "default": "missin
 
 
 def asked(issue: Mapping[str, Any], server: Path, trials: int) -> ServerConfigs:
-    """What ``kprof configs`` answers to a request."""
+    """Return the answer of ``kprof configs`` to a request."""
     data = json.loads((ROOT / "tests/artifacts/model_configs" / issue["model"] / "config.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "config.json").write_text(json.dumps(data | issue.get("sizes", {})))
@@ -42,12 +42,12 @@ def asked(issue: Mapping[str, Any], server: Path, trials: int) -> ServerConfigs:
 
 
 def _one(ranker: Ranker, need: NeededLookup, file: NeededFile, device: str, issue: Mapping[str, Any]) -> NeededFile:
-    """Of all files of the model that of the request alone is ranked."""
+    """Rank only the requested file among all files of the model."""
     return RANKED(ranker, need, file, device) if file.name == issue["file"] else file
 
 
 def section(issue: Mapping[str, Any], found: ServerConfigs, server: Path) -> Iterator[str]:
-    """The page's lines of a request."""
+    """Return the page's lines about a request."""
     owner, name, _, number = issue["address"].split("/")[3:]
     yield f"## [{owner}/{name}#{number}]({issue['address']}), {issue['state']}\n"
     options = " ".join(f"--{key.replace('_', '-')} {_quoted(value)}" for key, value in issue["asks"].items())

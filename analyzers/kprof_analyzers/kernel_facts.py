@@ -47,7 +47,7 @@ def facts_as_loaded(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
     resources = _resources(loaded, registers, size)
     occupancy: Occupancy | None = None
     if resources.lds_bytes is None:
-        notes.append("occupancy is not known: the LDS that the launch asks for is not in the input")
+        notes.append("occupancy is not known: the LDS that the launch requests is not in the input")
     elif resources.num_warps is None:
         notes.append("occupancy is not known: the number of wavefronts in a workgroup is not in the input")
     else:

@@ -1,4 +1,4 @@
-"""ROCm/aiter#4329, #4385: unified attention of one token over heads of 256 needs more LDS than RDNA has (gfx1201)."""
+"""ROCm/aiter#4329, #4385: unified attention of one token with heads of size 256 exceeds the LDS of RDNA (gfx1201)."""
 
 import checkouts
 
@@ -9,12 +9,12 @@ from checkouts import half, replaced  # noqa: E402
 
 ARCH, CAUSES, KNOBS = "gfx1201", ("KP401", "KP014"), ("num_stages", "TILE_SIZE")
 KERNEL = "kernel_unified_attention_3d"
-# None: it cannot be launched. The issue gives no times.
+# None: the configuration cannot be launched. The issue gives no times.
 CONFIGS = {"num_stages=2": None, "num_stages=1": 1.0}
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations: one token after 8,192, pages of 64."""
+    """Launch the kernel with one of the configurations: one token after 8,192, pages of 64."""
     pages, length = 128, 8192
     starts = torch.tensor([0, 1], dtype=torch.int32, device="cuda")
     used = torch.tensor([length], dtype=torch.int32, device="cuda")

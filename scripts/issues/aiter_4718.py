@@ -1,4 +1,4 @@
-"""ROCm/aiter#4718: paged attention of one token, of sums and no products, wants one warp (gfx950)."""
+"""ROCm/aiter#4718: paged attention of one token, by sums instead of products, is fastest with one warp (gfx950)."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from checkouts import half, replaced  # noqa: E402
 
 ARCH, KERNEL, CAUSES = "MI350X", "_kernel_paged_attention_2d", ("KP408",)
 KNOBS = ("num_warps",)
-# Relative to the first one, medians of the 34 shapes of the pull request.
+# Times relative to the first configuration: medians over the 34 shapes of the pull request.
 CONFIGS = {
     "num_warps=4 num_stages=2 waves_per_eu=0": 1.0,
     "num_warps=1 num_stages=1 waves_per_eu=2": 0.868,
@@ -21,7 +21,7 @@ CONFIGS = {
 
 
 class Launched:
-    """The kernel with other settings than those that its caller gives."""
+    """Wrapper that launches the kernel with other settings than its caller passes."""
 
     def __init__(self, kernel: Any, settings: dict[str, int]) -> None:
         self.kernel, self.settings = kernel, settings
@@ -31,7 +31,7 @@ class Launched:
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations: 128 sequences of 4,096, 32 heads over 8, pages of 32."""
+    """Launch the kernel with one of the configurations: 128 sequences of 4,096, 32 heads over 8, pages of 32."""
     sequences, length, page = 128, 4096, 32
     settings = {knob: int(value) for knob, _, value in (part.partition("=") for part in name.split())}
     q, new = half(sequences, 32, 128), half(sequences, 8, 128)

@@ -1,4 +1,4 @@
-"""ROCm/aiter#5189: eight warps spill in a mixture of experts of 4-bit matrices, four do not (gfx950)."""
+"""ROCm/aiter#5189: a mixture of experts with 4-bit matrices spills with eight warps, but not with four (gfx950)."""
 
 import checkouts
 
@@ -8,17 +8,17 @@ import torch  # noqa: E402
 from aiter.ops.triton.moe.moe_routing.routing import ExptData, RoutingData  # noqa: E402
 
 ARCH, KERNEL, CAUSES, KNOBS = "MI355X", "_moe_gemm_a4w4", ("KP301", "KP302", "KP303"), ("num_warps",)
-# Relative: spilling costs about 17 %; the matrices' sizes are not told.
+# Relative times: spilling costs about 17 %. The issue does not name the matrix sizes.
 CONFIGS = {"num_warps=8": 1.17, "num_warps=4": 1.0}
 
 
 def bytes_of(*shape: int) -> torch.Tensor:
-    """Numbers of 4 bits, two a byte, or their scales."""
+    """Return a tensor of 4-bit numbers, two per byte, or of their scales."""
     return torch.empty(*shape, device="cuda", dtype=torch.uint8)
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations, 128 rows for each of 32 experts."""
+    """Launch the kernel with one of the configurations, 128 rows for each of 32 experts."""
     experts, rows, n, k = 32, 128, 6144, 3072
     count = torch.arange(experts + 1, dtype=torch.int32, device="cuda")
     hist = torch.full((experts,), rows, dtype=torch.int32, device="cuda")

@@ -1,10 +1,10 @@
-"""ROCm/aiter#5650, #5649: attention over heads of 512, FP8, 16k tokens: small tiles; 128 rows want 8 warps (gfx942)."""
+"""ROCm/aiter#5650, #5649: FP8 attention, heads of 512, 16k tokens: small tiles; 128 rows need 8 warps (gfx942)."""
 
 import checkouts
 
 checkouts.use_aiter()
 ARCH, KERNEL, CAUSES, KNOBS = "MI325X", "kernel_unified_attention_2d", ("KP301", "KP302"), ("num_warps",)
-# Milliseconds.
+# Times in milliseconds.
 MILLISECONDS = True
 CONFIGS = {
     "M16 T32 4 warps": 44.7,
@@ -14,7 +14,7 @@ CONFIGS = {
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations."""
+    """Launch the kernel with one of the configurations."""
     rows, tile, warps, _ = name.split()
     settings = {
         "BLOCK_M": int(rows[1:]),

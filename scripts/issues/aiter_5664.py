@@ -1,15 +1,15 @@
-"""ROCm/aiter#5664: tiles of 16 rows for heads of 512, FP8 cache, 8k tokens (gfx942)."""
+"""ROCm/aiter#5664: tiles of 16 rows for heads of size 512, FP8 cache, 8k tokens (gfx942)."""
 
 import checkouts
 
 checkouts.use_aiter()
 ARCH, KERNEL, CAUSES, KNOBS = "MI325X", "kernel_unified_attention_2d", ("KP508",), ("BLOCK_M",)
-# Relative: 79 against 193 TFLOPS.
+# Relative times, from 79 and 193 TFLOPS.
 CONFIGS = {"M16 waves_per_eu=2": 2.44, "M64 waves_per_eu=1": 1.0}
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations."""
+    """Launch the kernel with one of the configurations."""
     rows, waves = name.split()
     settings = {
         "BLOCK_M": int(rows[1:]),

@@ -1,4 +1,4 @@
-"""AITER's Triton kernels from a checkout, and helpers of the programs here."""
+"""AITER's Triton kernels from a checkout, and helpers of the programs in this folder."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ import torch
 
 
 def use_aiter() -> None:
-    """Make the checkout that ``AITER_SOURCE`` names importable, without what its packages build at import."""
+    """Make the checkout named by ``AITER_SOURCE`` importable, without what its packages build on import."""
     root = os.environ["AITER_SOURCE"]
     for name in ("aiter", "aiter.ops.triton._triton_kernels.flash_attn_triton_amd"):
         module = types.ModuleType(name)
@@ -21,13 +21,13 @@ def use_aiter() -> None:
 
 
 def half(*shape: int) -> torch.Tensor:
-    """A bfloat16 tensor on the device."""
+    """Return a bfloat16 tensor on the device."""
     return torch.empty(*shape, device="cuda", dtype=torch.bfloat16)
 
 
 @contextmanager
 def replaced(place: Any, name: str, value: Callable[..., Any]) -> Iterator[None]:
-    """One function of a module is another one, as the issues' authors change a configuration."""
+    """Replace a function of a module, as the issues' authors do to change a configuration."""
     before = getattr(place, name)
     setattr(place, name, value)
     try:
@@ -39,7 +39,7 @@ def replaced(place: Any, name: str, value: Callable[..., Any]) -> Iterator[None]
 def unified_attention(
     settings: dict[str, Any], *, tokens: int, heads: tuple[int, int], size: int, page: int = 64, fp8: bool = False
 ) -> None:
-    """One causal sequence of new tokens over a paged cache, with these settings of the 2D kernel."""
+    """Run attention of one causal sequence of new tokens over a paged cache, with these settings of the 2D kernel."""
     import aiter.ops.triton.attention.unified_attention as module
     from aiter.ops.triton.utils.types import e4m3_dtype
 

@@ -10,12 +10,12 @@ import torch
 from checkouts import half, replaced
 
 HIDDEN, EXPERTS, CHOSEN = 2880, 32, 4
-# What vLLM fills the width up to where scales are swizzled.
+# The multiple to which vLLM pads the width if scales are swizzled.
 FILLED = 3072
 
 
 def use_copy() -> None:
-    """Make the copy importable; vLLM itself is not imported."""
+    """Make the copy importable without importing vLLM."""
     found = importlib.util.find_spec("vllm")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("No module named 'vllm'")
@@ -23,12 +23,12 @@ def use_copy() -> None:
 
 
 def product(tokens: int, *, swizzled: bool, flags: Mapping[str, Any]) -> None:
-    """Gate and up projections of a layer.
+    """Compute gate and up projections of a layer.
 
     Args:
-        tokens: rows, each for four of 32 experts.
-        swizzled: scales lie as CDNA4 reads them.
-        flags: what the copy's choice of tile is replaced by.
+        tokens: number of rows, each of which uses four of 32 experts.
+        swizzled: whether scales have the order in which CDNA4 reads them.
+        flags: values that replace the copy's own choice of the tile.
     """
     import triton_kernels.matmul_ogs as module
     from triton_kernels.routing import routing_torch

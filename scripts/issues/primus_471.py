@@ -1,4 +1,4 @@
-"""AMD-AGI/Primus-Turbo#471: from Triton 3.8 on a tile of 256x256x64 spills in a grouped product (gfx942)."""
+"""AMD-AGI/Primus-Turbo#471: a tile of 256x256x64 spills in a grouped product since Triton 3.8 (gfx942)."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ import types
 
 root = os.environ["PRIMUS_SOURCE"]
 for package in ("primus_turbo", "primus_turbo.pytorch", "primus_turbo.pytorch.core"):
-    # Without what these build or load at import.
+    # Packages that these modules would build or load on import.
     sys.modules[package] = types.ModuleType(package)
     sys.modules[package].__path__ = [f"{root}/{package.replace('.', '/')}"]
 
@@ -15,12 +15,12 @@ import torch  # noqa: E402
 from checkouts import half, replaced  # noqa: E402
 
 ARCH, KERNEL, CAUSES, KNOBS = "MI300X", "_grouped_variable_k_gemm_kernel", ("KP301", "KP302"), ("BLOCK_SIZE_K",)
-# Relative: 1.6 to 3.5 times as fast, by tokens an expert; these are not told.
+# Relative times: 1.6 to 3.5 times as fast, depending on the tokens per expert, which the issue does not name.
 CONFIGS = {"BLOCK_K=64": 1.6, "BLOCK_K=32": 1.0}
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations, 64 experts of 1,024 tokens."""
+    """Launch the kernel with one of the configurations, 64 experts of 1,024 tokens."""
     plain = module._get_gg_bf16_vk_config  # noqa: SLF001
     depth = int(name.partition("=")[2])
     tokens, groups = 1024, 64

@@ -1,4 +1,4 @@
-"""Attention of SGLang over a prefix, with blocks and warps as its issues compare them."""
+"""SGLang's attention over a prefix, with the blocks and warps that its issues compare."""
 
 import absent
 
@@ -10,7 +10,7 @@ from checkouts import half, replaced  # noqa: E402
 
 
 def extend(blocks: tuple[int, int, int], size: int, values: int = 0, heads: tuple[int, int] = (16, 2)) -> None:
-    """4,096 new tokens after a prefix of 4,096, with BLOCK_M, BLOCK_N and num_warps."""
+    """Run attention of 4,096 new tokens after a prefix of 4,096, with BLOCK_M, BLOCK_N and num_warps."""
     values = values or size
     plain = module._get_block_sizes_for_extend_attention  # noqa: SLF001
     q, k, v = half(4096, heads[0], size), half(4096, heads[1], size), half(4096, heads[1], values)

@@ -1,4 +1,4 @@
-"""triton-lang/triton#11763: LLVM's trackers of registers spill in a product of 4-bit matrices of 256x256 (gfx950)."""
+"""triton-lang/triton#11763: LLVM's register trackers spill in a product of 4-bit matrices of 256x256 (gfx950)."""
 
 import checkouts
 
@@ -8,9 +8,9 @@ import triton.backends.amd.compiler as module  # noqa: E402
 from aiter.ops.triton.gemm.basic.gemm_afp4wfp4 import gemm_afp4wfp4  # noqa: E402
 
 ARCH, KERNEL, CAUSES = "MI350X", "_gemm_afp4wfp4_kernel", ("KP301", "KP302", "KP303")
-# No launch sets the flag: what the release that has it gives is compared with what Triton 3.9.0 gives.
+# The launch does not set the flag; the release that sets it by default is compared with Triton 3.9.0.
 KNOBS = ("amdgpu-use-amdgpu-trackers",)
-# Relative: 2,364 to 2,668 TFLOPS without the flag, 1,230 to 1,338 with it.
+# Relative times: 2,364 to 2,668 TFLOPS without the flag, 1,230 to 1,338 with it.
 CONFIGS = {"with the flag": 1.96, "without": 1.0}
 NO_CACHE = True
 TILE = {
@@ -28,7 +28,7 @@ TILE = {
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations."""
+    """Launch the kernel with one of the configurations."""
     flags = module.get_llvm_flags
     more = ["amdgpu-use-amdgpu-trackers"] if name == "with the flag" else []
 
@@ -41,6 +41,6 @@ def launch(name: str) -> None:
             numbers(4096, 2048),
             numbers(4096, 128),
             numbers(4096, 128),
-            # The option has no effect without debugging; it makes two kernels of the two.
+            # Outside of a debugger this option has no effect. It makes the two launches different kernels.
             config={**TILE, "sanitize_overflow": not more},
         )

@@ -1,4 +1,4 @@
-"""vllm-project/vllm#17744: three stages of a mixture of experts in 8 bits need more LDS than there is (gfx942)."""
+"""vllm-project/vllm#17744: an 8-bit mixture of experts with three stages exceeds the LDS (gfx942)."""
 
 import absent
 
@@ -9,13 +9,13 @@ import triton.language as tl  # noqa: E402
 import vllm.model_executor.layers.fused_moe.fused_moe as module  # noqa: E402
 
 ARCH, KERNEL, CAUSES, KNOBS = "MI300X", "fused_moe_kernel", ("KP401", "KP014"), ("num_stages",)
-# None: it cannot be launched. The issue gives no times.
+# None: the configuration cannot be launched. The issue gives no times.
 CONFIGS = {"num_stages=3": None, "num_stages=2": 1.0}
 TILE = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 128, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 32, "SPLIT_K": 1, "num_warps": 4}
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations: 1,024 rows, 8 of 256 experts, scales for squares of 128."""
+    """Launch the kernel with one of the configurations: 1,024 rows, 8 of 256 experts, scales for squares of 128."""
     rows, chosen, experts, n, k = 1024, 8, 256, 512, 7168
     eight = torch.float8_e4m3fnuz
     blocks = rows * chosen // 64

@@ -9,12 +9,12 @@ import vllm.v1.attention.ops.triton_prefill_attention as module  # noqa: E402
 from checkouts import half, replaced  # noqa: E402
 
 ARCH, KERNEL, CAUSES, KNOBS = "gfx1100", "_fwd_kernel", ("KP301", "KP302"), ("BLOCK_N",)
-# The narrower block is faster in every case of the issue; how much differs from case to case.
+# The narrower block is faster in every case of the issue, by different amounts.
 CONFIGS = {"BLOCK_N=128": 1.0, "BLOCK_N=32": 0.7}
 
 
 def launch(name: str) -> None:
-    """Launch it with one of the configurations."""
+    """Launch the kernel with one of the configurations."""
     q, k, v = (half(4096, 12, 64) for _ in range(3))
     starts = torch.tensor([0], dtype=torch.int32, device="cuda")
     lengths = torch.tensor([4096], dtype=torch.int32, device="cuda")

@@ -1,11 +1,11 @@
-"""Runs public programs that launch Triton kernels and lists the launches; needs torch, Triton and the programs alone.
+"""Run public programs that launch Triton kernels, and list the launches; needs only torch, Triton and the programs.
 
 Usage, on a machine with a GPU: ``python programs.py OUT.json [NAME ...]``, with ``TRITON_SOURCE`` naming a checkout of
-Triton for its tutorials. Each program runs in a process of its own, with Triton's own launch hook listing what it
-launches. ``python programs.py --run NAME`` runs one and lists nothing, for ``scripts/compare_launches.py``.
+Triton for its tutorials. Each program runs in its own process, in which Triton's launch hook lists its launches.
+``python programs.py --run NAME`` runs one program without a list, for ``scripts/compare_launches.py``.
 
-What depends on times is taken out on both sides, as a capture takes it out: an autotuner goes on with the first
-configuration that can be launched, a benchmark calls its function once, and nothing is plotted.
+Everything that depends on times is removed on both sides, as in a capture: an autotuner uses the first configuration
+that can be launched, a benchmark calls its function once, and nothing is plotted.
 """
 
 import importlib
@@ -28,7 +28,7 @@ import triton.testing
 
 TUTORIALS = {f"tutorial_{number:02}": f"{number:02}-*.py" for number in range(1, 9)}
 PACKAGES = Path(__file__).parents[1] / "programs"
-"""Programs of other public packages, see ``scripts/record_programs.py``: each may be named, too."""
+"""Programs of other public packages, see ``scripts/record_programs.py``; each can also be named."""
 
 TIME_LIMIT = 400
 NOT_KNOWN = math.inf
@@ -38,12 +38,12 @@ NOT_KNOWN = math.inf
 
 
 def half(*shape: int) -> torch.Tensor:
-    """A bfloat16 tensor that wants a gradient."""
+    """Return a bfloat16 tensor that requires a gradient."""
     return torch.randn(*shape, device="cuda", dtype=torch.bfloat16).requires_grad_()
 
 
 def liger() -> dict[str, Callable[[], Any]]:
-    """Liger's main operators; what each gives is a tensor or a tuple that starts with one."""
+    """Return Liger's main operators; each returns a tensor, or a tuple that starts with one."""
     ops = importlib.import_module("liger_kernel.ops")
     rows, hidden, vocabulary = 512, 4096, 32000
     tokens = torch.randint(0, vocabulary, (rows,), device="cuda")
@@ -69,7 +69,7 @@ def liger() -> dict[str, Callable[[], Any]]:
 
 
 def run_liger() -> None:
-    """Each of Liger's operators, forward and backward."""
+    """Run each of Liger's operators, forward and backward."""
     for name, call in liger().items():
         try:
             made = call()
@@ -80,7 +80,7 @@ def run_liger() -> None:
 
 
 def run(name: str) -> None:
-    """One program."""
+    """Run one program."""
     stand_in_for_missing()
     triton.testing.Mark.run = measure_nothing
     torch.manual_seed(0)
@@ -100,7 +100,7 @@ def run(name: str) -> None:
 
 
 class _Nothing(types.ModuleType):
-    """Has every name; what is decorated with one stays as it is."""
+    """An object with any attribute; as a decorator, it returns the function unchanged."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -112,7 +112,7 @@ class _Nothing(types.ModuleType):
 
 
 def stand_in_for_missing() -> None:
-    """Packages that the tutorials import for tests and tables, and that launch nothing."""
+    """Replace packages that the tutorials import for tests and tables and that launch no kernel."""
     for name in ("pytest", "tabulate"):
         try:
             importlib.import_module(name)
@@ -123,7 +123,7 @@ def stand_in_for_missing() -> None:
 
 
 def measure_nothing(mark: Any, *_arguments: Any, **_options: Any) -> None:
-    """Each point of a benchmark once, without a table or a plot."""
+    """Call each point of a benchmark once, without a table or a plot."""
     marks = mark.benchmarks if isinstance(mark.benchmarks, list) else [mark.benchmarks]
     for one in marks:
         for point in one.x_vals:
@@ -140,7 +140,7 @@ trying = [0]
 
 
 def plain(value: Any) -> Any:
-    """A constant as JSON can hold it: functions and types by their name."""
+    """Return a constant as a JSON value: functions and types by their name."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple | list):
@@ -151,7 +151,7 @@ def plain(value: Any) -> Any:
 
 
 def argument_name(names: list[str], path: Any) -> str:
-    """``argument`` or ``argument.0``."""
+    """Return an argument's name, ``argument`` or ``argument.0``."""
     if isinstance(path, str):
         return path
     first, *inner = path if isinstance(path, tuple | list) else (path,)
@@ -159,7 +159,7 @@ def argument_name(names: list[str], path: Any) -> str:
 
 
 def before_compile(*, fn: Any, **_rest: Any) -> bool:
-    """Have each function tell its grid when it is launched."""
+    """Record each function's grid when it is launched."""
     function = fn.jit_function
     original = function.launch_metadata
     if getattr(original, "tells", False):
@@ -175,7 +175,7 @@ def before_compile(*, fn: Any, **_rest: Any) -> bool:
 
 
 def after_compile(*, key: Any, fn: Any, compile: Any, **_rest: Any) -> None:  # noqa: A002  # the hook's name
-    """Note what was compiled."""
+    """Record the compiled kernel."""
     del compile
     function = fn.jit_function
     for cache, *_ in function.device_caches.values():
@@ -207,19 +207,19 @@ def launched(metadata: Any) -> None:
 
 
 def once(call: Callable[[], Any], *_arguments: Any, quantiles: Any = None, **_options: Any) -> Any:
-    """Stands for a benchmark: calls once and knows no time."""
+    """Replacement for a benchmark: call the function once, and return no time."""
     call()
     return [math.nan] * len(quantiles) if quantiles else math.nan
 
 
 def tried(call: Callable[[], Any], *_arguments: Any, **_options: Any) -> list[float]:
-    """Stands for an autotuner's benchmark: all that can be launched are as fast."""
+    """Replacement for an autotuner's benchmark: all configurations that can be launched get the same time."""
     call()
     return [0.0] * 3
 
 
 def list_launches() -> None:
-    """Install the hook, and take out what depends on times."""
+    """Install the hook, and remove everything that depends on times."""
     from triton import knobs
     from triton.runtime.autotuner import Autotuner
 
@@ -251,7 +251,7 @@ def list_launches() -> None:
 
 
 def main() -> None:
-    """List the launches of the programs that are named, all of them without a name."""
+    """List the launches of the named programs, or of all programs without a name."""
     out, *names = sys.argv[1:]
     if out == "--run":
         run(names[0])

@@ -1,4 +1,4 @@
-"""Stands in for packages that another one wants and that a recording does not need: names, and nothing behind them."""
+"""Replacement for packages that a recorded package imports but that the recording does not need."""
 
 import importlib.abc
 import importlib.machinery
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 
 class _Nothing(type):
-    """A class for every name: it can be inherited from, called, and asked for any attribute."""
+    """A class for every name: it can be a base class, be called, and has any attribute."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -27,7 +27,7 @@ class _Nothing(type):
 
 
 def _ignore(*_arguments: Any, **_options: Any) -> None:
-    """Takes anything."""
+    """Accept and ignore any arguments."""
 
 
 def _same(kind: Any, _item: Any) -> Any:
@@ -64,5 +64,5 @@ class _Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def without(*names: str) -> None:
-    """Have these packages imported as empty ones where they are not installed."""
+    """Make these packages importable as empty ones if they are not installed."""
     sys.meta_path.append(_Absent(set(names)))

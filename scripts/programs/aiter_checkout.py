@@ -1,4 +1,4 @@
-"""AITER from a checkout, $AITER_SOURCE: its package is not initialised, which builds C++."""
+"""AITER from the checkout $AITER_SOURCE, without its package's initialisation, which builds C++."""
 
 import importlib
 import os
@@ -16,7 +16,7 @@ package.__path__ = [f"{root}/aiter"]
 _fp8 = torch.float8_e4m3fn
 if triton.runtime.driver.active.get_current_target().arch == "gfx942":
     _fp8 = torch.float8_e4m3fnuz
-# The real module asks ROCm's tools for the GPU. Operators only take these types from it.
+# The real module queries the GPU with ROCm's tools. Operators only import these types from it.
 _dtypes = types.ModuleType("aiter.utility.dtypes")
 vars(_dtypes).update(fp8=_fp8, fp8_e8m0=torch.uint8, fp4x2=torch.uint8)
 package.dtypes = _dtypes  # type: ignore[attr-defined]
@@ -24,7 +24,7 @@ sys.modules |= {"aiter": package, _dtypes.__name__: _dtypes}
 
 
 def accept_old_autotune_keys() -> None:
-    """Let kernels declare autotuner keys that are no arguments, which newer Tritons refuse.
+    """Let kernels declare autotuner keys that are not arguments, which newer Triton versions reject.
 
     Some of AITER's backward kernels have such a key, and its attention cannot be imported without them.
     """
@@ -37,18 +37,18 @@ def accept_old_autotune_keys() -> None:
 
 
 def half(*shape: int) -> torch.Tensor:
-    """A bfloat16 tensor on the device."""
+    """Return a bfloat16 tensor on the device."""
     return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
 
 
 def of(module: str, name: str) -> Callable[..., Any]:
-    """A function of AITER's."""
+    """Return a function of AITER."""
     found: Callable[..., Any] = getattr(importlib.import_module(f"aiter.ops.triton.{module}"), name)
     return found
 
 
 def unified_attention() -> None:
-    """Unified attention of two sequences over a paged cache."""
+    """Run unified attention of two sequences over a paged cache."""
     length, heads, size, page = 256, 8, 128, 64
     q, out = half(2 * length, heads, size), half(2 * length, heads, size)
     k, v = half(64, page, 2, size), half(64, page, 2, size)
@@ -61,12 +61,12 @@ def unified_attention() -> None:
 
 
 def flash_attention() -> None:
-    """Attention of 256 tokens, forward."""
+    """Run attention of 256 tokens, forward."""
     of("attention.mha", "flash_attn_func")(half(1, 256, 8, 128), half(1, 256, 8, 128), half(1, 256, 8, 128))
 
 
 def each(calls: Mapping[str, Callable[[], Any]]) -> None:
-    """Call them one after the other."""
+    """Make several calls one after the other."""
     for name, call in calls.items():
         try:
             call()

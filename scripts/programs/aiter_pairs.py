@@ -28,22 +28,22 @@ class NoCounterpartError(Exception):
 
 
 def filled(sizes: Sequence[int], dtype: "str | torch.dtype" = "fp32") -> torch.Tensor:
-    """Return a tensor on the device whose values are of no interest."""
+    """Return a tensor on the device whose values do not matter."""
     return torch.empty(*sizes, device="cuda", dtype=torch_dtype(dtype) if isinstance(dtype, str) else dtype)
 
 
 def numbers(values: Any) -> torch.Tensor:
-    """Return 32-bit integers on the device."""
+    """Return a tensor of 32-bit integers on the device."""
     return torch.tensor(values, device="cuda", dtype=torch.int32)
 
 
 def sums(lengths: Sequence[int]) -> torch.Tensor:
-    """Return where each sequence starts, and the end of the last one."""
+    """Return the start of each sequence, and the end of the last one."""
     return numbers([sum(lengths[:end]) for end in range(len(lengths) + 1)])
 
 
 def tokens_first(shape: Shape) -> list[torch.Tensor]:
-    """Return q, k and v in AITER's order of axes: views where the shape keeps heads together."""
+    """Return q, k and v in AITER's order of axes, as views if the shape keeps heads together."""
     b, h, hk, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
     each = ((h, sq), (hk, sk), (hk, sk))
     if shape.get("layout") == "bshd":
@@ -52,7 +52,7 @@ def tokens_first(shape: Shape) -> list[torch.Tensor]:
 
 
 def attention(shape: Shape) -> None:
-    """Attention forward; a window counts the query's own key."""
+    """Run attention forward; a window includes the query's own key."""
     window = (shape["window"] - 1, -1) if shape.get("window") else (-1, -1)
     sink = filled((shape["H"],), "fp32") if shape.get("sinks") else None
     of("attention.mha", "flash_attn_func")(
@@ -66,14 +66,14 @@ def attention(shape: Shape) -> None:
 
 
 def attention_with_gradients(shape: Shape) -> None:
-    """Attention forward, then the gradients of q, k and v."""
+    """Run attention forward, then compute the gradients of q, k and v."""
     inputs = [tensor.detach().requires_grad_() for tensor in tokens_first(shape)]
     out = of("attention.mha", "flash_attn_func")(*inputs, causal=shape["causal"])
     torch.autograd.grad(out, inputs, torch.empty_like(out))
 
 
 def attention_varlen(shape: Shape) -> None:
-    """Attention of packed sequences."""
+    """Run attention of packed sequences."""
     from attention_varlen import lengths
 
     queries, keys = lengths(shape, "SQ"), lengths(shape, "SK")
@@ -89,14 +89,14 @@ def attention_varlen(shape: Shape) -> None:
         max(queries),
         max(keys),
         causal=shape["causal"],
-        # AITER accepts a bias only to refuse it: its error is the reason that the page gives.
+        # AITER has a parameter for the bias but rejects it; the page quotes its error as the reason.
         bias=filled((shape["SQ"], shape["SK"]), kind) if shape["bias"] else None,
         alibi_slopes=filled((shape["B"], shape["H"]), "fp32") if shape["alibi"] else None,
     )
 
 
 def attention_fp8(shape: Shape) -> None:
-    """Attention of 8-bit floats with a scale for each sequence and head of the keys."""
+    """Run attention of 8-bit floats with a scale for each sequence and head of the keys."""
     q, k, v = tokens_first(shape)
     scales = [filled((shape["B"], shape["HK"]), "fp32") for _ in "qkv"]
     of("attention.mha_v3", "flash_attn_func")(
@@ -105,7 +105,7 @@ def attention_fp8(shape: Shape) -> None:
 
 
 def attention_int8(shape: Shape) -> None:
-    """SageAttention: the first product in INT8, the second one in 8-bit floats, on quantised inputs."""
+    """Run SageAttention: the first product in INT8, the second one in 8-bit floats, on quantised inputs."""
     if shape["form"] != "qkpv":
         raise NoCounterpartError("AITER's operator has both products in 8 bits")
     q, k, v = tokens_first({**shape, "dtype": "i8"})
@@ -119,9 +119,9 @@ def attention_int8(shape: Shape) -> None:
 
 
 def attention_persistent(shape: Shape) -> None:
-    """Lean attention: persistent workgroups that share the tiles of a head.
+    """Run lean attention: persistent workgroups that share the tiles of a head.
 
-    The function behind ``persistent_lean_attention``, which asks a module for a function that is in another one.
+    This calls the function behind ``persistent_lean_attention``, which looks for a function in the wrong module.
     """
     module = "attention.lean_atten"
     config = of(module, "_get_config")()
@@ -154,7 +154,7 @@ def attention_persistent(shape: Shape) -> None:
 
 
 def flash_decoding(shape: Shape) -> None:
-    """Attention of one query a sequence to a contiguous cache."""
+    """Run attention of one query per sequence to a contiguous cache."""
     from flash_decoding import cache_lengths
 
     b, h, hk, n, d, kind = (shape[name] for name in ("B", "H", "HK", "N", "D", "dtype"))
@@ -165,7 +165,7 @@ def flash_decoding(shape: Shape) -> None:
 
 
 def paged_decoding(shape: Shape) -> None:
-    """Attention of one query a sequence to a paged cache, which has the same layout."""
+    """Run attention of one query per sequence to a paged cache, which has the same layout."""
     from paged_decoding import block_table, cache_lengths, cache_shape
 
     b, h, d, kind = (shape[name] for name in ("B", "H", "D", "dtype"))
@@ -180,7 +180,7 @@ def paged_decoding(shape: Shape) -> None:
 
 
 def unified_decoding(shape: Shape) -> None:
-    """Unified attention with one query a sequence, whose pages keep the heads of a token together."""
+    """Run unified attention with one query per sequence; its pages keep the heads of a token together."""
     from paged_decoding import block_table, cache_lengths, cache_shape
 
     b, h, d, kind = (shape[name] for name in ("B", "H", "D", "dtype"))
@@ -196,7 +196,7 @@ def unified_decoding(shape: Shape) -> None:
 
 
 def mla_decode(shape: Shape) -> None:
-    """Both products with the absorbed weights, and the attention to the latents between them."""
+    """Run both products with the absorbed weights, and the attention to the latents between them."""
     from mla_decode import cache_lengths
 
     if not shape["causal"]:
@@ -226,7 +226,7 @@ def mla_decode(shape: Shape) -> None:
 
 
 def gemm(shape: Shape) -> None:
-    """A product with both factors' rows along K, in 16 bits, or in 8 bits with scales by row and column."""
+    """Run a product whose factors have rows along K, in 16 bits, or in 8 bits with scales by row and column."""
     if shape.get("trans_a") or not shape.get("trans_b", True) or shape.get("pad"):
         raise NoCounterpartError("AITER's factors both have their rows along K")
     m, n, k, kind = (shape[name] for name in ("M", "N", "K", "dtype"))
@@ -242,7 +242,7 @@ def gemm(shape: Shape) -> None:
 
 
 def moe_fused(shape: Shape) -> None:
-    """Gate and up with SwiGLU, then down, on slots that are sorted already; AITER sums the experts elsewhere."""
+    """Run gate and up with SwiGLU, then down, on sorted slots; AITER sums the experts in another operator."""
     from moe_fused import _sorted, chosen, most_blocks
 
     t, k, f, e, top, kind = (shape[name] for name in ("T", "K", "F", "E", "TOP_K", "dtype"))
@@ -271,21 +271,21 @@ def moe_fused(shape: Shape) -> None:
 
 
 def rmsnorm(shape: Shape) -> None:
-    """RMS norm of each row."""
+    """Run RMS norm of each row."""
     if shape.get("unit_offset"):
         raise NoCounterpartError("AITER's weights have no offset of 1")
     of("normalization.rmsnorm", "rms_norm")(filled((shape["M"], shape["N"]), shape["dtype"]), _row(shape), 1e-6)
 
 
 def rmsnorm_backward(shape: Shape) -> None:
-    """Gradients of RMS norm."""
+    """Compute the gradients of RMS norm."""
     size = (shape["M"], shape["N"])
     gradient, x = (filled(size, shape["dtype"]) for _ in range(2))
     of("normalization.rmsnorm", "_rmsnorm_backward")(gradient, x, _row(shape), filled((shape["M"],)))
 
 
 def rmsnorm_residual_fp8(shape: Shape) -> None:
-    """Residual, RMS norm and quantisation with a scale that is known before."""
+    """Run residual, RMS norm and quantisation with a given scale."""
     x, residual = (filled((shape["M"], shape["N"]), shape["dtype"]) for _ in range(2))
     of("quant.fused_fp8_quant", "fused_rms_fp8_per_tensor_static_quant")(
         x, _row(shape), 1e-6, filled((1,)), dtype_quant=torch_dtype(shape["out"]), res1=residual
@@ -293,13 +293,13 @@ def rmsnorm_residual_fp8(shape: Shape) -> None:
 
 
 def layernorm(shape: Shape) -> None:
-    """Layer norm of each row."""
+    """Run layer norm of each row."""
     x = filled((shape["M"], shape["N"]), shape["dtype"])
     of("normalization.norm", "layer_norm")(x, _row(shape), _row(shape), 1e-5)
 
 
 def layernorm_backward(shape: Shape) -> None:
-    """Gradients of layer norm."""
+    """Compute the gradients of layer norm."""
     gradient, result, x = (filled((shape["M"], shape["N"]), shape["dtype"]) for _ in range(3))
     moments = [filled((shape["M"],)) for _ in range(2)]
     weights = [_row(shape) for _ in range(3)]
@@ -307,12 +307,12 @@ def layernorm_backward(shape: Shape) -> None:
 
 
 def softmax(shape: Shape) -> None:
-    """Softmax of each row."""
+    """Run softmax of each row."""
     of("softmax", "softmax")(filled((shape["M"], shape["N"]), shape["dtype"]))
 
 
 def swiglu_fp8(shape: Shape) -> None:
-    """SwiGLU and quantisation with a scale that is known before."""
+    """Run SwiGLU and quantisation with a given scale."""
     x = filled((shape["M"], 2 * shape["N"]), shape["dtype"])
     quantise = of("quant.fused_fp8_quant", "fused_silu_mul_fp8_per_tensor_static_quant")
     quantise(x, filled((1,)), dtype_quant=torch_dtype(shape["out"]))
@@ -346,11 +346,11 @@ OPERATORS: Mapping[str, Callable[[Shape], None]] = {
     "softmax": softmax,
     "swiglu_fp8": swiglu_fp8,
 }
-"""Bundled kernel, or a name that begins with it, to the call of AITER's operator that does its job."""
+"""Map a bundled kernel's name, or a prefix of it, to the call of the corresponding operator of AITER."""
 
 
 def main() -> None:
-    """Call the operator; an error is the last line that is printed."""
+    """Call the operator; if it fails, the error is the last printed line."""
     accept_old_autotune_keys()
     try:
         OPERATORS[sys.argv[1]](json.loads(sys.argv[2]))

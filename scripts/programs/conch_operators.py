@@ -7,33 +7,33 @@ import torch
 
 
 def half(*shape: int) -> torch.Tensor:
-    """A float16 tensor on the device."""
+    """Return a float16 tensor on the device."""
     return torch.randn(*shape, device="cuda", dtype=torch.float16)
 
 
 def ints(*values: int) -> torch.Tensor:
-    """32-bit integers on the device."""
+    """Return a tensor of 32-bit integers on the device."""
     return torch.tensor(values, dtype=torch.int32, device="cuda")
 
 
 def of(module: str, name: str) -> Any:
-    """A function of conch's."""
+    """Return a function of conch."""
     return getattr(importlib.import_module(f"conch.ops.{module}"), name)
 
 
 def cache() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Keys and values in 64 blocks of 32 tokens, and the blocks of two sequences."""
+    """Return keys and values in 64 blocks of 32 tokens, and the blocks of two sequences."""
     return half(64, 32, 2, 128), half(64, 32, 2, 128), torch.arange(64, dtype=torch.int32, device="cuda").reshape(2, 32)
 
 
 def paged() -> Any:
-    """One token of two sequences."""
+    """Run paged attention of one token of two sequences."""
     k, v, table = cache()
     return of("attention.paged_attention", "paged_attention")(half(2, 8, 128), k, v, table, ints(700, 1000))
 
 
 def varlen() -> Any:
-    """256 new tokens of two sequences."""
+    """Run attention of 256 new tokens of two sequences."""
     k, v, table = cache()
     starts, lengths = ints(0, 256, 512), ints(700, 1000)
     return of("attention.varlen_attention", "varlen_attention")(
@@ -42,7 +42,7 @@ def varlen() -> Any:
 
 
 def mixed_precision() -> Any:
-    """Rows of 16 bits with weights of 4, scaled in groups of 128."""
+    """Run a product of 16-bit rows with 4-bit weights that are scaled in groups of 128."""
     packed = torch.randint(0, 1 << 30, (512, 1024), dtype=torch.int32, device="cuda")
     return of("quantization.gemm", "mixed_precision_gemm")(half(64, 4096), packed, half(32, 1024), None, 4, 8, 128)
 

@@ -1,7 +1,7 @@
-"""Runs a program and counts the launches that Triton's own entry sees, for ``scripts/record_programs.py``.
+"""Run a program and count the launches through Triton's own entry point, for ``scripts/record_programs.py``.
 
-Usage: ``python counted.py PROGRAM.py``. The last line that it prints is ``counted N``. What an autotuner only tries
-is no launch.
+Usage: ``python counted.py PROGRAM.py``. The last line that it prints is ``counted N``. An autotuner's trials are not
+counted.
 """
 
 import runpy
@@ -12,12 +12,12 @@ import triton
 from triton.runtime.autotuner import Autotuner
 
 count, trying, watched = [0], [0], set[Any]()
-# There is no public place to see a trial.
+# Triton has no public hook for an autotuner's trials.
 plain_run, plain_tune = triton.JITFunction.run, Autotuner._bench  # noqa: SLF001
 
 
 def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
-    """Count what is launched, with a grid that is not empty."""
+    """Count launches with a grid that is not empty."""
     if not warmup and not trying[0]:
         defaults = {parameter.name: parameter.default for parameter in self.params if parameter.has_default}
         meta = defaults | dict(zip(self.arg_names, args, strict=False)) | options
@@ -29,7 +29,7 @@ def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
 
 
 def watch(kind: Any) -> None:
-    """Count launches of compiled kernels that a program keeps, too: ``kernel[grid](...)``."""
+    """Also count launches of compiled kernels that a program keeps: ``kernel[grid](...)``."""
     if kind in watched or not hasattr(kind, "__getitem__"):
         return
     watched.add(kind)
@@ -48,7 +48,7 @@ def watch(kind: Any) -> None:
 
 
 def tune(self: Any, *args: Any, **options: Any) -> Any:
-    """Keep trials out of the count."""
+    """Exclude an autotuner's trials from the count."""
     trying[0] += 1
     try:
         return plain_tune(self, *args, **options)

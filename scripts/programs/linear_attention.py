@@ -8,12 +8,12 @@ B, T, H, D = 1, 256, 4, 64
 
 
 def heads(*last: int) -> torch.Tensor:
-    """A bfloat16 tensor for every token and head."""
+    """Return a bfloat16 tensor with one vector per token and head."""
     return torch.randn(B, T, H, *last, device="cuda", dtype=torch.bfloat16, requires_grad=True)
 
 
 def gates(*last: int) -> torch.Tensor:
-    """Logarithms of forget gates."""
+    """Return logarithms of forget gates."""
     return functional.logsigmoid(torch.randn(B, T, H, *last, device="cuda")).requires_grad_()
 
 
@@ -25,7 +25,7 @@ for name, call in calls.items():
     try:
         made = call()
         if name.startswith("fused"):
-            # The backward of the chunked form has hundreds of configurations to compile.
+            # The backward pass of the chunked form would compile hundreds of configurations.
             made[0].sum().backward()
     except Exception as error:  # noqa: BLE001  # one operator's failure is a line of the page
         print(f"failed {name}: {type(error).__name__}: {str(error).splitlines()[0][:160]}")

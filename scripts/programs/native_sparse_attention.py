@@ -4,12 +4,12 @@ import torch
 
 
 def heads(count: int, *shape: int) -> torch.Tensor:
-    """A float16 tensor of the device that wants a gradient."""
+    """Return a float16 tensor on the device that requires a gradient."""
     return torch.randn(1, count, *shape, device="cuda", dtype=torch.float16, requires_grad=True)
 
 
 def of_pytorch() -> torch.Tensor:
-    """Each block of 32 queries looks at two chosen blocks of keys, eight heads on two."""
+    """Run the PyTorch package: blocks of 32 queries use two selected blocks of keys; eight query heads per two."""
     from native_sparse_attention_pytorch.triton_native_sparse_attention import native_sparse_attend
 
     chosen = torch.randint(0, 8, (1, 2, 512, 2), device="cuda")
@@ -19,7 +19,10 @@ def of_pytorch() -> torch.Tensor:
 
 
 def of_fla() -> torch.Tensor:
-    """16 heads on one, blocks of 64, with gates of the compressed and the chosen part."""
+    """Run fla-core's version: 16 query heads per key head, blocks of 64, gates for two parts.
+
+    The gates are for the compressed and the selected part.
+    """
     from fla.ops.nsa.parallel import parallel_nsa
 
     q, k, v = heads(512, 16, 64), heads(512, 1, 64), heads(512, 1, 64)

@@ -10,12 +10,12 @@ import torch  # noqa: E402
 
 
 def half(*shape: int) -> torch.Tensor:
-    """A bfloat16 tensor on the device."""
+    """Return a bfloat16 tensor on the device."""
     return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
 
 
 def extend() -> Any:
-    """512 new tokens after a prefix of 1,024, twice."""
+    """Run attention of 512 new tokens after a prefix of 1,024, twice."""
     from sglang.kernels.ops.attention.extend_attention import extend_attention_fwd
 
     new, prefix, heads, size = 512, 1024, 8, 128
@@ -30,12 +30,12 @@ def extend() -> Any:
 
 
 def experts() -> Any:
-    """128 rows, two of eight experts each, configured as by a scheduler's process."""
+    """Run the mixture of experts: 128 rows, two of eight experts each, configured as in a scheduler's process."""
     from sglang.srt.runtime_context import get_parallel, publish
     from sglang.srt.server_args import ServerArgs
 
     publish(ServerArgs(model_path="none"), role="test")
-    # One process alone: its tensor-parallel group is asked for, and not used.
+    # With a single process, the tensor-parallel group is looked up but not used.
     get_parallel().override_permanently(tp_group=None)
     from sglang.srt.layers.moe.moe_runner.triton_utils.fused_moe import fused_experts_impl
 

@@ -5,7 +5,7 @@ import torch
 
 
 def heads() -> torch.Tensor:
-    """Eight heads of 64 over 1,024 tokens."""
+    """Return a tensor of eight heads of size 64 over 1,024 tokens."""
     return torch.randn(1, 8, 1024, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
 
 

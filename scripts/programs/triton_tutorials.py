@@ -7,10 +7,10 @@ from pathlib import Path
 
 folder = Path(os.environ["TRITON_SOURCE"]) / "python" / "tutorials"
 os.environ["MPLBACKEND"] = "agg"
-# As their last lines say; one size instead of seventeen.
+# As the tutorials' last lines, but with one size instead of seventeen.
 ARGUMENTS = {"09": ["-K", "512", "--prec", "fp16"], "10": ["--format", "mxfp4", "-K", "8192", "--bench"]}
 for path in sorted(folder.glob("[01][0-9]-*.py")):
-    # 06 has a row of its own; 11 is for another vendor's GPUs.
+    # Tutorial 06 has its own row; 11 is for another vendor's GPUs.
     if path.name.startswith(("06", "11")) or path.stem.endswith("-cpu"):
         continue
     sys.argv = [str(path), *ARGUMENTS.get(path.name[:2], [])]

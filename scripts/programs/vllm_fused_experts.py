@@ -19,7 +19,7 @@ own.define("silu_and_mul(Tensor! out, Tensor x) -> ()")
 
 
 def align(ids: Any, experts: int, block: int, *made: Any) -> None:
-    """The places of each expert's rows, filled up to whole blocks."""
+    """Return the positions of each expert's rows, padded to whole blocks."""
     order, owners, padded = made[:3]
     flat = ids.flatten()
     order.fill_(flat.numel())
@@ -34,12 +34,12 @@ def align(ids: Any, experts: int, block: int, *made: Any) -> None:
 
 
 def total(x: Any, out: Any, *_maps: Any) -> None:
-    """The sum over each row's experts."""
+    """Compute the sum over each row's experts."""
     out.copy_(x.sum(1))
 
 
 def gated(out: Any, x: Any) -> None:
-    """SiLU of one half times the other."""
+    """Multiply SiLU of the first half by the second half."""
     gate, up = x.chunk(2, -1)
     out.copy_(functional.silu(gate) * up)
 

@@ -7,17 +7,17 @@ import torch
 
 
 def half(*shape: int) -> torch.Tensor:
-    """A bfloat16 tensor on the device."""
+    """Return a bfloat16 tensor on the device."""
     return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
 
 
 def of(module: str, name: str) -> Any:
-    """A function or class of xformers'."""
+    """Return a function or class of xformers."""
     return getattr(importlib.import_module(f"xformers.ops.{module}"), name)
 
 
 def split_k() -> Any:
-    """One token of four sequences, eight heads on one."""
+    """Run split-K attention of one token of four sequences, eight query heads per key head."""
     mask = of("fmha.attn_bias", "BlockDiagonalCausalWithOffsetPaddedKeysMask").from_seqlens(
         q_seqlen=[1] * 4, kv_padding=1024, kv_seqlen=[200, 700, 1000, 1024]
     )
@@ -29,7 +29,7 @@ def split_k() -> Any:
 
 
 def rotary() -> Any:
-    """64 new tokens of two sequences, into caches of 256."""
+    """Run rotary embedding of 64 new tokens of two sequences, into caches of 256."""
     mask = of("fmha.attn_bias", "BlockDiagonalCausalWithOffsetPaddedKeysMask").from_seqlens(
         q_seqlen=[64, 64], kv_padding=256, kv_seqlen=[100, 200]
     )
@@ -40,7 +40,7 @@ def rotary() -> Any:
 
 
 def tiled() -> Any:
-    """Products of two by two tiles."""
+    """Run products of two by two tiles."""
     a, b = ([[half(256, 256) for _ in range(2)] for _ in range(2)] for _ in range(2))
     return of("tiled_matmul", "tiled_matmul")(a, b)
 

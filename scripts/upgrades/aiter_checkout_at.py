@@ -1,4 +1,4 @@
-"""AITER's Triton operators from the checkout that ``AITER_SOURCE`` names, without what its packages build at import."""
+"""AITER's Triton operators from the checkout ``AITER_SOURCE``, without what its packages build on import."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import torch
 
 
 def use_aiter() -> None:
-    """Make the checkout importable, its subpackages without their ``__init__``."""
+    """Make the checkout importable, without the ``__init__`` of its subpackages."""
     root = os.environ["AITER_SOURCE"]
     for name in (
         "aiter",

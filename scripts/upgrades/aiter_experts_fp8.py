@@ -18,12 +18,12 @@ counts = [rows // experts + (expert < rows % experts) for expert in range(expert
 
 
 def numbers(values: list[int]) -> torch.Tensor:
-    """Integers on the device."""
+    """Return a tensor of integers on the device."""
     return torch.tensor(values, dtype=torch.int32, device="cuda")
 
 
 def starts(sizes: list[int]) -> list[int]:
-    """The places at which parts of these sizes begin, and the end."""
+    """Return the positions at which parts of these sizes begin, and the end."""
     return [sum(sizes[:count]) for count in range(len(sizes) + 1)]
 
 

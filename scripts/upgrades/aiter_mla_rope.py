@@ -13,7 +13,7 @@ rank, rotary, splits = 512, 64, 8
 
 
 def half(*shape: int) -> torch.Tensor:
-    """A bfloat16 tensor on the device."""
+    """Return a bfloat16 tensor on the device."""
     return torch.empty(*shape, device="cuda", dtype=torch.bfloat16)
 
 

@@ -1,6 +1,6 @@
 """A product of triton_kernels with experts of 4 bits: ``python experts_mxfp4.py EXPERTS DEPTH COLUMNS CHOSEN TOKENS``.
 
-``TRITON_KERNELS_SOURCE`` is the folder that has ``triton_kernels``. Each token goes to other experts.
+``TRITON_KERNELS_SOURCE`` is the folder that contains ``triton_kernels``. Each token uses other experts.
 """
 
 import os

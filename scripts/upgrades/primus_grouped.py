@@ -1,6 +1,6 @@
 """Primus-Turbo's grouped product with a variable depth: ``python primus_grouped.py GROUPS ROWS COLUMNS TOKENS``.
 
-``PRIMUS_SOURCE`` is a checkout. Its packages are not initialised, which builds or loads more.
+``PRIMUS_SOURCE`` is a checkout. Its packages are not initialised, because that would build or load other code.
 """
 
 import os

@@ -1,7 +1,7 @@
 """SGLang's attention over a prefix: ``python sglang_extend.py QUERY_SIZE VALUE_SIZE HEADS NEW PREFIX BLOCK_N [fp8]``.
 
-With ``fp8`` the cache of the prefix is of 8 bits. Only the file of the kernel and the two that it imports are loaded;
-``SGLANG_SOURCE`` is the folder that has ``sglang``.
+With ``fp8`` the cache of the prefix has 8 bits. Only the kernel's file and the two files that it imports are loaded.
+``SGLANG_SOURCE`` is the folder that contains ``sglang``.
 """
 
 import os
@@ -15,7 +15,7 @@ ROOT = os.environ["SGLANG_SOURCE"]
 
 
 def module(name: str, **contents: Any) -> None:
-    """Make a package of the folder with this name, without its ``__init__``."""
+    """Create a package of the folder with this name, without its ``__init__``."""
     made = types.ModuleType(name)
     made.__path__ = [f"{ROOT}/{name.replace('.', '/')}"]
     made.__dict__.update(contents)
@@ -23,7 +23,7 @@ def module(name: str, **contents: Any) -> None:
 
 
 class Settings:
-    """Every setting of the environment is off."""
+    """Settings of SGLang's environment, all off."""
 
     def __getattr__(self, _name: str) -> Any:
         return types.SimpleNamespace(get=lambda: False)
@@ -45,7 +45,7 @@ kernels._get_block_sizes_for_extend_attention = lambda *sizes: (*plain(*sizes)[:
 
 
 def half(*shape: int) -> torch.Tensor:
-    """A bfloat16 tensor on the device."""
+    """Return a bfloat16 tensor on the device."""
     return torch.empty(*shape, device="cuda", dtype=torch.bfloat16)
 
 

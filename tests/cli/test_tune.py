@@ -181,7 +181,7 @@ def test_nothing_can_be_predicted(
         (("gemm", "--config", "BLOCK_Q=1"), "sets 'BLOCK_Q', which the kernel does not have"),
         (("gemm", "--config", "num_warps=3"), "num_warps is not a power of two"),
         (("gemm", "--config", "BLOCK_M=big"), "BLOCK_M takes whole numbers, not 'big'"),
-        (("gemm", "--config", "matrix_instr_nonkdim=8"), "there is no matrix instruction of 8 x 8"),
+        (("gemm", "--config", "matrix_instr_nonkdim=8"), "there is no matrix instruction of size 8 x 8"),
         (("gemm", "--space", "none.toml"), "none.toml: no such file"),
         (("gemm", "--shape-file", "none.yaml"), "none.yaml: no such file"),
         (("gemm", "--write", "vlm", "-o", "x"), "unknown format 'vlm'; did you mean 'vllm'"),

@@ -100,7 +100,7 @@ def test_the_first_change_that_cures_is_taken(run, tmp_path):
     ("after_us", "speedup", "sure", "said"),
     [
         (100.0, 1.3, certainty(1.3, "gfx942"), "predicted 1.30 times as fast, 95 % sure that it is faster"),
-        (128.0, 1.016, certainty(1.016, "gfx942"), "not told apart, measure both on the GPU"),
+        (128.0, 1.016, certainty(1.016, "gfx942"), "too close to distinguish, measure both on the GPU"),
         (None, UNSET, UNSET, "it is not known which one is faster"),
     ],
 )

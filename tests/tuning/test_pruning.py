@@ -53,9 +53,9 @@ def test_values_of_a_complete_configuration() -> None:
 
 def test_like_reasons_are_counted_together() -> None:
     """Numbers in a kernel's own words are left out."""
-    reasons = [f"the accumulator alone takes {n} registers a lane" for n in (512, 1024)]
+    reasons = [f"the accumulator alone takes {n} registers per lane" for n in (512, 1024)]
 
-    assert Counter(map(plain_reason, reasons)) == {"the kernel: the accumulator alone takes … registers a lane": 2}
+    assert Counter(map(plain_reason, reasons)) == {"the kernel: the accumulator alone takes … registers per lane": 2}
     assert plain_reason(None) is None
 
 

@@ -206,7 +206,7 @@ def test_several_problems_share_a_search(tmp_path: Path, fake: Callable[..., Any
     ("knobs", "arch", "message"),
     [
         ({"num_warps": (3, 64)}, "gfx942", "none of the 2 configurations of a test is legal"),
-        ({"matrix_instr_nonkdim": (8,)}, "gfx942", "there is no matrix instruction of 8 x 8"),
+        ({"matrix_instr_nonkdim": (8,)}, "gfx942", "there is no matrix instruction of size 8 x 8"),
         ({"BLOCK_M": (8,), "BLOCK_N": (8,)}, "gfx942", "the kernel: tl.dot needs tiles of at least …"),
         ({"kpack": (2,)}, "gfx950", "kpack is 1 on gfx950"),
     ],

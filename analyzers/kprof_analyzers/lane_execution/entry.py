@@ -12,7 +12,8 @@ from kprof_analyzers.lane_execution.arithmetic import MEMORY, NOTHING, Number, S
 from kprof_analyzers.memory.dataflow import arguments as written_arguments
 
 _ARGUMENTS, _PACKET = 1 << 40, 1 << 41
-"""Addresses of the argument segment and of the dispatch packet; any two that no offset joins."""
+"""Assumed addresses of the argument segment and of the dispatch packet, too far apart for any offset to connect
+them."""
 _USER_SGPRS = {
     "private_segment_buffer": 4,
     "dispatch_ptr": 2,
@@ -43,7 +44,7 @@ class LaunchMemory:
     names: Mapping[int, str]
 
     def load(self, address: int, size: int) -> Number:
-        """Return ``size`` bytes as an unsigned number, or the names of what is not known."""
+        """Return ``size`` bytes as an unsigned number, or the names of the unknown inputs."""
         places = range(address, address + size)
         if all(place in self.known for place in places):
             return sum(self.known[place] << 8 * n for n, place in enumerate(places))
@@ -56,7 +57,7 @@ def launch_memory(facts: KernelFacts, grid: Sequence[int] | None, lanes: int) ->
     Args:
         facts: the kernel with the values of its arguments.
         grid: workgroups in x, y, z; ``None`` if unknown.
-        lanes: lanes of a workgroup; without ``.reqd_workgroup_size`` they are taken as one row.
+        lanes: lanes of a workgroup; without ``.reqd_workgroup_size`` they are assumed to be one row.
     """
     required = facts.program.metadata.get(".reqd_workgroup_size")
     sizes = [*required] if isinstance(required, list) and len(required) == 3 else [lanes, 1, 1]
@@ -85,7 +86,7 @@ def launch_memory(facts: KernelFacts, grid: Sequence[int] | None, lanes: int) ->
 
 
 def _names(facts: KernelFacts, arguments: Sequence[KernelArgument]) -> list[str]:
-    """Return the arguments' names; those of the TTGIR, if there is one, since Triton's metadata has none."""
+    """Return the arguments' names, from the TTGIR if there is one, because Triton's metadata has no names."""
     written = [name.removeprefix("%") for name in written_arguments(facts.ttgir)] if facts.ttgir is not None else []
     return [written[n] if n < len(written) else one.name for n, one in enumerate(arguments)]
 

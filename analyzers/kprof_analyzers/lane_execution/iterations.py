@@ -29,8 +29,8 @@ def counted_iterations(
         grid: workgroups of the launch in x, y, z; ``None`` if unknown.
 
     Returns:
-        Iterations for each sampled workgroup, or the names of the unknown inputs that they depend on; empty for too
-        large a program.
+        Iterations for each sampled workgroup, or the names of the unknown inputs that they depend on; empty if the
+        program is too large.
     """
     lanes, warps = facts.resources.wavefront_size, facts.resources.num_warps
     wave = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
@@ -46,7 +46,7 @@ def counted_iterations(
     if not same and grid:
         count = max(1, min(_WORKGROUPS, _MOST_STEPS // runs[0].steps, len(programs)))
         chosen = [programs[int((n + n * _GOLDEN % 1) * len(programs) / count)] for n in range(count)]
-        # A few workgroups from all over the launch come first: if they are alike, so are the others.
+        # A few workgroups from all over the launch come first: if their counts are equal, no others are executed.
         apart = max(1, count // _ALIKE)
         chosen = [program for first in range(apart) for program in chosen[first::apart]]
         runs = []

@@ -1,8 +1,8 @@
 """Execute the integer instructions that a kernel's branches depend on, for one lane, and count each loop's iterations.
 
-Only instructions that a branch may depend on are executed. A branch whose condition is not known is treated as follows:
-if it may leave a loop, the loop's iterations are unknown and the loop is left; otherwise the way that is not a jump is
-taken, and the registers written on either way are unknown where the two ways meet.
+Only instructions that a branch may depend on are executed. A branch whose condition is not known is treated as
+follows: if it may leave a loop, the loop's iterations are unknown and the loop is left; otherwise execution
+continues without the jump, and the registers written on either path are unknown where both paths meet.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ class LaneRun:
 
 
 class _Exit(NamedTuple):
-    """Way out of a loop: the loop's number, what it writes, the blocks that begin a loop in it, the next block."""
+    """Exit of a loop: its number, its written registers, the blocks that begin its inner loops, and the next block."""
 
     loop: int
     lost: frozenset[str]
@@ -58,7 +58,7 @@ class _Exit(NamedTuple):
 
 
 class _Join(NamedTuple):
-    """Where two ways meet: the block, what either way writes, and the loops that only the jump's way reaches."""
+    """Meeting point of two paths: the block, the registers that they write, and the loops that only the jump enters."""
 
     meet: int
     lost: frozenset[str]
@@ -70,7 +70,7 @@ class LaneProgram:
 
     Args:
         program: the kernel.
-        part: its instructions and branches that matter.
+        part: the instructions and branches that decide the loops' iterations.
         wave: lanes of a wavefront, 32 or 64.
         memory: memory that the launch determines.
     """
@@ -151,7 +151,7 @@ class LaneProgram:
         return [loop.index for loop in loops if loop.header_block not in found.visits]
 
     def _next(self, block: Block, state: State, found: LaneRun, joins: dict[int, dict[str, Unknown]]) -> int | None:
-        """Return the block that follows, and note what an unknown condition makes unknown."""
+        """Return the block that follows, and record the registers that an unknown condition makes unknown."""
         if not block.successors:
             if block.index in self.program.flow.indirect:
                 found.unknown |= dict.fromkeys(self._never_visited(found, self.program.loops), NOTHING)
@@ -169,7 +169,7 @@ class LaneProgram:
     def _undecided(
         self, block: Block, why: Unknown, state: State, found: LaneRun, joins: dict[int, dict[str, Unknown]]
     ) -> int:
-        """Return the block that follows a branch with an unknown condition, and note what becomes unknown."""
+        """Return the block after a branch with an unknown condition, and record the registers that become unknown."""
         if block.index not in self._exits:
             self._exits[block.index] = self._exit_of(block)
         way_out = self._exits[block.index]

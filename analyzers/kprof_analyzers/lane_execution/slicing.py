@@ -16,7 +16,7 @@ CONDITIONS: Mapping[str, tuple[tuple[str, ...], bool]] = {
 }
 """Registers that a conditional branch tests, and whether it jumps if they are not zero."""
 _MOST_BLOCKS = 250_000
-"""Maximum number of blocks on the ways after all branches, about a quarter of a second; usual kernels have 10,000."""
+"""Maximum number of blocks on the paths after all branches, about a quarter of a second; usual kernels have 10,000."""
 _EXEC = frozenset({"exec_lo", "exec_hi"})
 
 
@@ -26,10 +26,11 @@ class LoopSlice:
 
     Attributes:
         instructions: positions of instructions whose results are used.
-        branches: blocks whose last branch matters; after any other block, either way gives the same counts.
+        branches: blocks whose last branch matters; after any other block, both paths give the same counts.
         first: registers at the first instruction whose values are used.
-        between: by block with a conditional branch that ends no loop, the blocks on either way up to where they meet.
-        meetings: by block with a conditional branch, the block where both ways meet; -1 if they do not.
+        between: by block with a conditional branch that ends no loop, the blocks on both paths up to the block
+            where they meet.
+        meetings: by block with a conditional branch, the block where both paths meet; -1 if they do not meet.
     """
 
     instructions: frozenset[int]
@@ -40,7 +41,7 @@ class LoopSlice:
 
 
 def slice_of(program: AssemblyKernel) -> LoopSlice | None:
-    """Return the instructions and branches that loops' iterations depend on; ``None`` for too large a program."""
+    """Return the instructions and branches that loops' iterations depend on; ``None`` if the program is too large."""
     blocks = program.blocks
     branching = [b for b in blocks if len(b.successors) == 2 and _last(program, b).opcode.name in CONDITIONS]
     meetings = _meetings(blocks)
@@ -88,7 +89,7 @@ def _ends_a_loop(around: Mapping[int, Sequence[Loop]], block: Block) -> bool:
 
 
 def leaves(loop: Loop, block: Block) -> bool:
-    """Whether the branch at the end of a loop's block decides if the loop goes on."""
+    """Whether the branch at the end of a loop's block decides if the loop continues."""
     first, last = loop.blocks[0], loop.blocks[-1]
     # Most loops are a range of blocks, which spares the search in a long list.
     inside = range(first, last + 1) if last - first + 1 == len(loop.blocks) else loop.blocks
@@ -137,7 +138,7 @@ def _between(blocks: Sequence[Block], block: Block, meet: int) -> frozenset[int]
 
 
 def _meetings(blocks: Sequence[Block]) -> list[int]:
-    """Return, for each block, the nearest block that all ways to the end pass; -1 if there is none.
+    """Return, for each block, the nearest block that lies on all paths to the end; -1 if there is none.
 
     These are the immediate post-dominators: the dominators of the reversed graph, with one entry before all ends.
     """

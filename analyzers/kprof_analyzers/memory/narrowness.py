@@ -153,7 +153,7 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
             bound = bounds[0] if len(bounds) == 1 else "bound"
             value = _name(next(iter(access.results), "")) or "x"
             kept = f"tl.where({offsets or 'offsets'} < {bound}, {value}, {_other(access, mask)})"
-            fix += f"; behind the load, {value} = {kept} keeps the padding out"
+            fix += f"; after the load, {value} = {kept} removes the padding"
         words, names = "its mask may change inside 16 bytes", base(access)
         tensor = names[0] if len(names) == 1 else "tensor"
         causes.append(NarrowCause(words, roots, fix, bounds=frozenset(bounds), tensor=tensor))

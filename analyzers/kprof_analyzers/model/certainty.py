@@ -62,7 +62,11 @@ class PredictedGain:
         """Return the speedup and its certainty in words, with advice to measure if the model cannot decide."""
         faster = f"{self.speedup:.2f} times as fast"
         sure = f"certainty not known: {self.unknown}" if self.certainty is None else sure_words(self.certainty)
-        return f"{faster}, {sure}" if self.told_apart else f"{faster}, {sure}: not told apart, measure both on the GPU"
+        return (
+            f"{faster}, {sure}"
+            if self.told_apart
+            else f"{faster}, {sure}: too close to distinguish, measure both on the GPU"
+        )
 
 
 @cache

@@ -36,7 +36,7 @@ def unknown_strides(facts: KernelFacts) -> list[str]:
     if not names:
         return []
     said = f"strides {', '.join(names)} are" if len(names) > 1 else f"stride {names[0]} is"
-    return [f"the {said} not known: elements are taken to lie side by side"]
+    return [f"the {said} not known: elements are assumed to be adjacent"]
 
 
 def _names(op: Operation, facts: KernelFacts) -> Iterator[str]:
@@ -376,7 +376,7 @@ def _notes(model: KernelModel, run: Run) -> list[str]:
         return []
     peak, sustained = matrix_cycles(model)
     share = f"{100 * peak / sustained:.0f} %"
-    return [f"power limit: the matrix units are taken to sustain {share} of their peak when all of them are busy"]
+    return [f"power limit: the matrix units are assumed to sustain {share} of their peak when all of them are busy"]
 
 
 def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str]:
@@ -433,4 +433,4 @@ def _guessed_sharing(model: KernelModel) -> list[str]:
         some = f"which tiles workgroups share is not known of {unknown} of {count} loads"
         return [f"{some}: they are assumed to come from the same levels as the others"]
     where = "memory" if shared.beyond_mall else "the Infinity Cache, where the launch before left it"
-    return [f"which tiles workgroups share is not known: every load is taken to come from {where}"]
+    return [f"which tiles workgroups share is not known: every load is assumed to come from {where}"]

@@ -63,7 +63,7 @@ def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
     if facts.occupancy is not None:
         most = max(1, int(facts.occupancy.workgroups_per_cu))
     else:
-        assumptions.append("the occupancy is not known: one workgroup a CU is assumed")
+        assumptions.append("the occupancy is not known: one workgroup per CU is assumed")
     units = machine.units
     if units is None:
         units = 1

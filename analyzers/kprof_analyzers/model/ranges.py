@@ -43,8 +43,8 @@ class PredictionRange:
 _WHY: Mapping[Sort, str] = {
     "usual": "",
     "latency": "",
-    "scratch": "much of the time is waiting for spilled registers, whose cost is the least sure of all",
-    "foreign": "no time of this architecture was there to fit the model on",
+    "scratch": "much of the time is waiting for spilled registers, whose cost is the most uncertain",
+    "foreign": "the model was not fitted on times of this architecture",
     "unknown": "the number of iterations of a loop is not known",
 }
 

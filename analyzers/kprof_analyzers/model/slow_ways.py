@@ -50,4 +50,4 @@ def large_angles(program: AssemblyKernel) -> list[str]:
         return []
     count = sum(b.end - b.start for b in program.blocks if b.index in blocks)
     why = "angles are assumed to be small, below 2^17 (2^30 in double precision)"
-    return [f"sin and cos: {why}; large ones cost a wavefront up to {count} instructions more"]
+    return [f"sin and cos: {why}; large angles cost a wavefront up to {count} instructions more"]

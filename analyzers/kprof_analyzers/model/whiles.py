@@ -63,7 +63,7 @@ class _Walker:
         self.branches: dict[int, dict[Branch, Operation]] = {}
 
     def go(self, loop: Operation, live: list[int], around: dict[str, Value | None]) -> None:
-        """Execute one entry of a loop by the workgroups that are ``live``, and count its iterations."""
+        """Execute one entry of a loop for the workgroups in ``live``, and count its iterations."""
         evaluator, counts, flow, size = self.evaluator, self.counts, self.evaluator.flow, len(live)
         _add(counts.entries, loop.index, live)
         names, starts = loop.operands[0::2], flow.inputs(loop)[1::2]

@@ -14,7 +14,7 @@ from kprof_analyzers.model.scalars import Evaluator
 _REMAINDERS = ("arith.remsi", "arith.remui")
 
 
-# Cache of the last kernel's shares: traffic.py and fetched.py ask for the same kernel one after the other.
+# Cache of the last kernel's shares, because traffic.py and fetched.py query the same kernel one after the other.
 _last: list[tuple[KernelFacts, dict[int, float]]] = []
 
 

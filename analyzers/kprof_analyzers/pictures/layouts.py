@@ -110,7 +110,7 @@ def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[s
     ]
     legend = [(f"wavefront {w}", colours[w, 0]) for w in range(warps)]
     copies = warps * lanes * held.size(REGISTER) // len(owners)
-    about = [f"{warps} wavefronts of {lanes} lanes, {held.size(REGISTER)} registers a lane"]
+    about = [f"{warps} wavefronts of {lanes} lanes, {held.size(REGISTER)} registers per lane"]
     if copies > 1:
         about.append(f"each element is held {copies} times: the picture shows the first holder")
     return cells, legend, about

@@ -21,7 +21,7 @@ COMPUTED = """    %n8 = arith.muli %n, %n : i32
 """
 N = "load and store under k2 < tl.multiple_of(n_PADDED, 8), with a new argument"
 UNNAMED = "load and store under a mask with tl.multiple_of(PADDED, 8) for its bound, with a new argument"
-FILLED = " to which every tensor under it is padded; behind the load, v = tl.where({}, v, 0.0) keeps the padding out"
+FILLED = " to which every tensor under it is padded; after the load, v = tl.where({}, v, 0.0) removes the padding"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_what_a_masked_load_gives_elsewhere(constant, other):
     load = "    %v = amdg.buffer_load %x[%o], %m, %else : !tt.ptr<f16> -> tensor<64x64xf16, #b>\n"
     *_, found = global_loads(module(scaled("%t") + COLUMNS + making + load))
     (cause,) = causes_of(found)
-    assert cause.fix.endswith(f"v = tl.where(k2 < n, v, {other}) keeps the padding out")
+    assert cause.fix.endswith(f"v = tl.where(k2 < n, v, {other}) removes the padding")
 
 
 def test_arguments_that_are_not_known_to_be_divisible():

@@ -43,7 +43,7 @@ def test_near_times_ask_for_the_gpu():
     assert not near.told_apart
     assert near.certainty < ENOUGH
     sure = f"{100 * certainty(1.02, 'gfx942'):.0f} %"
-    assert near.words().endswith(f"{sure} sure that it is faster: not told apart, measure both on the GPU")
+    assert near.words().endswith(f"{sure} sure that it is faster: too close to distinguish, measure both on the GPU")
     assert far.told_apart
     assert far.words() == f"1.30 times as fast, {100 * certainty(1.3, 'gfx942'):.0f} % sure that it is faster"
     assert predicted_gain(13.0, 10.0, "gfx942").told_apart

@@ -345,7 +345,10 @@ def test_the_power_limit_is_said_where_it_counts(looped):
         for factor, said in ((1.04, False), (1.06, True)):
             other = replace(run, powered={number: factor * run.length[number]})
             assert explain(model, other, CYCLES, []).notes == (
-                [f"power limit: the matrix units are taken to sustain {share} of their peak when all of them are busy"]
+                [
+                    f"power limit: the matrix units are assumed to sustain {share} of their peak when all of them "
+                    "are busy"
+                ]
                 if said
                 else []
             )
@@ -416,12 +419,12 @@ def test_loads_of_unknown_tiles_are_said(kernel):
     guess = "which tiles workgroups share is not known"
     unknown = replace(NOTHING, known=False)
     assert assumed(load, sharing=NOTHING) == []
-    assert assumed(load, sharing=unknown) == [f"{guess}: every load is taken to come from memory"]
+    assert assumed(load, sharing=unknown) == [f"{guess}: every load is assumed to come from memory"]
     assert assumed(load, sharing=replace(unknown, beyond_mall=0.0)) == [
-        f"{guess}: every load is taken to come from the Infinity Cache, where the launch before left it"
+        f"{guess}: every load is assumed to come from the Infinity Cache, where the launch before left it"
     ]
     assert assumed(load, sharing=replace(unknown, loads=(3, 3))) == [
-        f"{guess}: every load is taken to come from memory"
+        f"{guess}: every load is assumed to come from memory"
     ]
     assert assumed(load, sharing=replace(unknown, loads=(3, 1))) == [
         f"{guess} of 1 of 3 loads: they are assumed to come from the same levels as the others"
@@ -473,7 +476,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32}
 def test_strides_that_are_not_known_are_named(kernel, arguments, names):
     """Of the load and of the store; elements at distance -1 lie side by side, too."""
     facts = replace(kernel(ADD), ttgir=mlir.parse(STRIDED), arguments=arguments)
-    said = [f"the {names} not known: elements are taken to lie side by side"] if names else []
+    said = [f"the {names} not known: elements are assumed to be adjacent"] if names else []
     assert unknown_strides(facts) == said
     assert unknown_strides(replace(facts, ttgir=None)) == []
 
@@ -515,5 +518,5 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32}
 )
 def test_where_one_axis_is_contiguous_the_others_stride_changes_little(kernel, arguments, names):
     facts = replace(kernel(ADD), ttgir=mlir.parse(TILE), arguments=arguments)
-    said = [f"the {names} not known: elements are taken to lie side by side"] if names else []
+    said = [f"the {names} not known: elements are assumed to be adjacent"] if names else []
     assert unknown_strides(facts) == said

@@ -88,7 +88,7 @@ def test_what_is_not_known_of_a_launch_is_assumed_and_told():
     assert (unknown.total, unknown.grid, unknown.resident, unknown.active) == (1, (1, 1, 1), 1, 1)
     assert unknown.known is False
     assert unknown.assumptions == (
-        "the occupancy is not known: one workgroup a CU is assumed",
+        "the occupancy is not known: one workgroup per CU is assumed",
         "the number of CUs is not known: one is assumed",
         "the grid is not given: one full round of workgroups is assumed",
     )

@@ -257,7 +257,7 @@ module {
 
 def test_the_assumption_says_where_loads_were_taken_to_come_from(kernel):
     """Without TTGIR nothing is known of the tiles; a launch after its like finds its data in the Infinity Cache."""
-    taken = "which tiles workgroups share is not known: every load is taken to come from"
+    taken = "which tiles workgroups share is not known: every load is assumed to come from"
     said = [f"{taken} memory", f"{taken} the Infinity Cache, where the launch before left it"]
     facts = kernel(STREAM, grid=(608,))
     assert [a for a in predict(facts).assumptions if "tiles" in a] == said[:1]

@@ -115,5 +115,5 @@ def test_the_sentence_counts_the_instructions_of_all_slow_blocks():
     (sentence,) = large_angles(both)
     assert sentence == (
         "sin and cos: angles are assumed to be small, below 2^17 (2^30 in double precision); "
-        "large ones cost a wavefront up to 15 instructions more"
+        "large angles cost a wavefront up to 15 instructions more"
     )

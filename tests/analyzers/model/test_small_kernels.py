@@ -98,7 +98,7 @@ def test_a_sine_of_small_angles_takes_its_quick_way(model, arch, kind):
         assert quick.time_us == pytest.approx(model("copy", arch, kind).time_us, rel=0.1)
     said = [text for text in quick.assumptions if text.startswith("sin and cos")]
     assert len(said) == 1
-    assert "large ones cost a wavefront up to" in said[0]
+    assert "large angles cost a wavefront up to" in said[0]
 
 
 def test_the_quick_way_is_taken_in_a_loop_too(model):

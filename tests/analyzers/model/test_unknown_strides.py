@@ -47,8 +47,8 @@ def assumed(file, function, signature, constexprs, **shape):
 @pytest.mark.parametrize(
     ("shape", "said"),
     [
-        ({}, ["the strides sa, so are not known: elements are taken to lie side by side"]),
-        ({"so": 1}, ["the stride sa is not known: elements are taken to lie side by side"]),
+        ({}, ["the strides sa, so are not known: elements are assumed to be adjacent"]),
+        ({"so": 1}, ["the stride sa is not known: elements are assumed to be adjacent"]),
         ({"sa": 1, "so": 1}, []),
         ({"sa": 64, "so": 1}, []),
     ],
@@ -73,7 +73,7 @@ def test_the_time_rests_on_it(file):
     [
         (
             "*fp32:16,*fp32:16,i32,i32",
-            ["the strides column, row are not known: elements are taken to lie side by side"],
+            ["the strides column, row are not known: elements are assumed to be adjacent"],
         ),
         ("*fp32:16,*fp32:16,i32,1", []),
     ],

@@ -73,7 +73,7 @@ def predicted_choice(kernel: str, ms: dict[str, float], needs: dict[str, str]) -
     [
         (0.5, "flash_attention, which needs V stored by tokens, is predicted 2.00 times as fast", True),
         (2.0, "compared with flash_attention, which needs V stored by tokens, attention_lean is predicted 2.00", False),
-        (0.99, "not told apart, measure both on the GPU", False),
+        (0.99, "too close to distinguish, measure both on the GPU", False),
     ],
 )
 def test_a_special_form_is_compared_with_the_plain_kernel(plain: float, said: str, in_verdict: bool) -> None:

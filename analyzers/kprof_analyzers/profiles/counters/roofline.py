@@ -251,7 +251,7 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
     lines.append(" " * 10 + "+" + "-" * width)
     low, high = (f"{10**end:.3g}" for end in x_range)
     lines.append(" " * 11 + low + " " * (width - len(low) - len(high)) + high)
-    lines.append(" " * 11 + "FLOP/byte of HBM traffic; upwards GFLOP/s")
+    lines.append(" " * 11 + "x axis: FLOP/byte of HBM traffic; y axis: GFLOP/s")
     return lines
 
 

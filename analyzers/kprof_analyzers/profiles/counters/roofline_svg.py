@@ -64,7 +64,7 @@ class _Axes:
             lines.append(f'<line x1="{left}" y1="{y}" x2="{_WIDTH - _RIGHT}" y2="{y}" stroke="#ddd"/>')
             lines.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{10.0**exponent:g}</text>')
         middle = (_LEFT + _WIDTH - _RIGHT) / 2
-        lines.append(f'<text x="{middle}" y="{_HEIGHT - 24}" text-anchor="middle">FLOP a byte of HBM traffic</text>')
+        lines.append(f'<text x="{middle}" y="{_HEIGHT - 24}" text-anchor="middle">FLOP per byte of HBM traffic</text>')
         up = (_TOP + _HEIGHT - _BOTTOM) / 2
         lines.append(f'<text x="20" y="{up}" text-anchor="middle" transform="rotate(-90 20 {up})">GFLOP/s</text>')
         return lines

@@ -201,7 +201,7 @@ def _occupancy(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
         if limit is not None and achieved > 1.05 * limit:
             remark = "more than the compiled kernel allows: another program was measured"
         elif limit is not None and achieved < HELD * limit:
-            remark = "not the resources: the grid, its tail or short workgroups hold it lower"
+            remark = "lower than the resources allow, because of the grid, its tail or short workgroups"
         found.append(Fact("waves_per_simd", "waves per SIMD achieved", achieved, "waves", limit, remark))
     scratch = numbers.values.get("scratch_bytes")
     resources = report.resources

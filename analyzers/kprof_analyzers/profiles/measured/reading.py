@@ -136,7 +136,7 @@ def _check(gpu: MeasuredGpu, asked: str) -> None:
     arch = machine.load(product.arch if product is not None else asked)
     if _differ(gpu, MeasuredGpu(arch, product, None, None, {}, "")):
         raise InputError(
-            f"this was measured on {_name(gpu)}, but --arch asks for {asked}",
+            f"this was measured on {_name(gpu)}, but --arch names {asked}",
             hint="Leave --arch out to compile for the GPU that was measured.",
         )
 

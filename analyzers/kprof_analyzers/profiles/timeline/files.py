@@ -137,7 +137,7 @@ def open_trace(
         KprofError: if the file is unreadable, or is a Proton profile, which has no timeline.
     """
     if file.kind == "proton":
-        raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
+        raise InputError("a Proton profile has sums but no timeline", path=file.path, hint="kprof trace top reads it")
     if file.kind != "kineto":
         return repaired(_READERS[file.kind](Path(file.path)), file.repairs)
     return repaired(load(file.path, shortest_frame_us=shortest_frame_us, details=details, rank=rank), file.repairs)
@@ -210,5 +210,5 @@ def _useful_processes(files: Sequence[TraceFile]) -> int:
 
 def _died(file: TraceFile) -> Failed:
     """Return the result for a file whose workers all died."""
-    hint = "the file may need more memory than there is"
+    hint = "the file may need more memory than the machine has"
     return Failed(file.path, str(InputError("the worker processes that read it died", path=file.path, hint=hint)))

@@ -126,7 +126,7 @@ def test_facts_beyond_findings(measured):
     facts = {fact.id: fact for fact in measured(_report(), waves_per_simd=0.7, conflicts=0.5).facts}
     assert facts["waves_per_simd"].value == pytest.approx(0.7)
     assert facts["waves_per_simd"].computed == 2.0
-    assert "not the resources" in facts["waves_per_simd"].remark
+    assert "lower than the resources allow" in facts["waves_per_simd"].remark
     assert "no finding predicts" in facts["lds_conflicts_per_access"].remark
     assert facts["mean_ns"].value == 2000.0
 
