@@ -1,9 +1,9 @@
-"""Analysing one compiled kernel against compiling it: both on the same kernel, in one run. Budget: 10 %.
+"""Compare the time for analysing a compiled kernel with the time for compiling it, in one run. Budget: 10 %.
 
-Analysis is everything that happens after the compiler: reading assembly and TTGIR, loops, live registers where a rule
-wants them, occupancy, all rules, and the JSON document. Both are processor time, so that what else runs on the machine
-counts little. A compile is the first one of a process that has imported Triton, as a worker's for one kernel is; the
-second one of the same process takes half of that for a small kernel, which is printed beside it.
+Analysis is everything that happens after the compiler: reading assembly and TTGIR, loops, live registers where a
+rule wants them, occupancy, all rules, and the JSON document. Both are processor times, so other load on the machine
+has little effect. The compile is the first one of a process that has imported Triton, as in a worker for one kernel.
+The second compile of the same process, which takes half the time for a small kernel, is also printed.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def main() -> None:
     from kprof_analyzers.verdict import report
 
     def compiles(request: CompileRequest) -> list[float]:
-        """Seconds of the first and of the second compile in a process of its own."""
+        """Return the seconds of the first and of the second compile in a separate process."""
         ends = [time.process_time()]
         for _ in range(2):
             build(request, None, lambda _stage: None, lambda _most: "", {})
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _forked(work: Callable[[], list[float]]) -> list[float]:
-    """What a function gives that is run in a fork."""
+    """Run a function in a fork and return its result."""
     reading, writing = os.pipe()
     if not (process := os.fork()):
         os.write(writing, " ".join(map(str, work())).encode())

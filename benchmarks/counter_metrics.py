@@ -1,7 +1,8 @@
-"""``kprof counters metrics`` of 3,000 kernels against pandas that reads the same file and averages it by kernel.
+"""Compare ``kprof counters metrics`` for 3,000 kernels with pandas reading the same file and averaging it by kernel.
 
-Both sides are whole processes, in turn. The file is rocprofv3's wide counter table: a record a dispatch, a column a
-counter. Run: ``python benchmarks/counter_metrics.py [FILE] [--kernels 3000]``. Budget: one second of kprof's wall time.
+Both sides are complete processes that alternate. The file is rocprofv3's wide counter table: one record per
+dispatch, one column per counter. Run: ``python benchmarks/counter_metrics.py [FILE] [--kernels 3000]``. Budget: one
+second of kprof's wall time.
 """
 
 import argparse
@@ -34,7 +35,7 @@ print(len(table.groupby(["Kernel_Name", "Grid_Size"]).mean(numeric_only=True)))
 
 
 def generate(path: Path, kernels: int) -> None:
-    """One dispatch of each kernel; the counters differ, and those that divide are never 0."""
+    """Write one dispatch per kernel with different counter values; counters in denominators are never 0."""
     with path.open("w", encoding="utf-8") as file:
         file.write(",".join(HEADING) + "\n")
         for at in range(kernels):
@@ -43,7 +44,7 @@ def generate(path: Path, kernels: int) -> None:
 
 
 def cost(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
-    """Wall and processor seconds of one process."""
+    """Return wall and processor seconds of one process."""
     before, start = os.times(), time.perf_counter()
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     wall, after = time.perf_counter() - start, os.times()

@@ -1,7 +1,7 @@
-"""``kprof check`` on 200 kernel specialisations for two architectures: from cold, and from a warm cache.
+"""Measure ``kprof check`` on 200 kernel specialisations for two architectures, with a cold and with a warm cache.
 
-The bare side compiles the same requests in as many workers and does nothing else. Both are run in turn, several times,
-each from an empty cache of kprof. On a machine that others use too the processor time is the figure to look at.
+The bare side only compiles the same requests, with the same number of workers. Both sides alternate several times,
+each with an empty cache of kprof. On a shared machine, the processor time is the relevant figure.
 """
 
 import argparse
@@ -26,7 +26,7 @@ Config = dict[str, int]
 
 
 def configurations() -> Iterator[tuple[str, Config]]:
-    """Kernels with knobs: matrix products and attention of all tile sizes, and row kernels."""
+    """Return kernels with knobs: matrix products and attention with all tile sizes, and row kernels."""
     for m, n, k, warps in itertools.product((32, 64, 128), (32, 64, 128), (32, 64), (4, 8)):
         yield "gemm", {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "num_warps": warps}
     for m, n, warps in itertools.product((16, 32, 64, 128), (32, 64), (2, 4)):
@@ -37,7 +37,7 @@ def configurations() -> Iterator[tuple[str, Config]]:
 
 
 def write_config(folder: Path, chosen: list[tuple[str, Config]]) -> None:
-    """A ``kprof.toml`` that checks them all."""
+    """Write a ``kprof.toml`` that checks all of them."""
     lines = [f"arch = {list(ARCHS)}".replace("'", '"'), 'fail_on = "never"']
     for kernel, config in chosen:
         knobs = ", ".join(f"{name} = {value}" for name, value in config.items())
@@ -46,7 +46,7 @@ def write_config(folder: Path, chosen: list[tuple[str, Config]]) -> None:
 
 
 def bare(chosen: list[tuple[str, Config]], jobs: int) -> float:
-    """Compile everything in workers; the sum of the seconds that the compiler took."""
+    """Compile everything in workers; return the sum of the compiler's seconds."""
     from kprof.compiler.compile import compile_many
     from kprof.hardware.machine import load as load_architecture
     from kprof.options.groups import CompileOptions
@@ -63,7 +63,7 @@ def bare(chosen: list[tuple[str, Config]], jobs: int) -> float:
 
 
 def check(folder: Path, cache: Path, jobs: int) -> None:
-    """The command, as a user runs it."""
+    """Run the command as a user does."""
     paths = os.pathsep.join((str(ROOT), str(ROOT / "analyzers")))
     ran = subprocess.run(
         [sys.executable, "-m", "kprof", "check", "-q", "-j", str(jobs)],
@@ -78,7 +78,7 @@ def check(folder: Path, cache: Path, jobs: int) -> None:
 
 
 def timed(what: Callable[[], object]) -> tuple[float, float]:
-    """Wall and processor seconds, children's included."""
+    """Return wall and processor seconds, including child processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     what()

@@ -1,9 +1,9 @@
-"""Reading a 10,000-line assembly file, against llvm-mc reading the same file.
+"""Compare reading a 10,000-line assembly file with llvm-mc reading the same file.
 
     python benchmarks/isa_reader.py [FILE.amdgcn] [--lines 10000] [--repeat 15]
 
-Both sides run in one process after the other. llvm-mc does more (it encodes each instruction) but in native code, and
-a new process is part of using it; the reader's own start-up is reported apart. The budget is 60 ms.
+The sides run one after the other. llvm-mc does more work (it encodes each instruction), but in native code, and
+starting its process is part of using it. The reader's own start-up time is reported separately. The budget is 60 ms.
 """
 
 import argparse
@@ -28,7 +28,7 @@ _BODY_END = re.compile(r"^\.Lfunc_end0:", re.MULTILINE)
 
 
 def long_text(path: Path, lines: int) -> str:
-    """A text of about so many lines: the kernel's code repeated with labels of its own for each copy."""
+    """Return a text of about ``lines`` lines: copies of the kernel's code, each with its own labels."""
     text = path.read_text("utf-8", "replace")
     if text.count("\n") >= lines:
         return text
@@ -36,7 +36,7 @@ def long_text(path: Path, lines: int) -> str:
     match = _BODY_END.search(text)
     assert match is not None
     end = match.start()
-    # Only the last copy may end the program, and only the first may define what may stand once.
+    # Only the last copy may end the program, and only the first may contain definitions that must be unique.
     body = [line for line in text[begin:end].split("\n") if not line.lstrip().startswith("s_endpgm")]
     again = "\n".join(line for line in body if not line.lstrip().startswith((".file", ".Ltmp", ".cfi", ".Lfunc")))
     copies = max(0, (lines - text.count("\n")) // (again.count("\n") + 1) + 1)
@@ -45,7 +45,7 @@ def long_text(path: Path, lines: int) -> str:
 
 
 def median_ms(action: Callable[[], object], repeat: int) -> tuple[float, float]:
-    """Median and smallest time in milliseconds."""
+    """Return median and minimum time in milliseconds."""
     times = []
     for _ in range(repeat):
         begin = time.perf_counter()
@@ -55,13 +55,13 @@ def median_ms(action: Callable[[], object], repeat: int) -> tuple[float, float]:
 
 
 def whole(text: str) -> None:
-    """Read, and build the loops of every kernel."""
+    """Read the text, and build the loops of every kernel."""
     for kernel in amdgcn.parse(text).kernels:
         assert kernel.loops is not None
 
 
 def everything(text: str) -> None:
-    """Read, and decode every instruction."""
+    """Read the text, and decode every instruction."""
     for kernel in amdgcn.parse(text).kernels:
         for instruction in kernel.instructions:
             assert instruction.effects is not None
@@ -69,7 +69,7 @@ def everything(text: str) -> None:
 
 
 def main() -> int:
-    """Print times and ratios; exit code 1 over budget."""
+    """Print times and ratios; the exit code is 1 if the budget is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--lines", type=int, default=10_000)

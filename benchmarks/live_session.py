@@ -1,13 +1,13 @@
-"""A warm session, and the page that asks it: new configurations, repeated questions, turned knobs.
+"""Measure a warm session and the page of ``kprof view``: new configurations, repeated queries, changed knobs.
 
-Each new configuration of attention is compiled bare (``triton.compile`` in a process that has done so before, no
-cache), then asked of a session, and of ``kprof view`` as its page asks, both with an empty cache of kprof's::
+Each new configuration of attention is compiled bare (``triton.compile`` without a cache in a warm process). Then it is
+queried from a session, and from ``kprof view`` with the requests of its page, both with an empty cache of kprof::
 
     python benchmarks/live_session.py --configs 8
 
-Budgets: a new configuration 1.2 times its bare compile; the page's first figures 1.3 times the bare compile plus
-100 ms; from the compile cache 200 ms; a question that was asked before 50 ms. Processor time is that of everything
-which works on the answer; on a busy machine only that tells something.
+Budgets: a new configuration 1.2 times its bare compile; the page's first figures 1.3 times the bare compile plus 100
+ms; from the compile cache 200 ms; a repeated query 50 ms. Processor time includes all processes that work on the
+answer; on a busy machine, only processor time is meaningful.
 """
 
 import argparse
@@ -50,7 +50,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def configs(count: int) -> list[dict[str, int]]:
-    """Configurations of attention, none of which is its default."""
+    """Return configurations of attention, all different from its default."""
     found = [
         {"BLOCK_M": m, "BLOCK_N": n, "num_warps": warps, "waves_per_eu": waves}
         for waves in (1, 2)
@@ -62,7 +62,7 @@ def configs(count: int) -> list[dict[str, int]]:
 
 
 def requests(chosen: list[dict[str, int]]) -> list[Any]:
-    """What the compiler is asked for each."""
+    """Return the compile requests of the configurations."""
     from kprof.hardware.machine import load
     from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import plan
@@ -72,7 +72,7 @@ def requests(chosen: list[dict[str, int]]) -> list[Any]:
 
 
 def spent(root: int) -> float:
-    """Processor seconds of a process and all below it that are alive or waited for."""
+    """Return the processor seconds of a process and of its descendants that are alive or were waited for."""
     parents: dict[int, list[int]] = {}
     times: dict[int, float] = {}
     for entry in Path("/proc").iterdir():
@@ -90,7 +90,7 @@ def spent(root: int) -> float:
 
 
 def timed(root: int, ask: Callable[[], Any]) -> tuple[float, float]:
-    """Wall and processor seconds of a question."""
+    """Return wall and processor seconds of a query."""
     busy, began = spent(root), time.perf_counter()
     ask()
     wall = time.perf_counter() - began
@@ -99,7 +99,7 @@ def timed(root: int, ask: Callable[[], Any]) -> tuple[float, float]:
 
 @contextlib.contextmanager
 def bare() -> Iterator[Callable[[Any], tuple[float, float]]]:
-    """A process that compiles with an empty cache of Triton's own."""
+    """Start a process that compiles with an empty cache of Triton."""
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
             [sys.executable, "-c", BARE],
@@ -125,7 +125,7 @@ def bare() -> Iterator[Callable[[Any], tuple[float, float]]]:
 
 @contextlib.contextmanager
 def viewed() -> Iterator[tuple[int, Callable[[str, dict[str, Any]], Any]]]:
-    """``kprof view`` as its page asks it."""
+    """Start ``kprof view``, queried as by its page."""
     command = [sys.executable, "-m", "kprof", "view", TARGET, "--arch", ARCH, "--no-browser"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -149,7 +149,7 @@ def viewed() -> Iterator[tuple[int, Callable[[str, dict[str, Any]], Any]]]:
 
 
 def table(name: str, rows: list[tuple[float, float]], of: list[tuple[float, float]] | None = None) -> None:
-    """One line: the median, the worst, and the ratio to the bare compiles."""
+    """Print one line: median, maximum, and the ratio to the bare compiles."""
     walls, busy = ([row[at] for row in rows] for at in (0, 1))
     ratio = ""
     if of is not None:

@@ -1,8 +1,8 @@
-"""CSV files: kprof's reader against pyarrow's bare CSV reader, on the same file in the same run.
+"""Compare kprof's reader of CSV files with pyarrow's bare CSV reader, on the same file in the same run.
 
-kprof's side ends in the normalised tables with every check done; pyarrow's in an Arrow table with the types that it
-finds itself. A wide file has a column a counter: its normalised form has a row a value, eight columns each. Run:
-``python benchmarks/rocprof_csv.py [FILE ...] [--records 1000000]``.
+kprof's side ends with the normalised tables and all checks; pyarrow's ends with an Arrow table of inferred types. A
+wide file has one column per counter; its normalised form has one row of eight columns per value. Run: ``python
+benchmarks/rocprof_csv.py [FILE ...] [--records 1000000]``.
 """
 
 import argparse
@@ -21,7 +21,7 @@ ARTIFACTS = Path(__file__).resolve().parent.parent / "tests/artifacts/rocprof"
 
 
 def race(actions: list[Callable[[], object]], repeats: int) -> list[list[tuple[float, float]]]:
-    """Wall and CPU time of each in seconds, turn by turn, so that a busy machine disturbs all alike."""
+    """Return wall and CPU time of each action in seconds; actions alternate, so that other load affects all equally."""
     times: list[list[tuple[float, float]]] = [[] for _ in actions]
     for _ in range(repeats):
         for action, found in zip(actions, times, strict=True):
@@ -33,7 +33,7 @@ def race(actions: list[Callable[[], object]], repeats: int) -> list[list[tuple[f
 
 
 def generate(kind: str, records: int, folder: Path) -> Path:
-    """A file of the given kind made of the fixture's heading and changing records."""
+    """Write a file of the given kind from the fixture's heading and changing records."""
     fixture = {"trace": "kernel_trace_4_registers.csv", "counters": "counter_collection_4.csv"}[kind]
     heading = (ARTIFACTS / "v3" / fixture).read_text(encoding="utf-8").split("\n", 1)[0]
     names = [f"void kernel_{n}<float, {n}>(float const*, float*, int)" for n in range(200)]
@@ -57,7 +57,7 @@ def generate(kind: str, records: int, folder: Path) -> Path:
 
 
 def generate_wide(records: int, folder: Path, counters: int = 60) -> Path:
-    """Rocprof v1's counter file: a record a dispatch, a column a counter with ten decimals."""
+    """Write Rocprof v1's counter file: one record per dispatch, one column per counter with ten decimals."""
     heading = "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,arch_vgpr,accum_vgpr,sgpr,wave_size"
     path = folder / "wide.csv"
     with path.open("w", encoding="utf-8") as file:
@@ -82,7 +82,8 @@ def measure(path: Path, repeats: int) -> tuple[float, float]:
         return [data.table(name) for name in ("dispatches", "counters")]
 
     theirs, own = race([lambda: arrow.read_csv(path), ours], repeats)
-    # Each turn's ratio, and their median: the shortest time of one side may come from a quieter moment.
+    # Use the median of the ratios of each turn, because minimum times of the sides may be from different load
+    # conditions.
     wall, cpu = (median(mine[i] / its[i] for its, mine in zip(theirs, own, strict=True)) for i in (0, 1))
     size = path.stat().st_size / 1e6
     fastest = [min(wall for wall, _ in found) for found in (theirs, own)]
@@ -92,7 +93,7 @@ def measure(path: Path, repeats: int) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Measure the generated files, and any file named."""
+    """Measure the generated files, and any named file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--records", type=int, default=1_000_000)

@@ -1,4 +1,4 @@
-"""rocpd databases: kprof's time by kernel against the bare SQL group-by, on the same file in the same run.
+"""Compare kprof's time by kernel from rocpd databases with the bare SQL query, on the same file in the same run.
 
 Run: ``python benchmarks/rocprof_rocpd.py [--dispatches 2000000] [FILE ...]``.
 """
@@ -19,7 +19,7 @@ JOIN rocpd_info_kernel_symbol s ON s.id = k.kernel_id GROUP BY s.display_name, k
 
 
 def race(actions: list[Callable[[], object]], repeats: int = 5) -> list[float]:
-    """Shortest wall time of each in seconds. They take turns, so that a busy machine disturbs both alike."""
+    """Return the minimum wall time of each action in seconds; actions alternate under the same load."""
     times: list[list[float]] = [[] for _ in actions]
     for _ in range(repeats):
         for action, found in zip(actions, times, strict=True):
@@ -30,7 +30,7 @@ def race(actions: list[Callable[[], object]], repeats: int = 5) -> list[float]:
 
 
 def generate(folder: Path, dispatches: int) -> Path:
-    """The fixture's database with many dispatches of 200 kernels."""
+    """Write the fixture's database with many dispatches of 200 kernels."""
     path = folder / "large.db"
     shutil.copy(FIXTURE, path)
     connection = sqlite3.connect(path)
@@ -74,7 +74,7 @@ def measure(path: Path) -> float:
 
 
 def main() -> int:
-    """Measure a generated database, and any file named."""
+    """Measure a generated database, and any named file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--dispatches", type=int, default=2_000_000)

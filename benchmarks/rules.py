@@ -1,4 +1,4 @@
-"""All rules, with live registers and bank conflicts, on a kernel of 10,000 lines of assembly. Budget: 0.5 s.
+"""Time all rules, with live registers and bank conflicts, on a kernel of 10,000 lines of assembly. Budget: 0.5 s.
 
 The kernel is a bundled one with its unrolled loop repeated until it is long enough: real instructions, real lines.
 """
@@ -21,9 +21,9 @@ _LOOP = re.compile(r"^(\.LBB0_\d+):.*?\n((?:.*\n)*?)(\ts_cbranch_\w+ \1)$", re.M
 
 
 def lengthen(text: str) -> str:
-    """The assembly with the body of its longest loop repeated up to ``LINES`` lines."""
+    """Return the assembly with the body of its longest loop repeated up to ``LINES`` lines."""
     loop = max(_LOOP.finditer(text), key=lambda match: len(match[2]))
-    # Labels and branches inside would become ambiguous: what is repeated is straight-line code.
+    # Labels and branches inside would become ambiguous, so only straight-line code is repeated.
     body = "".join(
         f"{line}\n" for line in loop[2].splitlines() if not line.startswith(".L") and "s_cbranch" not in line
     )
@@ -32,7 +32,7 @@ def lengthen(text: str) -> str:
 
 
 def kernel(arch: str) -> Any:
-    """The bundled GEMM, loaded, with a long loop."""
+    """Load the bundled GEMM with a long loop."""
     from kprof.compiler.compile import compile_kernel
     from kprof.hardware.machine import load as load_architecture
     from kprof.inputs import amdgcn
@@ -46,7 +46,7 @@ def kernel(arch: str) -> Any:
 
 
 def main() -> int:
-    """Print the time of all rules; 1 when it is over the budget."""
+    """Print the time of all rules; the exit code is 1 if it exceeds the budget."""
     from kprof_analyzers.pipeline import analyze
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -54,13 +54,13 @@ def main() -> int:
     arch = parser.parse_args().arch
     walls, times = [], []
     for _ in range(ROUNDS):
-        # Parsed anew each time: nothing is left from the round before.
+        # Parse again each time, so that no cached values remain from the round before.
         long = kernel(arch)
         start, began = time.perf_counter(), time.process_time()
         report = analyze(long)
         walls.append(time.perf_counter() - start)
         times.append(time.process_time() - began)
-    # Of the processor, so that what else runs on the machine does not count; the wall clock stands beside it.
+    # Processor time, so that other load does not count; the wall time is also printed.
     took = median(times)
     count = len(long.program.instructions)
     found = f"{count:,} instructions, {len(report.findings)} findings"

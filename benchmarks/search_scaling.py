@@ -1,19 +1,19 @@
-"""Compiling many configurations: kprof's workers against bare ``triton.compile``.
+"""Compare compiling many configurations with kprof's workers and with bare ``triton.compile``.
 
 A search of N configurations on C cores should take at most N x compile time / C / 0.9. Both sides run here one after
 the other on the same configurations, without any cache::
 
     python benchmarks/search_scaling.py --configs 24 --jobs 2
 
-``bare`` is one process that calls ``triton.compile`` in a loop, its import not counted; ``pool`` is everything that
-kprof does, workers' start and Triton's import in each of them included. ``tune`` is the whole of ``kprof tune`` over
-the same configurations: it also predicts the time of each, keeps a journal, and puts every compile into kprof's cache.
-It should cost at most 1.15 times the bare compiles.
+``bare`` is one process that calls ``triton.compile`` in a loop, without its import. ``pool`` is all of kprof's work,
+including the start of workers and Triton's import in each. ``tune`` is all of ``kprof tune`` over the same
+configurations: it also predicts the time of each, writes a journal, and stores every compile in kprof's cache. It
+should cost at most 1.15 times the bare compiles.
 
     python benchmarks/search_scaling.py --tiles 1330
 
-compiles nothing: it counts how many compiles ``kprof tune gemm`` asks for until it has looked at each tile. Answers are
-the rough estimate's, with a spread of a third, and the same whatever the order of workgroups.
+compiles nothing: it counts the compiles that ``kprof tune gemm`` requests until it has explored each tile. Results
+come from the rough estimate with a spread of a third, and do not depend on the order of workgroups.
 """
 
 import argparse
@@ -60,7 +60,7 @@ print(time.perf_counter() - started)
 
 
 def space() -> list[tuple[dict[str, int], dict[str, int]]]:
-    """Constexprs and options of a matrix product."""
+    """Return constexprs and options of a matrix product."""
     return [
         ({"M": m, "N": n, "BLOCK_K": k}, {"num_warps": warps, "num_stages": stages})
         for stages in (2, 3)
@@ -72,7 +72,7 @@ def space() -> list[tuple[dict[str, int], dict[str, int]]]:
 
 
 def requests(count: int) -> list[Any]:
-    """Different configurations of a matrix product on gfx942."""
+    """Return different configurations of a matrix product on gfx942."""
     from kprof.targets.signature import load_signature
 
     return [
@@ -82,7 +82,7 @@ def requests(count: int) -> list[Any]:
 
 
 def bare(jobs: list[Any], processes: int = 1) -> float:
-    """Seconds that bare ``triton.compile`` takes for all, the slowest of so many processes with equal shares."""
+    """Return the seconds of bare ``triton.compile`` for all jobs: the slowest of the processes with equal shares."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "TRITON_CACHE_DIR": cache, "TRITON_ALWAYS_COMPILE": "1"}
         running = []
@@ -108,13 +108,13 @@ def bare(jobs: list[Any], processes: int = 1) -> float:
 
 
 def processor_seconds() -> float:
-    """User and system time of the processes that have ended."""
+    """Return user and system time of the processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def pooled(jobs: list[Any], workers: int) -> float:
-    """Seconds that kprof's workers take for all, from nothing to the last result."""
+    """Return the seconds of kprof's workers for all jobs, from their start to the last result."""
     from kprof.compiler.compile import compile_many
 
     started = time.perf_counter()
@@ -127,7 +127,7 @@ def pooled(jobs: list[Any], workers: int) -> float:
 
 
 def tuned(count: int, workers: int) -> tuple[float, float, int]:
-    """Seconds of a whole search over the same configurations, its processor time, and how many were predicted."""
+    """Return seconds and processor time of a search over the same configurations, and its number of predictions."""
     from kprof.expressions import SCALARS, parse
     from kprof.hardware.machine import find_product, load
     from kprof.importing.functions import load_function
@@ -163,7 +163,7 @@ def tuned(count: int, workers: int) -> tuple[float, float, int]:
 
 
 def cached(jobs: list[Any]) -> float:
-    """Milliseconds a configuration when all of them are in kprof's cache."""
+    """Return the milliseconds per configuration if all of them are in kprof's cache."""
     from kprof.compiler.compile import compile_many
 
     with tempfile.TemporaryDirectory() as folder:
@@ -175,7 +175,7 @@ def cached(jobs: list[Any]) -> float:
 
 
 class Estimating:
-    """Answers at once, by the rough cost; knows what was asked for."""
+    """Executor that answers immediately with the rough cost, and records the requests."""
 
     description = "nobody"
 
@@ -202,7 +202,7 @@ class Estimating:
 
 
 def tiles(most: int) -> None:
-    """Print compiles against tiles and configurations looked at."""
+    """Print compiles against explored tiles and configurations."""
     from kprof.hardware.machine import find_product, load
     from kprof.targets.library import load as load_kernel
     from kprof.tuning.estimate import Estimate

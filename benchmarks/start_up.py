@@ -1,6 +1,6 @@
-"""Start-up of the command line against an empty typer program.
+"""Compare the start-up of the command line with that of an empty typer program.
 
-Both sides run as whole processes, in turn, and the median of the pairwise ratios is printed. Budget: 1.5.
+Both sides run as complete processes that alternate, and the median of the pairwise ratios is printed. Budget: 1.5.
 """
 
 import argparse
@@ -43,7 +43,7 @@ COMMANDS = {
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:
-    """Wall time of one process."""
+    """Return the wall time of one process."""
     start = time.perf_counter()
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - start

@@ -1,10 +1,10 @@
-"""A folder of traces asked in one process, in two, and on a Dask cluster, with a worker killed in the middle, too.
+"""Time queries of a folder of traces with one process, two processes, and a Dask cluster with a killed worker.
 
     python benchmarks/trace_folder.py [--traces 300] [--megabytes 1] [--from FOLDER]
 
 Prints wall seconds of each command and whether its document is that of one process, byte by byte. The cluster is a
-scheduler and two worker processes of this machine; killing is SIGKILL as soon as a third of the time of an undisturbed
-run is over.
+scheduler and two worker processes on this machine. A worker is killed by SIGKILL after a third of the time of an
+undisturbed run.
 """
 
 import argparse
@@ -25,7 +25,7 @@ _START = "from distributed.cli.dask_{what} import main; main()"
 
 
 def traces(folder: Path, many: int, megabytes: float, given: Path | None) -> list[Path]:
-    """Traces to ask: generated ones, or links to those that are given, one after another until there are enough."""
+    """Create the traces: generated ones, or repeated links to the given ones until there are enough."""
     if given is None:
         made = folder / "generated.json"
         here = Path(__file__).parent / "trace_generate.py"
@@ -46,7 +46,7 @@ def traces(folder: Path, many: int, megabytes: float, given: Path | None) -> lis
 def asked(
     question: str, folder: Path, *options: str, kill_after: float | None = None, victim: int = 0
 ) -> tuple[float, bytes, str]:
-    """Wall seconds, the document, and standard error; a worker is killed after some seconds."""
+    """Return wall seconds, the document, and standard error; a worker is killed after some seconds."""
     command = [sys.executable, "-m", "kprof", "trace", question, str(folder), "--json", "-", *options]
     start = time.monotonic()
     ran = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -64,7 +64,7 @@ def asked(
 
 
 def workers_of(process: int) -> list[int]:
-    """Python processes that it started to read in: those with most time behind them."""
+    """Return the Python processes that it started for reading: those with most processor time."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
@@ -78,7 +78,7 @@ def workers_of(process: int) -> list[int]:
 
 @contextlib.contextmanager
 def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A scheduler and two workers, each a process, and the scheduler's address."""
+    """Start a scheduler and two workers, each a process; return the scheduler's address."""
     address, nowhere = folder / "scheduler.json", subprocess.DEVNULL
     start = [sys.executable, "-c", _START.format(what="scheduler"), "--port", "0", "--no-dashboard"]
     scheduler = subprocess.Popen([*start, "--scheduler-file", str(address)], stdout=nowhere, stderr=nowhere)
@@ -96,7 +96,7 @@ def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
 
 
 def row(question: str, folder: Path, where: str, workers: list[subprocess.Popen[bytes]]) -> str:
-    """One question everywhere."""
+    """Run one query in all configurations."""
     alone, known, _ = asked(question, folder, "-j", "1")
     cells = [f"{alone:.1f}"]
     two, found, _ = asked(question, folder, "-j", "2")
@@ -106,7 +106,7 @@ def row(question: str, folder: Path, where: str, workers: list[subprocess.Popen[
     cells.append(f"{seconds:.1f} {same(found, known)}{told}")
     dask, found, _ = asked(question, folder, "--scheduler", where)
     cells.append(f"{dask:.1f} {same(found, known)}")
-    # Each worker is a nanny and the process that works, which it starts again.
+    # Each worker is a nanny and the working process, which the nanny restarts.
     victim = workers_of(workers[0].pid)[0]
     seconds, found, _ = asked(question, folder, "--scheduler", where, kill_after=1 + dask / 3, victim=victim)
     cells.append(f"{seconds:.1f} {same(found, known)}")
@@ -114,12 +114,12 @@ def row(question: str, folder: Path, where: str, workers: list[subprocess.Popen[
 
 
 def same(found: bytes, known: bytes) -> str:
-    """In words."""
+    """Return in words whether two documents are equal."""
     return "equal" if found == known else "OTHER"
 
 
 def main() -> None:
-    """Ask everything everywhere."""
+    """Run all queries in all configurations."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--traces", type=int, default=300)
     parser.add_argument("--megabytes", type=float, default=1)

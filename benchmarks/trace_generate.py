@@ -1,7 +1,7 @@
-"""Write a Kineto trace of a given size, laid out as the profiler lays it out on ROCm.
+"""Write a Kineto trace of a given size, in the layout that the profiler writes on ROCm.
 
-A training step after another: Python frames, operators, launches, flow events, kernels of many names on two streams,
-communication on a third. Every number follows from the step, so that sums can be checked.
+It consists of training steps with Python frames, operators, launches, flow events, kernels of many names on two
+streams, and communication on a third. Every number follows from the step, so that sums can be checked.
 
     python benchmarks/trace_generate.py 1000 /tmp/trace_1gb.json
 """
@@ -81,7 +81,7 @@ NAMES = (
 
 
 def step(number: int) -> tuple[str, int]:
-    """Text of one operator with all that belongs to it, and its kernel's duration in ns."""
+    """Return the text of one operator with all its events, and its kernel's duration in ns."""
     operator, api, kernel = NAMES[number % len(NAMES)]
     kernel %= number // len(NAMES) % 7
     at = 2395518769000.0 + number * 20.0
@@ -103,7 +103,7 @@ def step(number: int) -> tuple[str, int]:
 
 
 def write_trace(path: Path, megabytes: float) -> dict[str, int]:
-    """Write about ``megabytes`` of trace, gzip by the file's ending; returns what a reader has to find."""
+    """Write about ``megabytes`` of trace, compressed if the name ends in .gz; return the expected sums."""
     kernels = total = size = 0
     with gzip.open(path, "wt", compresslevel=4) if path.suffix == ".gz" else path.open("w") as file:
         file.write(HEADER)
@@ -121,7 +121,7 @@ def write_trace(path: Path, megabytes: float) -> dict[str, int]:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("megabytes", type=float)
     parser.add_argument("path", type=Path)

@@ -1,4 +1,4 @@
-"""Print the table of docs/validation/samples_traces.md: what is read of each published trace, checked against json.
+"""Print the table of docs/validation/samples_traces.md: the contents of each published trace, checked with json.
 
 python benchmarks/trace_samples_table.py ../shared/samples
 """
@@ -20,7 +20,7 @@ GPU = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"}
 
 
 def row(path: Path, root: Path) -> str:
-    """One line of the table."""
+    """Return one line of the table."""
     document = json.loads(gzip.decompress(path.read_bytes()))
     events = document["traceEvents"]
     gpu = [e for e in events if e.get("cat", "").lower() in GPU and e["ph"] == "X"]
@@ -30,7 +30,7 @@ def row(path: Path, root: Path) -> str:
     same = "equal" if ours == theirs and summary.info.events == len(events) else "DIFFERENT"
     linked = sum(a.launch >= 0 for a in trace.activities)
     operators = sum(a.operator >= 0 for a in trace.activities)
-    # Both ways of reading see what they can: overlaps and missing launches need the links.
+    # Both readers report what they can detect: overlaps and missing launches need the links.
     kinds = {i.kind: i.message for i in (*summary.issues, *trace.issues)}
     remarks = "; ".join(kinds.values()) or "nothing"
     ranks = ",".join(map(str, trace.info.ranks))
@@ -50,7 +50,7 @@ def row(path: Path, root: Path) -> str:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("samples", type=Path)
     root = parser.parse_args().samples

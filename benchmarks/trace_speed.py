@@ -1,7 +1,7 @@
-"""Time and memory of reading PyTorch traces: kprof against json, pandas, HolisticTraceAnalysis and TraceLens.
+"""Compare time and memory of reading PyTorch traces: kprof, json, pandas, HolisticTraceAnalysis and TraceLens.
 
-Every tool runs in a process of its own and answers the same question: kernel time by name, busy and idle time. The
-others are used where they are installed; TraceLens is a checkout, named with --tracelens.
+Every tool runs in its own process and computes the same results: kernel time by name, busy and idle time. Other tools
+are used if they are installed; TraceLens is a checkout named with --tracelens.
 
     python benchmarks/trace_speed.py /tmp/trace.json --peers /venv/bin/python --tracelens ~/TraceLens
 """
@@ -97,7 +97,7 @@ print(round(k["Kernel duration (µs)"].sum() * 1000) if "Kernel duration (µs)" 
 def measure(
     python: str, code: str, path: Path, extra: str = "", *, limit: float = 900, memory_gb: float = 0
 ) -> dict[str, object]:
-    """Wall and CPU seconds of the whole process, the largest resident size in MB, and what was printed."""
+    """Return wall and CPU seconds of the process, its maximum resident size in MB, and its output."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), str(ROOT / "analyzers"), extra])),
@@ -126,7 +126,7 @@ def measure(
 
 
 def _watched(process: "subprocess.Popen[str]", deadline: float, memory_gb: float) -> str:
-    """Wait for the process; why it was killed, or nothing. What counts is memory in use, not address space."""
+    """Wait for the process; return why it was killed, or "". The limit is on resident memory, not address space."""
     page = os.sysconf("SC_PAGE_SIZE")
     while process.poll() is None:
         try:
@@ -143,12 +143,12 @@ def _watched(process: "subprocess.Popen[str]", deadline: float, memory_gb: float
 
 
 def best(results: list[dict[str, object]]) -> dict[str, object]:
-    """The run with the least CPU time: what a busy machine adds is not the tool's."""
+    """Return the run with the least CPU time, because other load only adds time."""
     return min(results, key=lambda r: float(str(r.get("cpu", "inf"))))
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trace", type=Path, nargs="+")
     parser.add_argument("--peers", help="python with HolisticTraceAnalysis and pandas")

@@ -147,8 +147,7 @@ def _counters(folder: Path, other: Path) -> None:
 
 
 def _machines(folder: Path, other: Path) -> None:
-    """Write the files of two nodes: eight MI300X, and settings that AMD's guide would change; and output of
-    rocminfo."""
+    """Write the files of two nodes: one of eight MI300X, one with settings that AMD's guide would change."""
     from tests.doctor.conftest import Tree, good_files
     from tests.doctor.test_settings import GPU as DEVICE
     from tests.doctor.test_settings import with_acs

@@ -1,4 +1,4 @@
-"""Liger-Kernel's operators, forward and backward, as its own users call them."""
+"""Liger-Kernel's operators, forward and backward, called as by its users."""
 
 import torch
 from liger_kernel.transformers import (
@@ -14,20 +14,20 @@ BATCH, LENGTH, HIDDEN, FFN, VOCABULARY, HEADS, HEAD = 2, 256, 1024, 2816, 8192, 
 
 
 def rms_norm() -> None:
-    """RMS norm."""
+    """Run RMS norm."""
     x = torch.randn(BATCH, LENGTH, HIDDEN, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
     LigerRMSNorm(HIDDEN).to(DEVICE, torch.bfloat16)(x).sum().backward()
 
 
 def swiglu() -> None:
-    """SwiGLU."""
+    """Run SwiGLU."""
     gate = torch.randn(BATCH * LENGTH, FFN, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
     up = torch.randn_like(gate, requires_grad=True)
     liger_swiglu(gate, up).sum().backward()
 
 
 def rope() -> None:
-    """Rotary position embedding."""
+    """Run rotary position embedding."""
     q = torch.randn(BATCH, HEADS, LENGTH, HEAD, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
     k = torch.randn(BATCH, HEADS // 4, LENGTH, HEAD, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
     cos = torch.randn(1, LENGTH, HEAD, dtype=torch.bfloat16, device=DEVICE)
@@ -37,14 +37,14 @@ def rope() -> None:
 
 
 def cross_entropy() -> None:
-    """Cross entropy."""
+    """Run cross entropy."""
     logits = torch.randn(BATCH * LENGTH, VOCABULARY, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
     target = torch.randint(VOCABULARY, (BATCH * LENGTH,), device=DEVICE)
     LigerCrossEntropyLoss()(logits, target).backward()
 
 
 def fused_linear_cross_entropy() -> None:
-    """Linear layer and cross entropy in one."""
+    """Run linear layer and cross entropy in one."""
     x = torch.randn(BATCH * LENGTH, HIDDEN, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
     weight = torch.randn(VOCABULARY, HIDDEN, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
     target = torch.randint(VOCABULARY, (BATCH * LENGTH,), device=DEVICE)

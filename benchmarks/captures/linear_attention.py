@@ -1,4 +1,4 @@
-"""Operators of flash-linear-attention, forward and backward, as its own users call them."""
+"""Operators of flash-linear-attention, forward and backward, called as by its users."""
 
 import sys
 
@@ -26,7 +26,7 @@ def _gate(*shape: int) -> torch.Tensor:
 
 
 def gla() -> None:
-    """Gated linear attention in chunks: a gate for each element of the key."""
+    """Run gated linear attention in chunks, with a gate for each element of the key."""
     q, k, v = (
         _tensor(BATCH, LENGTH, HEADS, KEY),
         _tensor(BATCH, LENGTH, HEADS, KEY),
@@ -37,7 +37,7 @@ def gla() -> None:
 
 
 def gated_delta_rule() -> None:
-    """Gated delta rule in chunks."""
+    """Run the gated delta rule in chunks."""
     q, k, v = (
         _tensor(BATCH, LENGTH, HEADS, KEY),
         _tensor(BATCH, LENGTH, HEADS, KEY),
@@ -49,7 +49,7 @@ def gated_delta_rule() -> None:
 
 
 def mlstm_like() -> None:
-    """A scalar gate for each head and step, as the chunks of an mLSTM have it."""
+    """Run attention with a scalar gate per head and step, as in the chunks of an mLSTM."""
     q, k, v = (
         _tensor(BATCH, LENGTH, HEADS, KEY),
         _tensor(BATCH, LENGTH, HEADS, KEY),

@@ -1,9 +1,9 @@
-"""What a capture costs over the bare compiles of the same kernels.
+"""Measure the additional time of a capture over the bare compiles of the same kernels.
 
 Usage: ``overhead.py [--jobs N] [--rounds N] PROGRAM.py [ARGUMENTS]``.
 
-Five runs of one program, each in a process of its own, cold caches for all but ``again``. Several rounds take turns, so
-that each kind of run meets the same load; the lowest of each counts:
+One program runs five times, each in its own process, with cold caches except for ``again``. The kinds of runs alternate
+over several rounds, so that all meet the same load; the minimum of each kind counts:
 
 plain     the program on the simulated GPU, its launches stubbed: nothing is compiled, identified, noted or written
 capture   ``kprof capture``
@@ -11,8 +11,8 @@ again     ``kprof capture`` with the cache of the run before
 bare      as ``plain``, and each kernel that the capture compiled is compiled by ``triton.compile`` in the process
 profile   ``kprof profile``: captured, the candidates of autotuners ranked, costs and what would pay
 
-Costs are CPU seconds of the process and its children, user and system: on a shared machine they hold still where wall
-time does not. Wall seconds stand beside them.
+Costs are CPU seconds of the process and its children, user and system, because they vary less than wall time on a
+shared machine. Wall seconds are also printed.
 """
 
 import argparse
@@ -31,7 +31,7 @@ ARCH = "gfx942"
 
 
 def inside(mode: str, program: list[str], folder: str) -> None:
-    """Run the program here, as ``plain`` or ``bare``: on the simulated GPU, with nothing identified or noted."""
+    """Run the program in this process as ``plain`` or ``bare``: on the simulated GPU, without recording anything."""
     from kprof.captures.reader import read
     from kprof.compiler import environment as switches
     from kprof.recording import jobs
@@ -77,7 +77,7 @@ def inside(mode: str, program: list[str], folder: str) -> None:
 
 
 def measured(command: list[str]) -> tuple[float, float]:
-    """CPU and wall seconds of a command with its children."""
+    """Return CPU and wall seconds of a command with its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -87,7 +87,7 @@ def measured(command: list[str]) -> tuple[float, float]:
 
 
 def one_round(program: list[str], jobs: int) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Each kind of run once, with caches of their own: its name, and CPU and wall seconds."""
+    """Run each kind once with its own caches; return name, CPU and wall seconds."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KPROF_CACHE_DIR"] = f"{folder}/cache"
         capture = [sys.executable, "-m", "kprof", "capture", "-q", "-j", str(jobs), "-o"]
@@ -118,7 +118,7 @@ def main() -> None:
     if chosen.inside:
         inside(chosen.inside, chosen.program, chosen.folder)
         return
-    # One thread for torch's own arithmetic: it would fill waiting cores with spinning.
+    # Use one thread for torch's own arithmetic, because its waiting threads would use cores by spinning.
     os.environ["OMP_NUM_THREADS"] = "1"
     cost: dict[str, tuple[float, float]] = {}
     for _ in range(chosen.rounds):

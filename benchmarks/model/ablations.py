@@ -1,7 +1,8 @@
-"""What each effect is worth: families judged again with one effect after the other left out.
+"""Measure the contribution of each effect: evaluate families again with one effect at a time left out.
 
-After the effects come the constants that an architecture has of its own, each with what other architectures take
-instead: an effect is in the model everywhere, a constant of one architecture has to pay there.
+After the effects, each constant that one architecture has of its own is replaced by the value for other
+architectures. An effect applies to all architectures, while an architecture's own constant must improve the results
+there.
 """
 
 import multiprocessing
@@ -19,27 +20,28 @@ from benchmarks.model.summary import summary
 FEW = 4
 """Families whose problems have fewer configurations have no order that an effect could change."""
 EVERY = 12
-"""Of a family of winners, one problem of so many is judged: they are many, and their spaces are large."""
+"""In families of winners, one of this number of problems is evaluated, because there are many and their spaces are
+large."""
 WINNERS = ("fused_moe", "block_fp8")
-"""Families of winners whose problems are judged: kernels of their own, with their GPU's most problems."""
+"""Families of winners whose problems are evaluated: kernels of their own, with most problems of their GPU."""
 
 TIMED = ("streamk", "retunes", "aiter_bf16", "flydsl")
-"""Families of pairs and of single times that are judged, too: of a GPU or a form that no ordered table is of."""
+"""Evaluated families of pairs and of single times: for GPUs or forms without an ordered table."""
 
 Table = Mapping[str, Mapping[str, Any]]
 Constants = Mapping[str, Mapping[str, float]]
 WITHOUT: Mapping[str, float] = {"matrix_large": 1.0, "matrix_fp16": 1.0}
-"""What is taken for an architecture of which nothing is known: as if there were no such effect."""
+"""Values used for an architecture about which nothing is known, which amount to no effect."""
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is left out.
+    """An effect or constants that are left out.
 
     Attributes:
-        name: of its line in the table.
-        effect: that is switched off; empty for none.
-        constants: by architecture, those that others take instead of its own.
+        name: name of the line in the table.
+        effect: effect that is switched off; empty for none.
+        constants: by architecture, the values of other architectures that replace its own.
     """
 
     name: str
@@ -48,14 +50,14 @@ class Ablation:
 
 
 def figures(facts: Facts, chosen: Sequence[Family], rows: list[Row], *, quick: bool, jobs: int) -> dict[str, Table]:
-    """Figures of each family with everything and with each effect left out.
+    """Return figures of each family with everything and with each effect left out.
 
     Args:
         facts: compiled kernels.
-        chosen: families; those without an order that could change are left out.
-        rows: of the data.
-        quick: a part of each family.
-        jobs: processes that predict; more than one where processes can be forked.
+        chosen: families; families without an order that could change are skipped.
+        rows: rows of the data.
+        quick: whether to use only a part of each family.
+        jobs: number of predicting processes; more than one only if processes can be forked.
     """
     found: dict[str, Table] = {}
     for family in chosen:
@@ -66,7 +68,7 @@ def figures(facts: Facts, chosen: Sequence[Family], rows: list[Row], *, quick: b
         facts.prepare([point for one in problems for candidate in one.candidates for point in candidate.points])
         tasks = [(facts, family, problems, one) for one in _ablations(problems)]
         if jobs > 1 and "fork" in multiprocessing.get_all_start_methods():
-            # Facts are large, and forked processes have them already.
+            # Facts are large, and forked processes already have them.
             with multiprocessing.get_context("fork").Pool(jobs, _take, (tasks,)) as pool:
                 tables = pool.map(_of_task, range(len(tasks)), chunksize=1)
         else:
@@ -98,7 +100,7 @@ def _effects() -> list[str]:
 
 
 def _own(products: Sequence[str]) -> dict[str, dict[str, float]]:
-    """By architecture, what others take instead of the constants that it has of its own."""
+    """Return, by architecture, the values of other architectures that replace the constants of its own."""
     from kprof.hardware.machine import load, usual_model
 
     usual, archs = {**usual_model(), **WITHOUT}, {arch.name: arch.model for arch in map(load, products)}
@@ -127,14 +129,14 @@ def _of_task(place: int) -> dict[str, Any]:
 
 
 def show(tables: Mapping[str, Table]) -> None:
-    """Print them, a table for each family."""
+    """Print the tables, one for each family."""
     for name, found in tables.items():
         print(f"\n{name}, each effect left out ({_words(found)})")
         print("\n".join(aligned(*lines(found))))
 
 
 def _words(found: Table) -> str:
-    """What the figures are taken over."""
+    """Describe the rows that the figures are averaged over."""
     if "clean_spearman" in found["all effects"]:
         return "averages over problems that have an order, clean rows"
     count = found["all effects"]["problems"]
@@ -142,12 +144,12 @@ def _words(found: Table) -> str:
 
 
 def text(found: Table) -> list[str]:
-    """What stands above a family's table on the page."""
+    """Return the text above a family's table on the page."""
     return [f"{_words(found).capitalize()}.", ""] if "top5_percent" in found["all effects"] else []
 
 
 def lines(found: Table) -> tuple[list[str], list[list[str]]]:
-    """Header and lines of a family's table."""
+    """Return header and lines of a family's table."""
     keys = next(keys for asked, keys in _COLUMNS.items() if asked in found["all effects"])
     cells = [[name, *(cell(table.get(key)) for _, key in keys)] for name, table in found.items()]
     return ["", *(head for head, _ in keys)], cells
@@ -183,4 +185,4 @@ _COLUMNS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("in range", "in_range"),
     ),
 }
-"""A figure that tells what a family was asked, to its table's columns."""
+"""Map a figure that identifies a family's question to the columns of its table."""

@@ -1,7 +1,7 @@
-"""The simulator against a thread trace: one iteration of the traced loop, instruction by instruction.
+"""Compare the simulator with a thread trace: one iteration of the traced loop, instruction by instruction.
 
-The loop of a decoded thread trace (``code.json``) is simulated as it stands, with the wavefronts of one workgroup on a
-CU, and its cycles are compared with the traced ones, which are means over the hits of the traced wavefronts.
+The loop of a decoded thread trace (``code.json``) is simulated unchanged, with the wavefronts of one workgroup on a
+CU. Its cycles are compared with the traced ones, which are means over all executions by the traced wavefronts.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from kprof_analyzers.model.simulate import CAUSE_COUNT
 from kprof_analyzers.model.wave_timeline import record
 
 _AT_ONCE = 40
-"""Cycles from the last ds_read after which a wait for it is one that comes later on."""
+"""A wait that comes more than this number of cycles after the last ds_read counts as a later one."""
 SAMPLE = Path(__file__).parents[3] / "shared/samples/att/rocprofv3_triton_gemm_afp4"
 
 
@@ -36,10 +36,10 @@ class Comparison:
     """Traced and simulated cycles of one iteration.
 
     Attributes:
-        traced: cycles of an iteration, summed over its instructions.
-        simulated: the same from the simulator.
-        kinds: what was traced and simulated for one kind of instruction, in cycles of an iteration.
-        rhythm: measure to its 10th percentile, median and 90th, traced and simulated.
+        traced: traced cycles of an iteration, summed over its instructions.
+        simulated: simulated cycles of an iteration.
+        kinds: traced and simulated cycles per iteration for each kind of instruction.
+        rhythm: 10th percentile, median and 90th percentile of each measure, traced and simulated.
     """
 
     traced: float
@@ -49,13 +49,13 @@ class Comparison:
 
 
 def loop_of(instructions: tuple[TracedInstruction, ...]) -> list[TracedInstruction]:
-    """The longest run of instructions with the most frequent number of hits."""
+    """Return the longest run of instructions with the most frequent number of executions."""
     hits, _ = max(Counter(i.hits for i in instructions if i.hits > 1).items(), key=lambda item: item[0] * item[1])
     return [i for i in instructions if i.hits == hits]
 
 
 def program_of(instructions: tuple[TracedInstruction, ...], arch: str) -> amdgcn.AssemblyKernel:
-    """The listing as a program: branches get labels back, and what was never issued is left out."""
+    """Return the listing as a program: branches get labels again; instructions without executions are left out."""
     issued = [i for i in instructions if i.hits]
     at = {i.address: place for place, i in enumerate(issued)}
     texts = [i.text for i in issued]
@@ -75,7 +75,7 @@ def program_of(instructions: tuple[TracedInstruction, ...], arch: str) -> amdgcn
 
 @dataclass(frozen=True)
 class Event:
-    """One instruction of one wavefront: its mnemonic, its operands, and when it began and was done, in cycles."""
+    """One instruction of one wavefront: its mnemonic, its operands, and the cycles at which it began and ended."""
 
     name: str
     operands: str
@@ -84,7 +84,7 @@ class Event:
 
 
 def traced_waves(folder: Path, loop: Sequence[TracedInstruction]) -> list[list[Event]]:
-    """What the wavefronts that have their own file did inside of a loop."""
+    """Return the events inside a loop of the wavefronts that have their own file."""
     texts = {one.line: one.text for one in loop if one.line is not None}
     found = []
     for place in sorted(folder.rglob("se*_wv*.json")):
@@ -100,7 +100,7 @@ def traced_waves(folder: Path, loop: Sequence[TracedInstruction]) -> list[list[E
 
 
 def simulated_waves(model: KernelModel, positions: Sequence[int], texts: Mapping[int, str]) -> list[list[Event]]:
-    """The same from the simulator, without the first two iterations."""
+    """Return the events of simulated wavefronts, without the first two iterations."""
     recorder = record(model)
     inside = set(positions)
     found: dict[int, list[Event]] = {}
@@ -122,9 +122,9 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 def rhythm(waves: Sequence[Sequence[Event]]) -> dict[str, tuple[float, float, float]]:
-    """How instructions follow each other in a wavefront: 10th percentile, median and 90th of each measure, in cycles.
+    """Return the 10th percentile, median and 90th percentile of each measure of how instructions follow each other.
 
-    The share of barriers is a part of 1.
+    Measures are in cycles, except the share of barriers, which is 0 to 1.
     """
     found: dict[str, list[float]] = {}
     for events in waves:
@@ -155,7 +155,7 @@ def _spread(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _kind(event: Event) -> str | None:
-    """What issue intervals are asked of: matrix, vector, scalar and LDS instructions; none for what waits or jumps."""
+    """Return the kind of an instruction for issue intervals (matrix, vector, scalar, LDS); none for waits and jumps."""
     if event.name.startswith("v_mfma"):
         return "matrix"
     if event.name.startswith("v_"):
@@ -167,9 +167,10 @@ def _kind(event: Event) -> str | None:
 
 
 def compare(folder: Path = SAMPLE, product: str = "MI355X", warps: int = 8) -> Comparison:
-    """Trace against simulation for the loop of one traced kernel.
+    """Compare trace and simulation for the loop of one traced kernel.
 
-    What the loads share in the caches is not in a trace, so that they are taken to be limited by latency alone.
+    A trace does not contain which data loads share in the caches, so loads are assumed to be limited by latency
+    only.
     """
     trace = read(folder).instructions
     loop = loop_of(trace)
@@ -208,7 +209,7 @@ def compare(folder: Path = SAMPLE, product: str = "MI355X", warps: int = 8) -> C
 
 
 def tables(found: Comparison) -> Iterator[tuple[list[str], list[list[str]]]]:
-    """Header and lines of both tables."""
+    """Return header and lines of both tables."""
     lines = [
         [name, f"{traced:.0f}", f"{simulated:.0f}"]
         for name, (traced, simulated) in sorted(found.kinds.items(), key=lambda item: -item[1][0])[:16]
@@ -232,7 +233,7 @@ trace; they are simulated with latency alone.
 
 
 def section(folder: Path = SAMPLE) -> list[str]:
-    """The part of the page about the thread trace; empty without one."""
+    """Return the page's section about the thread trace; empty without one."""
     if not folder.is_dir():
         return []
     parts = ["## The simulator against a thread trace", "", _TEXT]

@@ -1,4 +1,4 @@
-"""What the model has to beat: resources alone, and the configuration that wins most often."""
+"""Baselines that the model must beat: resources alone, and the configuration that wins most often."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.model.problem import Candidate, Problem
 
 _L2_GBS = 17000.0
-"""Sustained L2 bandwidth where the hardware file has none: MI300X's."""
+"""Sustained L2 bandwidth used if the hardware file has none: that of the MI300X."""
 
 
 def _dimension(config: Mapping[str, Any], side: str) -> int:
@@ -15,19 +15,20 @@ def _dimension(config: Mapping[str, Any], side: str) -> int:
 
 
 def roofline_us(problem: Problem) -> float:
-    """The least time at the data sheet's matrix rate and HBM bandwidth, in microseconds; a kernel cannot beat it.
+    """Return the least time at the data sheet's matrix rate and HBM bandwidth, in microseconds.
 
-    Data that lies in the Infinity Cache before the launch can: see the report's note.
+    A kernel can only be faster if its data is in the Infinity Cache before the launch: see the report's note.
     """
     return max(_matrix_us(problem.product, problem.rate, problem.flops), _memory_us(problem.product, problem.bytes))
 
 
 def matrix_floor_us(problem: Problem, candidate: Candidate) -> float:
-    """What the matrix instructions of one workgroup of a product take at the data sheet's rate, in microseconds.
+    """Return the time of one workgroup's matrix instructions at the data sheet's rate, in microseconds.
 
-    A wavefront has its SIMD's matrix unit to itself, everything else is free: whatever code a configuration became, a
-    shorter time is not of it. A workgroup has a part of K of one tile or, where the configuration says how many
-    workgroups go through all tiles (``GRID``), its share of all iterations; one at least.
+    A wavefront has its SIMD's matrix unit to itself, and everything else takes no time. A published time below this
+    bound therefore cannot belong to the configuration, whatever its code. A workgroup has a part of K of one tile.
+    If the configuration sets the number of workgroups that process all tiles (``GRID``), it has its share of all
+    iterations, at least one.
     """
     from kprof.hardware.machine import find_product, load
 
@@ -47,7 +48,7 @@ def matrix_floor_us(problem: Problem, candidate: Candidate) -> float:
 
 
 def resource_us(problem: Problem, candidate: Candidate) -> float:
-    """A resource-bound model: whole tiles at the matrix peak, each byte once from HBM, each tile's operands from L2."""
+    """Return the time of a resource-bound model: whole tiles at the matrix peak, HBM bytes once, operands from L2."""
     flops = moved = 0.0
     for point, (m, n, k, count, size) in zip(candidate.points, problem.sides, strict=False):
         block_m, block_n, block_k = (_dimension(point.config, side) for side in "MNK")
@@ -62,7 +63,7 @@ def resource_us(problem: Problem, candidate: Candidate) -> float:
 
 
 def most_common(problems: Sequence[Problem], but: Problem) -> Mapping[str, Any] | None:
-    """The configuration that wins most of the other problems: fastest measured, or published as the winner."""
+    """Return the configuration that wins most of the other problems: fastest measured, or published as the winner."""
     wins: Counter[str] = Counter()
     configs: dict[str, Mapping[str, Any]] = {}
     for problem in problems:
@@ -78,16 +79,16 @@ def most_common(problems: Sequence[Problem], but: Problem) -> Mapping[str, Any] 
 
 
 def share_of_common(problems: Sequence[Problem], winner: Mapping[str, Any], first: int = 1) -> float:
-    """How likely a winner is among the configurations that win most problems of the table, this one included.
+    """Return how likely a winner is among the configurations that win most problems of the table, including this one.
 
-    That the problem itself counts flatters them. Without it every winner would have one win less than its equals: where
-    several win equally often, the most common of the others would never be the winner. Of configurations that win
-    equally often all are as likely to be taken.
+    Counting the problem itself favours this baseline. Without it, however, every winner would have one win less than
+    configurations that win equally often, so the most common configuration of the others would never be the winner.
+    Configurations that win equally often are chosen with equal probability.
 
     Args:
-        problems: of the table.
-        winner: the configuration that is looked for.
-        first: how many are taken.
+        problems: problems of the table.
+        winner: the searched configuration.
+        first: number of chosen configurations.
     """
     wins = Counter(_key(next(c.config for c in one.candidates if c.winner)) for one in problems if _has_winner(one))
     mine = wins[_key(winner)]

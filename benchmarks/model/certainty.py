@@ -1,7 +1,8 @@
-"""What docs and code say about certainty, made from the page's numbers: a test finds sentences that are not these.
+"""Sentences about certainty in docs and code, derived from the page's numbers; a test finds sentences that differ.
 
-``python -m benchmarks.model --write`` gives the numbers (``docs/validation/model.json``), this the sentences.
-The certainty that kprof states of two predictions, ``certainty.toml``, is made of the same numbers.
+``python -m benchmarks.model --write`` writes the numbers (``docs/validation/model.json``), and this module the
+sentences. ``certainty.toml``, the certainty that kprof states when it compares two predictions, comes from the same
+numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from benchmarks.model.ranges import FEW
 from kprof_analyzers.model.certainty import ENOUGH, least_difference
 
 AIM = 0.9
-"""Share of the times that a range is to hold."""
+"""Share of the times that a range should contain."""
 
 
 FILE = Path(__file__).parents[2] / "analyzers/kprof_analyzers/model/certainty.toml"
@@ -26,7 +27,7 @@ _HEAD = """\
 
 
 def write(bins: Sequence[Mapping[str, Any]], commit: str) -> None:
-    """Renew ``certainty.toml`` from the families' bins of the page."""
+    """Update ``certainty.toml`` from the families' bins of the page."""
     lines = [_HEAD, f'commit = "{commit}"']
     for least, share, count in steps(bins):
         lines += ["", "[[steps]]", f"least = {least:g}", f"right = {share:.3f}", f"pairs = {count}"]
@@ -34,7 +35,7 @@ def write(bins: Sequence[Mapping[str, Any]], commit: str) -> None:
 
 
 def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
-    """File to the sentences that it must have, line breaks aside.
+    """Map a file to the sentences that it must contain, ignoring line breaks.
 
     Args:
         data: ``model.json``.
@@ -68,10 +69,10 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def factors(sorts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """File to the sentences that tell the ranges, as ``ranges.toml`` has them.
+    """Map a file to the sentences about the ranges, with the numbers of ``ranges.toml``.
 
     Args:
-        sorts: of the file.
+        sorts: kinds of ranges in the file.
     """
     low_high = {sort: f"{one['low']:g} to {one['high']:g}" for sort, one in sorts.items()}
     return {
@@ -86,7 +87,7 @@ def factors(sorts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
 
 
 def threshold() -> dict[str, str]:
-    """File to the sentence that tells from where on two predictions are called different."""
+    """Map a file to the sentence with the difference from which two predictions count as different."""
     least = _percent(least_difference())
     return {
         "docs/model.md": f"called different from a certainty of {_percent(ENOUGH)} on, which is {least} apart",
@@ -95,7 +96,7 @@ def threshold() -> dict[str, str]:
 
 
 def _retunes(found: Mapping[str, Any]) -> str:
-    """What a change of configuration was said to give, against what it gave."""
+    """Return the published gains of configuration changes next to the predicted ones."""
     sign, near, inside = (_percent(found[key]) for key in ("sign_right", "within_1.25", "in_range"))
     return (
         f"Of {found['gains_beyond_noise']} published retunes whose times differ the model says for {sign} rightly "
@@ -105,7 +106,7 @@ def _retunes(found: Mapping[str, Any]) -> str:
 
 
 def _narrow(apart: Sequence[Mapping[str, Any]]) -> str:
-    """Families that the others' ranges do not hold."""
+    """Return the families whose times are not in the ranges fitted on the others."""
     below = [one for one in apart if round(one["left_out"], 2) < AIM]
     named = "; ".join(f"{one['family']} ({_percent(one['left_out'])})" for one in below)
     return (

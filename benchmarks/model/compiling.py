@@ -1,4 +1,4 @@
-"""From a kernel, a problem and a configuration to the facts that the model reads; each compile is done once."""
+"""Compute the facts that the model reads from a kernel, a problem and a configuration; each compile runs once."""
 
 import contextlib
 import sys
@@ -21,32 +21,33 @@ KERNELS = Path(__file__).parent / "kernels"
 
 
 COLD = replace(FLUSHED, events=False)
-"""Timed by a profiler, or with events that the family's ``timing`` has, after something else was read."""
+"""Timed by a profiler, or with events that the family's ``timing`` includes, after other data was read."""
 
 
 def in_a_row(moved: float, *, written: bool = False) -> Condition:
-    """Timed by a profiler, launch after launch.
+    """Return the condition of launches that a profiler times one after the other.
 
     Args:
         moved: bytes touched between two launches with the same data.
-        written: these bytes are another launch's results.
+        written: whether these bytes are another launch's results.
     """
     return replace(WARM, between=moved, written=written)
 
 
 @dataclass(frozen=True)
 class Point:
-    """One launch to be predicted.
+    """One launch to predict.
 
     Attributes:
-        kernel: a file of ``kernels/``, a bundled kernel, one of its parts (``gemm::reduce``), or a name of ``GIVEN``.
-        shape: problem parameters that the kernel's ``launch`` takes.
-        config: all its knobs.
+        kernel: a file of ``kernels/``, a bundled kernel, one of its parts (``gemm::reduce``), or a name in
+            ``GIVEN``.
+        shape: problem parameters for the kernel's ``launch``.
+        config: all knobs of the kernel.
         product: the GPU.
         environment: the compiler's switches.
-        arguments: arguments of the launch that are not the kernel's own for this shape and configuration.
-        grid: workgroups, where they are not.
-        condition: under which it was timed; what events and a host add stands in its family's ``timing``.
+        arguments: arguments that differ from those of the kernel's own launch for this shape and configuration.
+        grid: workgroups, if they differ from the kernel's own launch.
+        condition: condition under which it was timed; its family's ``timing`` has the overhead of events and host.
         contents: indices in memory that the launch's pointers point to.
         triton: the release that compiles it; empty for this Python's.
     """
@@ -64,11 +65,11 @@ class Point:
 
 
 GIVEN: "dict[str, Kernel]" = {}
-"""Kernels that were read from a package, by the names that points have for them."""
+"""Kernels that were read from a package, by their names in points."""
 
 
 def kernel_of(name: str) -> "Kernel":
-    """A kernel by its name: one that was read from a package, else the benchmark's own, else a bundled one."""
+    """Return a kernel by name: one read from a package, else the benchmark's own, else a bundled one."""
     return GIVEN.get(name) or _own(name)
 
 
@@ -83,7 +84,7 @@ def _own(name: str) -> "Kernel":
 
 
 def job_of(point: Point) -> "TargetJob":
-    """The compile that a launch needs."""
+    """Return the compile that a launch needs."""
     from kprof.hardware.machine import load_gpu
     from kprof.kernel_spec import BACKEND_OPTIONS, Tensor, resolve_fp8, split_config
     from kprof.targets.jobs import TargetJob
@@ -111,7 +112,7 @@ def job_of(point: Point) -> "TargetJob":
 
 
 def _part_options(base: str, part: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The compiler's options that a kernel gives one of its parts."""
+    """Return the compiler options that a kernel sets for one of its parts."""
     from kprof.kernel_spec import split_config
 
     options = kernel_of(base).parts[part].options
@@ -120,25 +121,25 @@ def _part_options(base: str, part: str, config: Mapping[str, Any]) -> dict[str, 
 
 @dataclass(frozen=True)
 class Order:
-    """A compile, and the release of Triton that is to do it."""
+    """A compile, and the Triton release that does it."""
 
     job: "TargetJob"
     triton: str
 
     @property
     def key(self) -> str:
-        """What tells it from others."""
+        """Key that identifies the order."""
         return f"{self.triton} {self.job.request.key}"
 
 
 @dataclass(frozen=True)
 class Built:
-    """What became of a compile.
+    """Result of a compile.
 
     Attributes:
-        lds: bytes that the launch asks for; ``None`` where it did not compile.
-        problems: limits of the hardware that it breaks, in words.
-        error: why it did not compile; empty where it did.
+        lds: bytes of LDS that the launch requests; ``None`` if it did not compile.
+        problems: exceeded hardware limits, in words.
+        error: reason why it did not compile; empty if it did.
     """
 
     lds: int | None
@@ -147,7 +148,7 @@ class Built:
 
 
 class Facts:
-    """Facts of launches, by request: configurations that become the same request are compiled and read once.
+    """Facts of launches by request; configurations with equal requests are compiled and read once.
 
     Args:
         jobs: worker processes.
@@ -165,14 +166,14 @@ class Facts:
         self._built: dict[str, Built] = {}
 
     def prepare(self, points: Iterable[Point]) -> list["KernelFacts | None"]:
-        """Facts of each launch, with its own grid and arguments; ``None`` where it does not compile."""
+        """Return the facts of each launch with its own grid and arguments; ``None`` if it does not compile."""
         asked = [(point, self._order(point)) for point in points]
         waiting = {order.key: order for _, order in asked if order is not None and order.key not in self._read}
         self._compile([order for key, order in waiting.items() if key not in self.failures])
         return [None if order is None else self._with_launch(order, point) for point, order in asked]
 
     def build(self, points: Iterable[Point]) -> list[Built]:
-        """Compiles whatever the hardware's limits say, and tells what a launch would ask for."""
+        """Compile regardless of the hardware's limits, and return the resources that each launch requests."""
         orders = [self._order(point) for point in points]
         found = {order.key: order for order in orders if order is not None and order.key not in self._built}
         self._compile([order for key, order in found.items() if key not in self.failures])
@@ -183,7 +184,7 @@ class Facts:
         return self._built.get(order.key) or Built(None, (), self.failures.get(order.key, "not compiled"))
 
     def _order(self, point: Point) -> Order | None:
-        """The compile that a launch needs; ``None`` where the kernel has no launch for it."""
+        """Return the compile that a launch needs; ``None`` if the kernel has no launch for it."""
         try:
             return Order(job_of(point), point.triton)
         except Exception as error:  # noqa: BLE001  # one row must not end the whole table
@@ -193,11 +194,11 @@ class Facts:
             return None
 
     def isa(self, point_facts: "KernelFacts") -> str:
-        """Fingerprint of the machine code: equal for configurations that compile to the same instructions."""
+        """Return a fingerprint of the machine code, equal for configurations with the same instructions."""
         return self._isa[point_facts.name]
 
     def _compile(self, orders: Sequence[Order]) -> None:
-        """Compile, each release's own in its environment."""
+        """Compile the orders, each release's own in its environment."""
         for triton in sorted({order.triton for order in orders}):
             self._compile_with(triton, [order for order in orders if order.triton == triton])
 
@@ -240,7 +241,7 @@ class Facts:
         self._isa[digest] = digest
 
     def _with_launch(self, order: Order, point: Point) -> "KernelFacts | None":
-        """Code is the same for all GPUs of an architecture, time is not."""
+        """Return the facts with the launch; code is equal for all GPUs of an architecture, but times are not."""
         from kprof.hardware.machine import find_product
 
         facts = self._read.get(order.key)
@@ -252,7 +253,7 @@ class Facts:
 
 
 def instructions(assembly: str) -> str:
-    """The instructions of an assembly text without labels of debug information, comments and directives."""
+    """Return the instructions of an assembly text without debug labels, comments and directives."""
     lines = []
     for line in assembly.splitlines():
         text = line.split(";", 1)[0].strip()
@@ -263,7 +264,7 @@ def instructions(assembly: str) -> str:
 
 @contextlib.contextmanager
 def stopwatch(into: list[float]) -> Any:
-    """Append the processor's seconds that the block takes: what else the machine does is not counted."""
+    """Append the processor seconds of the block to a list; other load on the machine does not count."""
     began = time.process_time()
     yield
     into.append(time.process_time() - began)

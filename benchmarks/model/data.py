@@ -1,6 +1,6 @@
-"""The published measurements, as a folder holds them: ``configs.csv.gz``, one configuration of one problem a row.
+"""Read the published measurements of a folder: ``configs.csv.gz``, one row per configuration and problem.
 
-Rows that cannot be used are counted with the reason, wherever that is found out: :class:`Rows` keeps the count.
+Rows that cannot be used are counted in :class:`Rows`, with the reason.
 """
 
 import csv
@@ -21,12 +21,12 @@ from typing import Any, TypeVar
 NAME = "configs.csv.gz"
 LARGEST = 1 << 28
 _USUAL = {"gfx942": "MI300X", "gfx90a": "MI210", "gfx950": "MI355X", "gfx1250": "MI455X"}
-"""The GPU meant where a row names several of an architecture, or one that the hardware files lack."""
+"""The GPU that is assumed if a row names several GPUs of an architecture, or one that the hardware files lack."""
 _Read = TypeVar("_Read")
 
 
 class UnusableError(ValueError):
-    """A row cannot be turned into a launch; the message says why, in a few words without the row's figures."""
+    """Raised if a row cannot be converted to a launch; the message is short and without the row's numbers."""
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,20 @@ class Row:
     """One measured or published configuration.
 
     Attributes:
-        problem: identifier of the problem it solves.
+        problem: identifier of the solved problem.
         kind: ``sweep``, ``tuned_best``, ``extern``, ``ab_pair``, ``validity``, or the name of a later table.
-        kernel: the function measured.
-        shape, config: as published.
-        dtype, gpu: as published.
-        time_us: microseconds, ``None`` where only the winner is known.
-        quality: what the collectors of the data noted, empty when nothing.
-        source: file that it comes from.
-        family: sort of kernel: ``gemm``, ``batched_gemm``, ``conv``, ``fused_moe`` and others.
-        arch: as published, ``?`` where it was not known.
-        triton: version of the compiler, where that is known.
-        valid: whether it could be launched; known of ``validity`` rows only.
-        lds: bytes of LDS that the launch asked for, where the error names them.
-        dropped: knobs of the configuration that our kernel lacks; the reader of the row adds them.
+        kernel: the measured function.
+        shape, config: published shape and configuration.
+        dtype, gpu: published type and GPU.
+        time_us: microseconds; ``None`` if only the winner is known.
+        quality: note of the data's collectors, or empty.
+        source: file that the row comes from.
+        family: kind of kernel: ``gemm``, ``batched_gemm``, ``conv``, ``fused_moe`` and others.
+        arch: published architecture; ``?`` if unknown.
+        triton: version of the compiler, if known.
+        valid: whether it could be launched; only known for ``validity`` rows.
+        lds: bytes of LDS that the launch requested, if the error names them.
+        dropped: knobs of the configuration that our kernel lacks; added by the row's reader.
     """
 
     problem: str
@@ -69,12 +69,12 @@ class Row:
 
     @property
     def suspect(self) -> bool:
-        """Whether the collectors took the time for a disturbance."""
+        """Whether the collectors consider the time disturbed."""
         return "SUSPECT" in self.quality
 
     @property
     def product(self) -> str:
-        """The GPU, by its name in the hardware files.
+        """The GPU's name in the hardware files.
 
         Raises:
             UnusableError: neither the GPU nor the architecture is known.
@@ -85,10 +85,10 @@ class Row:
         return found
 
     def number(self, name: str) -> int:
-        """A whole number of the shape, or else of the configuration.
+        """Return a whole number of the shape, or else of the configuration.
 
         Raises:
-            UnusableError: there is none.
+            UnusableError: neither contains the number.
         """
         value = self.shape.get(name, self.config.get(name))
         try:
@@ -100,12 +100,12 @@ class Row:
         return found
 
     def knobs(self, names: Mapping[str, str], known: AbstractSet[str], ignored: AbstractSet[str]) -> dict[str, Any]:
-        """The configuration in our words; knobs that are not ours are left out and noted in ``dropped``.
+        """Return the configuration with our names; unknown knobs are left out and added to ``dropped``.
 
         Args:
-            names: published name to ours.
+            names: our names by published name.
             known: our knobs.
-            ignored: what changes nothing.
+            ignored: names without an effect.
         """
         given = {name: value for name, value in self.config.items() if name not in ignored and value is not None}
         self.dropped.update(name for name in given if names.get(name, name) not in known)
@@ -113,13 +113,13 @@ class Row:
 
 
 class Rows(list[Row]):
-    """All rows of a folder, and what became of them.
+    """All rows of a folder, and how they were used.
 
     Attributes:
-        skipped: (kernel, reason) to the number of rows.
-        without: (kernel, knob) to the number of rows that are used without it.
-        used: rows that a family made a launch of, or gave a reason why not; by identity.
-        made: rows that a family made a launch of.
+        skipped: number of rows by kernel and reason.
+        without: number of rows that are used without a knob, by kernel and knob.
+        used: rows that a family converted to a launch or rejected with a reason, by identity.
+        made: rows that a family converted to a launch.
     """
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
@@ -131,7 +131,7 @@ class Rows(list[Row]):
 
 
 def each(rows: Sequence[Row], chosen: Iterable[Row], read: Callable[[Row], _Read]) -> Iterator[tuple[Row, _Read]]:
-    """The chosen rows with what ``read`` makes of them; those that it cannot read are counted and left out."""
+    """Yield the chosen rows with the result of ``read``; rows that it cannot read are counted and skipped."""
     for row in chosen:
         try:
             found = read(row)
@@ -160,7 +160,7 @@ NOT_DRAWN = "not drawn: a sample of these is judged"
 
 
 def drawn(rows: Sequence[Row], chosen: Sequence[Row], count: int, seed: str) -> list[Row]:
-    """A sample of the chosen rows; the others are counted as not drawn."""
+    """Return a random sample of the chosen rows; the others are counted as not drawn."""
     found = Random(seed).sample(chosen, min(count, len(chosen)))
     taken = {id(row) for row in found}
     for row in chosen:
@@ -170,7 +170,7 @@ def drawn(rows: Sequence[Row], chosen: Sequence[Row], count: int, seed: str) -> 
 
 
 def grouped(read: Iterable[tuple[Row, _Read]]) -> dict[str, list[tuple[Row, _Read]]]:
-    """Rows by problem; a problem on two GPUs or of two types is two problems."""
+    """Return rows by problem; problems with different GPUs or types are different problems."""
     found: dict[str, list[tuple[Row, _Read]]] = {}
     kinds: dict[str, tuple[str, str, str]] = {}
     for row, what in read:
@@ -186,7 +186,7 @@ def grouped(read: Iterable[tuple[Row, _Read]]) -> dict[str, list[tuple[Row, _Rea
 
 @cache
 def product_of(gpu: str, arch: str) -> str | None:
-    """The hardware files' name of a published GPU (``AMD_Instinct_MI325_OAM``, ``MI300X/MI308``), ``None`` if none."""
+    """Return the hardware files' name of a GPU (``AMD_Instinct_MI325_OAM``, ``MI300X/MI308``), or ``None``."""
     from kprof.hardware.machine import find_product, products
 
     named = []
@@ -198,16 +198,16 @@ def product_of(gpu: str, arch: str) -> str | None:
             named.append(found.name)
     usual = _USUAL.get(arch) or next((name for name, owner in products().items() if owner == arch), None)
     if usual in named or not named:
-        # A GPU that the files lack is taken for the usual one of its architecture only if that is an AMD one.
+        # A GPU that the files lack is replaced by the usual one of its architecture only if that is an AMD GPU.
         return usual
     return named[0]
 
 
 def load(folder: str) -> Rows:
-    """All rows of a data folder.
+    """Read all rows of a data folder.
 
     Raises:
-        SystemExit: there is no such file, with what to do about it.
+        SystemExit: the file does not exist; the message says what to do.
     """
     path = Path(folder) / NAME
     if not path.is_file():
@@ -236,7 +236,7 @@ def load(folder: str) -> Rows:
 
 
 def later(folder: Path) -> Iterator[Row]:
-    """Rows of the tables beside the main one, as far as they are there: times of single launches."""
+    """Read the existing tables next to the main one, which contain times of single launches."""
     for name, read in _LATER.items():
         if (folder / name).is_file():
             with (folder / name).open(encoding="utf-8", newline="") as file:
@@ -290,7 +290,7 @@ _LATER: Mapping[str, Callable[[Mapping[str, str]], Row]] = {
     "gfx942_gluon_gemm.csv": _gluon_cdna3,
     "gfx950_gluon_gemm_tiles.csv": _gluon,
 }
-"""Tables beside the main one to the reader of a line."""
+"""Map a table next to the main one to the function that reads a line."""
 
 
 def _valid(line: Mapping[str, str | None]) -> bool:
@@ -326,7 +326,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _time(text: str) -> float | None:
-    """Microseconds; ``None`` where there is no usable number."""
+    """Return microseconds; ``None`` if there is no usable number."""
     try:
         found = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Every prediction of a run, for a look at single failures."""
+"""Collect every prediction of a run, to examine single failures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from benchmarks.model.evaluate import Judged
 
 
 def details(results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
-    """Family to its problems, each with its figures and configurations."""
+    """Map a family to its problems, each with its figures and configurations."""
     return {
         name: [
             {

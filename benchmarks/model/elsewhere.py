@@ -1,7 +1,7 @@
-"""The process that compiles with another Triton from 3.4 on: kprof's own compiling, in its environment.
+"""Process that compiles with another Triton (3.4 or later): kprof's own compiling in that Triton's environment.
 
-Started by :mod:`benchmarks.model.environments`. It reads one question, a line of JSON with requests, and answers
-each as it is finished.
+Started by :mod:`benchmarks.model.environments`. It reads one question, a line of JSON with requests, and sends each
+answer as soon as it is finished.
 """
 
 import json
@@ -40,7 +40,7 @@ def _answer(outcome: CompileOutcome) -> dict[str, Any]:
 
 
 def send(answers: Any, message: dict[str, Any]) -> None:
-    """Write one line, whole: a pipe may take less than all at once."""
+    """Write one complete line, because a pipe may accept less than the whole line at once."""
     data = memoryview(json.dumps(message).encode() + b"\n")
     while data:
         data = data[answers.write(data) :]

@@ -1,7 +1,7 @@
-"""Compiling with another Triton than this Python's, in the environments that kprof makes for ``kprof diff``.
+"""Compile with another Triton than this Python's, in the environments that kprof creates for ``kprof diff``.
 
 Triton 3.4 and later compile in kprof's own workers, which a child process with that Triton starts
-(:mod:`benchmarks.model.elsewhere`). 3.0 to 3.3 are older than what kprof supports: a small driver hands over their code
+(:mod:`benchmarks.model.elsewhere`). kprof does not support 3.0 to 3.3; a small driver returns their code
 (:mod:`benchmarks.model.older`).
 """
 
@@ -22,25 +22,25 @@ OLDEST, SUPPORTED, NEW_STAGES = (3, 0), (3, 4), (3, 2)
 """First release whose wheel has the AMD backend, first that kprof compiles with, first in which ``num_stages`` of 2
 means a software pipeline for AMD: before, 0 did, and every other number meant none."""
 _LAST = {(3, 3): 1, (3, 5): 1, (3, 7): 1}
-"""Releases that were mended: minor to the last patch. The others have none."""
+"""Last patch release by minor version, for minor versions that have patch releases."""
 _OLDER = "benchmarks.model.older"
 _HERE = Path(__file__).parent
 
 
 def numbers_of(release: str) -> tuple[int, int]:
-    """Major and minor version."""
+    """Return major and minor version."""
     major, minor = release.split(".")[:2]
     return int(major), int(minor)
 
 
 def name_of(numbers: tuple[int, int]) -> str:
-    """The last release of a minor version: (3, 5) is 3.5.1."""
+    """Return the last release of a minor version: (3, 5) is 3.5.1."""
     return f"{numbers[0]}.{numbers[1]}.{_LAST.get(numbers, 0)}"
 
 
 @cache
 def missing(release: str) -> str:
-    """Why a release cannot be had; empty where it can. Asks the package index, once, where kprof's cache lacks it."""
+    """Return why a release is not available, or "" if it is; this may query the package index."""
     from kprof.errors import KprofError
 
     if numbers_of(release) < OLDEST:
@@ -53,7 +53,7 @@ def missing(release: str) -> str:
 
 
 def switches(release: str) -> dict[str, str]:
-    """What a release's launcher takes for granted and this Python's does not, as environment switches of a compile."""
+    """Return environment switches of a compile for defaults that a release has and this Python's Triton lacks."""
     from kprof.compiler.versions import buffer_ops_default, installed
 
     if not release:
@@ -65,12 +65,12 @@ def switches(release: str) -> dict[str, str]:
 def compile_with(
     release: str, requests: "Sequence[CompileRequest]", jobs: int, timeout: float
 ) -> "Iterator[CompileOutcome]":
-    """Compile with a release; outcomes come as they are finished, each with the ``index`` of its request.
+    """Compile with a release; yield outcomes as they finish, each with the ``index`` of its request.
 
     Args:
-        release: such as ``3.0.0``; empty for this Python's.
-        requests: what to compile.
-        jobs: processes.
+        release: a release such as ``3.0.0``; empty for this Python's.
+        requests: compile requests.
+        jobs: number of processes.
         timeout: seconds for one compile.
     """
     from kprof.compiler.compile import compile_many
@@ -135,7 +135,7 @@ def _compiled(request: "CompileRequest", release: str, answer: Mapping[str, Any]
 
 
 class _Older:
-    """Processes with one of the releases before 3.4, one for each thread that asks, and what they made before."""
+    """Processes with one of the releases before 3.4, one per requesting thread, and a cache of their results."""
 
     def __init__(self, release: str, timeout: float) -> None:
         self.release = release
@@ -149,7 +149,7 @@ class _Older:
             child.close()
 
     def compile(self, request: "CompileRequest") -> "CompileOutcome":
-        """One compile, from the cache where it is there."""
+        """Return the result of one compile, from the cache if possible."""
         from kprof.compiler.request import CompileOutcome
         from kprof.errors import KprofError
 
@@ -185,7 +185,7 @@ class _Older:
 
 
 def in_words_of(release: str, request: "CompileRequest") -> "CompileRequest":
-    """A request with ``num_stages`` as a release before 3.2 spells a pipeline."""
+    """Return a request in which ``num_stages`` means a pipeline in a release before 3.2."""
     stages = request.options.get("num_stages", 2)
     if numbers_of(release) >= NEW_STAGES or stages == 1:
         return request
@@ -193,7 +193,7 @@ def in_words_of(release: str, request: "CompileRequest") -> "CompileRequest":
 
 
 def _key(release: str, request: "CompileRequest") -> str:
-    """All that decides the code: the kernels' files, and the driver."""
+    """Return everything that determines the code: the kernels' files and the driver."""
     from kprof.cache.keys import key
 
     return key(release, request.to_json(), Path(request.path).read_text(encoding="utf-8"), _driver())

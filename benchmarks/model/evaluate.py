@@ -1,4 +1,4 @@
-"""Predict every configuration of the problems, and judge the predictions."""
+"""Predict every configuration of the problems, and evaluate the predictions."""
 
 import gc
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 COMMON = (1, 3, 5)
-"""So many of the most common configurations are compared with the model's first choices."""
+"""Number of most common configurations that are compared with the model's first choices."""
 
 
 WITHIN = 1.25
-"""Factor within which a predicted gain is taken for the measured one."""
+"""A predicted gain within this factor of the measured one counts as equal to it."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Scored:
 
     Attributes:
         candidate: the configuration.
-        code: what makes it the same launch as another: machine code, grid and arguments of each of its launches.
+        code: machine code, grid and arguments of each of its launches, which identify equal configurations.
         us, low, high: predicted time on the GPU and its range, microseconds.
-        bound: what the model says limits the longest launch.
-        resource_us: by the resource-bound model.
-        light: the least time for the same work, microseconds.
-        sort: why the range is as wide as it is, of the longest launch.
-        added: what the way of timing adds to a published time, microseconds.
-        shares: of the predicted time of all launches, by cause.
-        floor: what its own code takes at least, where the published time could be below that, microseconds; else 0.
+        bound: predicted bottleneck of the longest launch.
+        resource_us: time by the resource-bound model.
+        light: minimum time for the same work, microseconds.
+        sort: kind of range of the longest launch.
+        added: microseconds that the timing method adds to a published time.
+        shares: shares of the predicted time of all launches by cause.
+        floor: minimum microseconds of its own code if the published time could be below it, else 0.
     """
 
     candidate: Candidate
@@ -56,18 +56,18 @@ class Scored:
 
     @property
     def timed(self) -> float:
-        """The prediction as it would have been published: with what the way of timing adds, microseconds."""
+        """Predicted time with the overhead of the timing method, as it would have been published, in microseconds."""
         return self.us + self.added
 
     @property
     def another_code(self) -> bool:
-        """Whether the published time is one that the compiled code cannot have."""
+        """Whether the compiled code cannot have the published time."""
         return self.floor > (self.candidate.time_us or 0.0)
 
 
 @dataclass
 class Judged:
-    """A problem's result: figures by name for tables, and the configurations."""
+    """Results for a problem: figures by name for tables, and the configurations."""
 
     problem: Problem
     figures: dict[str, Any]
@@ -77,11 +77,11 @@ class Judged:
 
 @dataclass
 class Model:
-    """The model with its compiled kernels; the same launch is predicted once for the same effects and constants.
+    """The model with its compiled kernels; equal launches with equal effects and constants are predicted once.
 
     Attributes:
-        facts: where compiled kernels come from.
-        effects: what the model reckons with; ``None`` for everything.
+        facts: source of the compiled kernels.
+        effects: effects that the model takes into account; ``None`` for all.
         constants: fitted constants by architecture that replace those of the hardware files.
     """
 
@@ -92,7 +92,7 @@ class Model:
     _known: dict[Any, Any] = field(default_factory=dict)
 
     def score(self, problem: Problem) -> tuple[list[Scored], int]:
-        """Predictions of a problem's configurations, and how many could not be compiled."""
+        """Return predictions of a problem's configurations, and the number that did not compile."""
         points = [point for candidate in problem.candidates for point in candidate.points]
         found = iter(self.facts.prepare(points))
         scored, failed = [], 0
@@ -130,7 +130,7 @@ class Model:
         )
 
     def predict(self, facts: "KernelFacts", condition: Condition = COLD) -> Any:
-        """The model's prediction for one launch."""
+        """Return the model's prediction for one launch."""
         from kprof_analyzers.model import Effects, predict
 
         effects = self.effects or Effects()
@@ -161,7 +161,7 @@ def _shares(predictions: Sequence[Any]) -> dict[str, float]:
 
 
 def sort_of(prediction: Any, arch: str) -> str:
-    """Which of the ranges a prediction has."""
+    """Return the kind of a prediction's range."""
     from kprof_analyzers.model import ranges
 
     known = all(loop.trips_known for loop in prediction.loops)
@@ -169,7 +169,7 @@ def sort_of(prediction: Any, arch: str) -> str:
 
 
 def points_of(problems: Sequence[Problem]) -> list[Point]:
-    """Every launch of the problems."""
+    """Return every launch of the problems."""
     return [point for problem in problems for candidate in problem.candidates for point in candidate.points]
 
 
@@ -178,7 +178,7 @@ def _code(facts: "KernelFacts") -> tuple[Any, ...]:
 
 
 NOT_TIMED = {"validity": validity.figures, "loop": traced.figures}
-"""Questions that are no times."""
+"""Questions that are not about times."""
 
 
 def _floor(model: Model, family: Family, one: Scored) -> float:
@@ -187,13 +187,13 @@ def _floor(model: Model, family: Family, one: Scored) -> float:
 
 
 def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Judged]:
-    """Results of a family's problems."""
+    """Return the results for a family's problems."""
     if family.question in NOT_TIMED:
         found = NOT_TIMED[family.question](model.facts, problems)
         return [Judged(one, figures, []) for one, figures in zip(problems, found, strict=True)]
-    # All at once, so that workers stay and no compile waits for a prediction.
+    # All compiles come first, so that workers stay alive and no compile waits for a prediction.
     model.facts.prepare(points_of(problems))
-    # Hundreds of compiled kernels stay in memory; looking through them again and again is not the model's time.
+    # Freeze the hundreds of compiled kernels, so that the garbage collector's time is not counted for the model.
     gc.freeze()
     results = []
     for problem in problems:
@@ -215,7 +215,7 @@ def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Jud
 
 
 def distinct(scored: Sequence[Scored]) -> list[Scored]:
-    """One configuration of each machine code with its launch, with the shortest of its measured times."""
+    """Return one configuration for each machine code and launch, with the minimum of its measured times."""
     best: dict[Any, Scored] = {}
     for one in scored:
         held = best.get(one.code)
@@ -225,7 +225,7 @@ def distinct(scored: Sequence[Scored]) -> list[Scored]:
 
 
 def order_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[str, Any] | None) -> dict[str, Any]:
-    """How well timed configurations are ordered: all rows, each machine code once, and that without suspect times."""
+    """Return figures of the order of timed configurations: all rows, machine codes once, without suspect times."""
     times = [one.candidate.time_us or 0.0 for one in scored]
     figures: dict[str, Any] = {"roofline_us": roofline_us(problem), "spread": max(times) / min(times)}
     clean = distinct([one for one in scored if not one.candidate.suspect])
@@ -257,7 +257,7 @@ def order_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[st
 
 
 def _common(rows: Sequence[Scored], common: Mapping[str, Any] | None) -> float | None:
-    """Efficiency of the configuration that wins most of the other problems, where it was timed here too."""
+    """Return the efficiency of the configuration that wins most of the other problems, if this problem has its time."""
     if common is None:
         return None
     times = [one.candidate.time_us for one in rows if dict(one.candidate.config) == dict(common)]
@@ -266,7 +266,7 @@ def _common(rows: Sequence[Scored], common: Mapping[str, Any] | None) -> float |
 
 
 def winner_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Where the published winner is in its space."""
+    """Return the position of the published winner in its space."""
     winner = next((one for one in scored if one.candidate.winner), None)
     if winner is None:
         return {}
@@ -298,7 +298,7 @@ def winner_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[s
 
 
 def _like(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two configurations agree in every knob that both name, whatever the names' spelling."""
+    """Return whether two configurations agree in every knob that both name, regardless of the names' spelling."""
 
     def plain(knobs: Mapping[str, Any]) -> dict[str, Any]:
         return {name.replace("BLOCK_SIZE_", "BLOCK_").replace("GROUP_SIZE_", "GROUP_"): v for name, v in knobs.items()}
@@ -308,7 +308,7 @@ def _like(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def pair_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Gain of the second configuration over the first: time before over time after. Nothing where one has no code."""
+    """Return the gain of the second configuration over the first (time before / after); empty if one has no code."""
     if len(scored) != 2:
         return {}
     before, after = scored
@@ -329,9 +329,9 @@ def pair_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any
 
 
 def sign_right(predicted: float, measured: float) -> float | None:
-    """1 where a gain is said to be one, 0 where it is said to be a loss, a half where nothing is said.
+    """Return 1 if the predicted and measured gain have the same sign, 0 if not, and 0.5 if no change is predicted.
 
-    ``None``: repeated measurements differ by as much.
+    ``None`` if repeated measurements differ by as much as the gain.
     """
     if abs(measured - 1) <= metrics.NEAR:
         return None
@@ -341,7 +341,7 @@ def sign_right(predicted: float, measured: float) -> float | None:
 
 
 def time_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Absolute time of a single configuration."""
+    """Return the absolute time of a single configuration."""
     one = scored[0]
     measured = one.candidate.time_us or 0.0
     roofline = roofline_us(problem)

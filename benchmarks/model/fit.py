@@ -1,13 +1,13 @@
-"""Which values of the model's fitted constants the measurements prefer, each problem left out in turn.
+"""Find the values of the model's fitted constants that fit the measurements best, with each problem held out in turn.
 
 ::
 
     python -m benchmarks.model.fit --arch gfx942 --only tritonblas --grid matrix_sustained=0.5,0.55,0.6 --data FOLDER
 
 The constants live in ``kprof/hardware/*.toml`` under ``[model]``, marked with what they were fitted on. This program
-changes none of them: it tries every combination of the grid, and for each problem names the combination that is best
-on the *other* problems and what it gives on the one left out. Where that differs much from the figure with all
-problems, the constant follows one problem and not the hardware.
+does not change them. It tries every combination of the grid. For each problem it prints the combination that is best
+on the *other* problems, and its result on this problem. If that result differs much from the result with all
+problems, the constant describes one problem and not the hardware.
 """
 
 import argparse
@@ -32,14 +32,14 @@ Constants = Mapping[str, float]
 
 
 def score(judged: Judged) -> float:
-    """What is fitted: the order of the configurations, and that the median ratio is not far from 1, a tenth as much."""
+    """Return the objective: the order of the configurations, and with a tenth of the weight, a median ratio near 1."""
     figures = judged.figures["clean"]
     off = abs(figures["ratio"][1] - 1)
     return float((figures["spearman"] or 0.0) + figures["top1"] - 0.1 * off)
 
 
 def grid_of(texts: Sequence[str]) -> list[dict[str, float]]:
-    """Every combination of ``name=value,value``."""
+    """Return every combination of ``name=value,value``."""
     split = [text.partition("=") for text in texts]
     axes = [(name, [float(value) for value in values.split(",")]) for name, _, values in split]
     names = [name for name, _ in axes]
@@ -47,7 +47,7 @@ def grid_of(texts: Sequence[str]) -> list[dict[str, float]]:
 
 
 def left_out(scores: Sequence[Mapping[str, float]]) -> dict[str, int]:
-    """For each problem the combination that is best on the others."""
+    """Return for each problem the combination that is best on the others."""
     problems = list(scores[0])
     chosen = {}
     for problem in problems:
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def table(combinations: Sequence[Constants], results: Sequence[Mapping[str, Any]], apart: Sequence[Any]) -> list[str]:
-    """What was tried, in Markdown, for docs/validation."""
+    """Return the tried combinations as Markdown, for docs/validation."""
     lines = [
         [*(f"{value:g}" for value in constants.values()), *_cells(list(found.values()))]
         for constants, found in zip(combinations, results, strict=True)

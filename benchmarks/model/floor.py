@@ -1,4 +1,4 @@
-"""The part of the report about rows that our compile of the measured kernel cannot have (:mod:`.least`)."""
+"""The report's part about published times that our compile of the measured kernel cannot have (:mod:`.least`)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -20,7 +20,7 @@ _GROUPS = ("under the floor of our code", "spilled registers in a loop", "loads 
 
 
 def group(facts: "KernelFacts", floor: float, measured: float) -> str:
-    """Why a prediction may be far from the published time: one of four groups, the first that holds."""
+    """Return why a prediction may be far from the published time: the first of four groups that applies."""
     from kprof.inputs.amdgcn import InstructionClass
 
     if floor > measured:
@@ -34,7 +34,7 @@ def group(facts: "KernelFacts", floor: float, measured: float) -> str:
 
 
 def figures(facts: Facts, chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
-    """Each family's rows by group, and the rows under the floor of families that are shown one by one."""
+    """Return each family's rows by group, and rows below the minimum of families that are shown by row."""
     groups, under = [], []
     for family in chosen:
         if family.name not in FAMILIES or family.name not in results:
@@ -88,7 +88,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[tuple[list[str], list[list[str
 
 
 def show(found: Mapping[str, Any]) -> None:
-    """Both tables."""
+    """Print both tables."""
     if not found:
         return
     print("\nWhat our compile of the measured kernels can do at all")
@@ -107,7 +107,7 @@ where configurations are ordered.
 
 
 def section(found: Mapping[str, Any]) -> list[str]:
-    """The part of the page about the floor."""
+    """Return the page's section about the minimum times."""
     if not found:
         return []
     parts = ["## What our compile can do at all", "", _TEXT]

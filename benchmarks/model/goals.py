@@ -1,4 +1,4 @@
-"""What the project set out to reach with the model, checked on the results."""
+"""The project's goals for the model, checked on the results."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
@@ -10,11 +10,11 @@ from benchmarks.model.overall import SPREAD
 from benchmarks.model.overall import goal as _goal
 
 TOP = 0.05
-"""Winners are to be in this share of their search space."""
+"""Winners should be in this share of their search space."""
 
 
 def check(results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
-    """Every goal whose families were run: what it is, what was found, whether that is enough."""
+    """Return each goal whose families ran: its text, the result, and whether it is reached."""
     found = []
     for name, goals in _CHECKS.items():
         shown = [judged for judged in results.get(name, ()) if judged.figures]
@@ -36,7 +36,7 @@ def _tritonblas_top1(shown: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _tritonblas_spearman(shown: Sequence[Judged]) -> dict[str, Any] | None:
-    """On the problems that have an order: a table whose times all lie within 5 % has none beyond its noise."""
+    """Return Spearman over problems with an order: a table whose times are within 5 % only has noise."""
     wide = [judged for judged in shown if judged.figures["spread"] > SPREAD]
     if not wide:
         return None
@@ -48,7 +48,7 @@ def _tritonblas_spearman(shown: Sequence[Judged]) -> dict[str, Any] | None:
 
 
 def _cliff(shown: Sequence[Judged]) -> dict[str, Any] | None:
-    """256x256x64 with 4 warps and waves_per_eu 2 against the same without; the best tile stays near the top."""
+    """Return the goal about 256x256x64 with 4 warps: slow with waves_per_eu 2, while the best tile ranks high."""
     factors = []
     for judged in shown:
         tiles = [one for one in judged.scored if _is(one.candidate.config, 256, 256, 64, 4)]
@@ -65,7 +65,7 @@ def _cliff(shown: Sequence[Judged]) -> dict[str, Any] | None:
 
 
 def all_over(values: Sequence[float], least: float) -> bool:
-    """Whether there are values and none is below ``least``."""
+    """Return whether there are values, all at least ``least``."""
     return bool(values) and min(values) >= least
 
 
@@ -80,7 +80,7 @@ def _mm_top1(shown: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _winners(label: str, least: float) -> Any:
-    """Where winners are in their spaces, and whether the model finds them where who knows the common ones does not."""
+    """Return goals for winners: their position, and whether the model beats choosing the most common configurations."""
 
     def goal(shown: Sequence[Judged]) -> dict[str, Any]:
         places = [judged.figures["percentile"] for judged in shown]
@@ -121,7 +121,7 @@ def _tiles(shown: Sequence[Judged]) -> dict[str, Any] | None:
 
 
 def _attention(shown: Sequence[Judged]) -> dict[str, Any]:
-    """The gain of the second configuration over the first, against the published one."""
+    """Compare the gain of the second configuration over the first with the published gain."""
     words, good = [], []
     for judged in shown:
         if len(judged.scored) != 2:
@@ -154,7 +154,7 @@ def _validity(shown: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _loops(shown: Sequence[Judged]) -> dict[str, Any]:
-    """Of a loop that was traced in another order than ours compiles to, the traced order counts."""
+    """If a loop was traced in another order than ours compiles to, use the traced order."""
     from benchmarks.model.summary import summary
 
     words = []

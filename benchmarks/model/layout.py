@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def aligned(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-    """Lines with the first column to the left, the others to the right."""
+    """Return lines with the first column left-aligned and the others right-aligned."""
     widths = [max(len(row[i]) for row in [header, *lines]) for i in range(len(header))]
     return [
         "  ".join(
@@ -16,11 +16,11 @@ def aligned(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def cell(value: float | None, form: str = "{:.3f}") -> str:
-    """A figure, or a dash for what is not there."""
+    """Return a figure, or a dash for a missing value."""
     return "-" if value is None else form.format(value)
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table, numbers to the right."""
+    """Return the lines of a Markdown table with right-aligned numbers."""
     rule = "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|"
     return [f"| {' | '.join(header)} |", rule, *(f"| {' | '.join(line)} |" for line in lines)]

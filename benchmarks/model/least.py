@@ -1,9 +1,9 @@
-"""The least time that a launch's compiled code can take: a published time below it was another code's.
+"""The least time that a launch's compiled code can take; a shorter published time belongs to other code.
 
-For the floor every load is a hit in an idle L2, every spilled register one in L1, there is bandwidth without end, the
-clock is the data sheet's, the launch is free and the power has no limit; what remains is the order of the
-instructions, their waits, and the pipes inside of a CU. A tile that is loaded once cannot lie in L1, so that no memory
-system runs this code faster.
+The minimum assumes that every load hits in an idle L2 and every reload of a spilled register in L1, unlimited
+bandwidth and power, the data sheet's clock, and a launch without overhead. Only the order of the instructions, their
+waits, and the pipes of a CU take time. A tile that is loaded once cannot be in L1, so no memory system can run this
+code faster.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
 
 FAMILIES = ("tritonblas", "streamk", "tune_gemm")
-"""Families whose kernels are the measured ones, timed on the GPU."""
+"""Families whose kernels are the measured ones and that were timed on the GPU."""
 
 
 def least_us(facts: "KernelFacts") -> float:
-    """Microseconds that the launch's instructions take at least."""
+    """Return the minimum microseconds of the launch's instructions."""
     from kprof_analyzers.model import Effects
     from kprof_analyzers.model.kernel import build, predict_model
     from kprof_analyzers.model.program import SCRATCH, STORE
@@ -33,7 +33,7 @@ def least_us(facts: "KernelFacts") -> float:
 
 
 def floor_of(family: str, launches: "Sequence[KernelFacts | None]", predicted: float, measured: float | None) -> float:
-    """The floor of a timed configuration of one launch; 0 where its published time cannot be below it."""
+    """Return the minimum time of a timed configuration with one launch; 0 if its published time cannot be below it."""
     if family not in FAMILIES or measured is None or predicted <= measured or len(launches) != 1:
         return 0.0
     (facts,) = launches

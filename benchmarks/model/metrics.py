@@ -1,7 +1,7 @@
-"""How well predicted times order configurations. Plain Python: problems have at most a few hundred of them.
+"""Measure how well predicted times order configurations, in plain Python: problems have at most a few hundred.
 
-Times are in any one unit, smaller is better. Where predictions tie, the model has no first choice: efficiencies are
-then averaged over every order that the ties allow, so that no luck of the listing enters.
+Times have any common unit; smaller is better. If predictions tie, the model has no first choice. Efficiencies are
+then averaged over every order that the ties allow, so that the order of the list has no effect.
 """
 
 import math
@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from itertools import combinations
 
 NEAR = 0.03
-"""Measured differences up to this share are taken for noise when pairs are counted."""
+"""Measured differences up to this share count as noise when pairs are counted."""
 TIE = 0.001
-"""Predictions that differ by no more than this share are a tie: the model does not claim to tell them apart."""
+"""Predictions that differ by at most this share are a tie: the model does not claim to distinguish them."""
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1, the smallest first; equal values share the average of their places."""
+    """Return ranks from 1, the smallest value first; equal values share the mean of their ranks."""
     order = sorted(range(len(values)), key=values.__getitem__)
     found = [0.0] * len(values)
     start = 0
@@ -30,7 +30,7 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 
 def tied(values: Sequence[float], share: float = TIE) -> list[float]:
-    """The same with values that lie within ``share`` of the smallest of their group made equal to it."""
+    """Return values in which those within ``share`` of the smallest of their group equal it."""
     found = list(values)
     head = 0.0
     for place in sorted(range(len(found)), key=found.__getitem__):
@@ -41,7 +41,7 @@ def tied(values: Sequence[float], share: float = TIE) -> list[float]:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Rank correlation, with ties; ``None`` when one side has no order at all."""
+    """Return the rank correlation with ties; ``None`` if all values of one side are equal."""
     a, b = ranks(first), ranks(second)
     mean = (len(a) + 1) / 2
     top = sum((x - mean) * (y - mean) for x, y in zip(a, b, strict=True))
@@ -50,9 +50,9 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def top_efficiency(predicted: Sequence[float], measured: Sequence[float], k: int = 1) -> float:
-    """Best measured time of all over the best measured time among the model's first ``k`` choices.
+    """Return the best measured time divided by the best measured time among the model's first ``k`` choices.
 
-    With a tie across the ``k``-th place it is the expected value over a random order of the tied ones.
+    If a tie spans the ``k``-th place, it is the expected value over random orders of the tied predictions.
     """
     best = min(measured)
     order = sorted(range(len(predicted)), key=predicted.__getitem__)
@@ -62,7 +62,7 @@ def top_efficiency(predicted: Sequence[float], measured: Sequence[float], k: int
     tied = sorted(measured[i] for i in order if predicted[i] == edge)
     draw = k - len(sure)
     bound = min(sure, default=math.inf)
-    # The smallest of a draw without replacement is the j-th smallest of all with this probability.
+    # Probability that the minimum of a draw without replacement is the j-th smallest of all.
     total = 0.0
     for place, time in enumerate(tied):
         rest = len(tied) - place - 1
@@ -74,12 +74,12 @@ def top_efficiency(predicted: Sequence[float], measured: Sequence[float], k: int
 
 
 def random_efficiency(measured: Sequence[float], k: int = 1) -> float:
-    """:func:`top_efficiency` of a choice without knowledge."""
+    """Return :func:`top_efficiency` of a random choice."""
     return top_efficiency([0.0] * len(measured), measured, k)
 
 
 def pair_accuracy(predicted: Sequence[float], measured: Sequence[float], near: float = NEAR) -> float | None:
-    """Share of pairs ordered as measured, among pairs whose measured times differ by more than ``near``.
+    """Return the share of pairs ordered as measured, among pairs whose measured times differ by more than ``near``.
 
     A tie in the prediction counts half. ``None`` without such pairs.
     """
@@ -98,7 +98,7 @@ def pair_accuracy(predicted: Sequence[float], measured: Sequence[float], near: f
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Linear interpolation between the two nearest values."""
+    """Return a quantile by linear interpolation between the two nearest values."""
     ordered = sorted(values)
     place = share * (len(ordered) - 1)
     below = math.floor(place)
@@ -107,19 +107,19 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def ratio_spread(predicted: Sequence[float], measured: Sequence[float]) -> tuple[float, float, float]:
-    """Predicted over measured: 10th percentile, median, 90th percentile."""
+    """Return predicted over measured time: 10th percentile, median, 90th percentile."""
     ratios = [p / m for p, m in zip(predicted, measured, strict=True)]
     return quantile(ratios, 0.1), quantile(ratios, 0.5), quantile(ratios, 0.9)
 
 
 def chance(winner: float, others: Sequence[float], first: int) -> float:
-    """How likely a configuration is among the first ``first`` of all; ties stand in any order."""
+    """Return the probability that a configuration is among the first ``first`` of all; ties have random order."""
     before = sum(other < winner for other in others)
     tied = 1 + sum(other == winner for other in others)
     return min(1.0, max(0, first - before) / tied)
 
 
 def percentile(winner: float, others: Sequence[float]) -> float:
-    """Share of a search space that the model puts before the winner; ties count half. 0 is the model's first choice."""
+    """Return the share of a search space that the model ranks before the winner; ties count half. 0: first choice."""
     before = sum(1.0 for other in others if other < winner) + 0.5 * sum(1.0 for other in others if other == winner)
     return before / len(others) if others else 0.0

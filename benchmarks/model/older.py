@@ -1,8 +1,8 @@
-"""The process that compiles with Triton 3.0 to 3.3, older than what kprof supports: code as text, and no more.
+"""Process that compiles with Triton 3.0 to 3.3, which kprof does not support, and only returns code as text.
 
-Started by :mod:`benchmarks.model.environments` with such a Triton in front of the module path. It reads requests (lines
-of JSON, see :meth:`kprof.compiler.request.CompileRequest.to_json`) and answers each with the kernel's TTGIR and
-assembly. Triton's own ``compile`` is not called: it asks for a GPU's driver, and for a linker.
+Started by :mod:`benchmarks.model.environments` with such a Triton in front of the module path. It reads requests
+(lines of JSON, see :meth:`kprof.compiler.request.CompileRequest.to_json`) and answers each with the kernel's TTGIR
+and assembly. Triton's own ``compile`` is not called, because it needs a GPU driver and a linker.
 """
 
 import importlib.util
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _compiled(request: CompileRequest) -> dict[str, Any]:
-    """Stages and metadata of one compile."""
+    """Return stages and metadata of one compile."""
     import triton
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget
@@ -71,7 +71,7 @@ def _compiled(request: CompileRequest) -> dict[str, Any]:
 
 
 def _source(request: CompileRequest, numbers: tuple[int, ...]) -> Any:
-    """Triton's ``ASTSource``, which took compile-time values and hints in another form in each of these releases."""
+    """Return Triton's ``ASTSource``; each release has its own form of compile-time values and hints."""
     from triton.compiler.compiler import ASTSource
 
     function = _function(request.path, request.function)
@@ -87,7 +87,7 @@ def _source(request: CompileRequest, numbers: tuple[int, ...]) -> Any:
 
 
 def _hints(attributes: Mapping[str, Mapping[str, int]], places: Mapping[str, int], numbers: tuple[int, ...]) -> Any:
-    """What is known of arguments, as ``AttrsDescriptor``. Before 3.2 that is divisibility by 16 alone."""
+    """Return the known properties of arguments as ``AttrsDescriptor``. Before 3.2 that is only divisibility by 16."""
     found: dict[str, list[int]] = {}
     values: dict[str, int] = {}
     for name, each in attributes.items():
@@ -115,7 +115,7 @@ def _value(value: Any) -> Any:
 
 
 def _function(path: str, name: str) -> Any:
-    """A function of a kernel's file, without what is wrapped around it."""
+    """Return a function of a kernel's file without its wrappers."""
     if path not in _LOADED:
         spec = importlib.util.spec_from_file_location(f"kernel_{len(_LOADED)}_{Path(path).stem}", path)
         if spec is None or spec.loader is None:

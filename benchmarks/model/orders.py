@@ -1,7 +1,8 @@
-"""Pairs of configurations family by family: how often the one that is predicted to be faster is.
+"""Pairs of configurations by family: how often the one that is predicted to be faster is faster.
 
-Families differ in how well they are ordered, so that a share over all pairs would be that of the family with most
-pairs. Here every family weighs alike, as in :mod:`benchmarks.model.ranges`, and each is judged by the others' steps.
+Families differ in how well they are ordered, so a share over all pairs would mostly describe the family with most
+pairs. Therefore every family has the same weight, as in :mod:`benchmarks.model.ranges`, and each family is evaluated
+with the steps of the others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ Bins = Sequence[Mapping[str, Any]]
 
 
 def by_family(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
-    """Of each family that orders or compares: pairs of different code of one problem, by how far predictions differ."""
+    """Return pairs of different code of one problem by the predicted difference, for each family with an order."""
     found = []
     for family in chosen:
         if family.question not in {"order", "pair"}:
@@ -39,10 +40,12 @@ def _pairs(judged: Judged) -> Iterator[tuple[float, bool]]:
 
 
 def steps(bins: Bins) -> list[tuple[float, float, int]]:
-    """Least difference, share right with every family alike, and pairs; shares never fall with growing difference.
+    """Return minimum difference, correctly ordered share and number of pairs, by growing difference.
+
+    Families have equal weight, and shares never fall with the difference.
 
     Args:
-        bins: of :func:`by_family`.
+        bins: result of :func:`by_family`.
     """
     found: list[tuple[float, float, float, int]] = []
     for least in sorted({one["least"] for one in bins}):
@@ -59,11 +62,11 @@ def steps(bins: Bins) -> list[tuple[float, float, int]]:
 
 
 def left_out(bins: Bins, enough: float) -> list[dict[str, Any]]:
-    """Each family judged by the steps of the others: what they would call different, and how much of that was right.
+    """Evaluate each family with the steps of the others: the pairs called different, and the share ordered correctly.
 
     Args:
-        bins: of :func:`by_family`.
-        enough: certainty from which two configurations are called different.
+        bins: result of :func:`by_family`.
+        enough: minimum certainty for calling two configurations different.
     """
     found = []
     for family in dict.fromkeys(one["family"] for one in bins):

@@ -1,8 +1,8 @@
-"""AMD's analytical model of matrix products on the same rows: ``python -m benchmarks.model --origami FOLDER``.
+"""Evaluate AMD's analytical model of matrix products on the same rows: ``python -m benchmarks.model --origami FOLDER``.
 
 Origami (``rocm-origami`` on PyPI, MIT) predicts cycles of a product from its sizes, tile, matrix instruction and GPU.
-It sees no program: neither wavefronts nor stages, spills, layouts or the compiler. Its wheel is built from source and
-needs HIP's headers; it is no requirement of the project.
+It does not use the compiled program, so it knows neither wavefronts nor stages, spills, layouts or the compiler. Its
+wheel is built from source and needs HIP's headers; the project does not depend on it.
 
 Settings, for each configuration: the tile; the deepest matrix instruction of the data type that is as wide as
 ``matrix_instr_nonkdim`` says, else the one that Origami recommends; ``waves_per_eu`` as the occupancy, as its own
@@ -25,22 +25,22 @@ from benchmarks.model.problem import Candidate, Family, Problem
 
 PAGE = "origami.md"
 KEPT = "model_origami.json"
-"""Figures of the last run that had Origami: they depend on the rows alone, and on no compiler."""
+"""Figures of the last run with Origami, which only depend on the rows and not on a compiler."""
 TYPES = {"bf16": "bf16", "fp16": "f16", "fp8": "f8", "fp32": "f32", "int8": "i8"}
 VERSION = "0.0.3"
 HINTS = ((0, 0), (0, 4), (4, 0))
-"""Of operands that are read once: it takes a product with the ones that it would choose itself, and no other."""
+"""Cache hints of operands that are read once: Origami only accepts the hints that it would choose itself."""
 
 
 class Origami:
-    """The library, asked for one product and one tile at a time."""
+    """The library, called for one product and one tile at a time."""
 
     def __init__(self) -> None:
         self._library = import_module("origami")
         self._gpus: dict[str, Any] = {}
 
     def us(self, problem: Problem, config: Mapping[str, Any]) -> float | None:
-        """Predicted microseconds; ``None`` for a product, type, GPU or configuration that it does not take."""
+        """Return predicted microseconds; ``None`` for an unsupported product, type, GPU or configuration."""
         if len(problem.sides) != 1 or problem.rate not in TYPES:
             return None
         m, n, k, batch, _ = problem.sides[0]
@@ -98,7 +98,7 @@ class Origami:
 
 
 def figures(family: Family, problems: Sequence[Problem], model: Origami) -> dict[str, Any]:
-    """Origami's figures of a family, named as ``docs/validation/model.json`` names ours; empty where it takes none."""
+    """Return Origami's figures of a family, named as ours in ``docs/validation/model.json``; empty if unsupported."""
     found: list[tuple[Problem, list[tuple[Candidate, float]]]] = []
     for problem in problems:
         times = [(one, model.us(problem, one.config)) for one in problem.candidates]
@@ -170,15 +170,15 @@ NAMES = {
 
 
 def beside(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], folder: str) -> dict[str, dict[str, Any]]:
-    """Origami's figures of the families that it takes problems of.
+    """Return Origami's figures of the families that it supports.
 
     Args:
         chosen: families.
-        results: theirs.
-        folder: that the library is installed in.
+        results: results of the families.
+        folder: folder that the library is installed in.
 
     Raises:
-        SystemExit: there is none.
+        SystemExit: the library is not installed there.
     """
     sys.path.append(folder)
     try:
@@ -198,14 +198,14 @@ def beside(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], fo
 def shown(
     chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], library: str, folder: Path, *, write: bool
 ) -> dict[str, dict[str, Any]]:
-    """Origami's figures: asked now, else those of the last run that had it; none where there was no such run.
+    """Return Origami's figures: computed now, else those of the last run that had it; empty without such a run.
 
     Args:
         chosen: families.
-        results: theirs.
-        library: the folder that it is installed in; empty to take what was kept.
-        folder: of the pages, where they are kept.
-        write: keep them.
+        results: results of the families.
+        library: the folder that it is installed in; empty to use the stored figures.
+        folder: folder of the pages, where figures are stored.
+        write: whether to store the figures.
     """
     path = folder / KEPT
     if library:
@@ -220,12 +220,12 @@ def shown(
 def page(
     chosen: Sequence[Family], found: Mapping[str, Mapping[str, Any]], ours: Mapping[str, Mapping[str, Any]]
 ) -> str:
-    """The page: a row a family and figure.
+    """Return the page with a row per family and figure.
 
     Args:
         chosen: families.
-        found: Origami's figures of some.
-        ours: summaries of all.
+        found: Origami's figures of some families.
+        ours: summaries of all families.
     """
     lines = []
     left_out = [family.title for family in chosen if family.name not in found]

@@ -1,4 +1,4 @@
-"""Goals over all families: the order of timed tables, how near the times are, how sure and how quick it is."""
+"""Goals over all families: the order of timed tables, accuracy of times, certainty and speed."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -8,35 +8,35 @@ from typing import Any
 from benchmarks.model.evaluate import Judged, distinct
 
 SPREAD = 1.05
-"""Longest over shortest time from which a table has an order to be found."""
+"""A table has an order if its longest time divided by its shortest is at least this."""
 _SEVERAL, _SWEEP = 5, 20
-"""Rows of a table whose order says something, and of one that is a sweep."""
+"""Minimum number of rows of a table with a meaningful order, and of a sweep."""
 _APART, _NEAR = 1.1, 0.15
 TABLES = "timed tables"
 TIMES = "times"
-"""How these goals begin; of a part of the families they say nothing."""
+"""Prefix of these goals; a run of only some families does not affect them."""
 _APART_FROM = "gfx1250"
-"""The family that has a goal of its own."""
+"""The family with its own goal."""
 
 _HELD, _WIDE = 0.85, 2.0
-"""Share of a family's times in ranges that were fitted on the others, and upper over lower end of a range at most."""
+"""Minimum share of a family's times in ranges fitted on the others, and maximum ratio of a range's ends."""
 _QUICK_MS = 20.0
 
 Results = Mapping[str, Sequence[Judged]]
 
 
 def goal(text: str, value: str, reached: bool) -> dict[str, Any]:
-    """A goal, what was found, and whether that is enough."""
+    """Return a goal: its text, the result, and whether it is reached."""
     return {"goal": text, "value": value, "reached": bool(reached)}
 
 
 def check(results: Results) -> list[dict[str, Any]]:
-    """The goals whose rows were run."""
+    """Return the goals whose rows ran."""
     return [*_ordered(results), *_near(results)]
 
 
 def sure(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The goals of the ranges, from the figures of :mod:`benchmarks.model.sureness`."""
+    """Return the goals of the ranges, from the figures of :mod:`benchmarks.model.sureness`."""
     shares = {one["family"]: one["left_out"] for one in found["coverage"] if one["left_out"] is not None}
     if len(shares) < 2:
         return []
@@ -51,7 +51,7 @@ def sure(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def quick(seconds: Sequence[float]) -> list[dict[str, Any]]:
-    """The goal of what a prediction costs, from the processor's seconds of each."""
+    """Return the goal of a prediction's cost, from the processor seconds of each."""
     if not seconds:
         return []
     mean = 1000 * fmean(seconds)
@@ -60,7 +60,7 @@ def quick(seconds: Sequence[float]) -> list[dict[str, Any]]:
 
 
 def _ordered(results: Results) -> list[dict[str, Any]]:
-    """Of all timed tables that have an order: clean rows, each table as much as another, and all pairs together."""
+    """Return the order goal over timed tables with an order: clean rows, equal weight per table, and all pairs."""
     judged = [one for family in results.values() for one in family if "clean" in one.figures]
     tables = [(one.figures["clean"], one) for one in judged if one.figures["spread"] > SPREAD]
     known = [clean for clean, _ in tables if clean["spearman"] is not None]
@@ -83,7 +83,7 @@ def _ordered(results: Results) -> list[dict[str, Any]]:
 
 
 def _pairs(judged: Judged) -> list[float]:
-    """Of each pair of clean rows that is measured over 10 % apart: 1 where it is ordered so, half for a tie."""
+    """Return for each pair of clean rows measured over 10 % apart: 1 if ordered correctly, 0.5 for a tie."""
     rows = distinct([one for one in judged.scored if not one.candidate.suspect])
     timed = sorted((one.candidate.time_us or 0.0, one.timed) for one in rows)
     return [
@@ -94,7 +94,7 @@ def _pairs(judged: Judged) -> list[float]:
 
 
 def _near(results: Results) -> list[dict[str, Any]]:
-    """Each family's median ratio, and the share of all rows that are near; winners of a search have no times."""
+    """Return each family's median ratio, and the share of all rows that are near; winners of a search have no times."""
     ratios = {
         name: [
             one.timed / one.candidate.time_us

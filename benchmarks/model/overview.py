@@ -1,4 +1,4 @@
-"""The page's first tables: every family in a line, and each figure beside what knows less, or everything."""
+"""The page's first tables: one line per family, and each figure next to those of simple baselines and of an oracle."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,12 +14,12 @@ _MODEL = {
     "time": {"Spearman": "spearman", "ratio": "ratio_median"},
     "tile": {"Spearman": "spearman", "ratio": "ratio_median"},
 }  # fmt: skip
-"""Question to the columns of the first table with the figures of a family's summary."""
+"""Map a question to the columns of the first table with the figures of a family's summary."""
 _COLUMNS = ("Spearman", "top-1", "top-3", "pairs", "sign", "ratio")
 
 _OTHERS = ("model", "random", "common", "resources", "roofline", "Origami", "closed form", "oracle")
 _EVEN = 0.5
-"""How often who draws lots orders two configurations as measured."""
+"""How often a random choice orders two configurations as measured."""
 _FIRST = 0.05
 _BESIDE: Mapping[str, Sequence[tuple[str, Mapping[str, str | float]]]] = {
     "order": [
@@ -79,12 +79,12 @@ knows the shortest time of each machine code."""
 def lines(
     chosen: Sequence[Family], summaries: Mapping[str, Mapping[str, Any]], coverage: Mapping[str, float]
 ) -> tuple[list[str], list[list[str]]]:
-    """Header and lines of the first table.
+    """Return header and lines of the first table.
 
     Args:
         chosen: families.
-        summaries: of each.
-        coverage: a family's title to the share of its times that lie in their ranges.
+        summaries: summary of each family.
+        coverage: share of each family's times that are in their ranges, by the family's title.
     """
     found = []
     for family in chosen:
@@ -101,12 +101,12 @@ def lines(
 def beside(
     chosen: Sequence[Family], summaries: Mapping[str, Mapping[str, Any]], origami: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[str], list[list[str]]]:
-    """Header and lines of the second table: a figure of a family in each.
+    """Return header and lines of the second table: one figure per family.
 
     Args:
         chosen: families.
-        summaries: of each.
-        origami: Origami's figures of those that it takes.
+        summaries: summary of each family.
+        origami: Origami's figures of the families that it supports.
     """
     found = []
     for family in chosen:
@@ -131,7 +131,7 @@ def section(
     coverage: Mapping[str, float],
     origami: Mapping[str, Mapping[str, Any]],
 ) -> list[str]:
-    """The part of the page with both tables."""
+    """Return the page's section with both tables."""
     first, second = lines(chosen, summaries, coverage), beside(chosen, summaries, origami)
     return ["## Family by family", "", TEXT, "", *markdown(*first), "", BESIDE, "", *markdown(*second), ""]
 

@@ -1,4 +1,4 @@
-"""Predicted against measured time, both on logarithmic axes, as SVG."""
+"""Plot predicted against measured time, both on logarithmic axes, as SVG."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ LABELS = {"RMS": "RMS norm + FP8", "SwiGLU": "SwiGLU + FP8", "skinny": "skinny F
 
 
 def scatter(results: Sequence[Judged]) -> str:
-    """One point for each published time, with the model's range; the diagonals are 1x, and 2x either way."""
+    """Return an SVG with one point per published time and the model's range; the diagonals are 1x, and 2x both ways."""
     from kprof_analyzers.pictures import svg
 
     shown = [judged for judged in results if judged.figures]

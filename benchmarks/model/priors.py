@@ -1,9 +1,9 @@
 """Replay published sweeps as an autotuner with kprof's prior: ``python -m benchmarks.model.priors --data FOLDER``.
 
 Each sweep is a list of configurations of one problem with their published times. The prior ranks the list as
-``kprof.rank_configs`` does, and the autotuner times the leading ones only. docs/validation/priors.md says how many
-timings are left, how much slower the fastest timed configuration is than the fastest of the list, and how many seconds
-of a GPU are saved. ``--rows FILE`` keeps the times, so that the page can be written again without compiling.
+``kprof.rank_configs`` does, and the autotuner only times the first configurations. docs/validation/priors.md has the
+number of timings, the loss (how much slower the fastest timed configuration is than the fastest of the list), and
+the saved GPU seconds. ``--rows FILE`` stores the times, so that the page can be written again without compiling.
 """
 
 import argparse
@@ -28,18 +28,18 @@ TEXT = Path(__file__).with_name("priors_text.md")
 
 TOP_K = (8, 4, 3, 2, 1)
 OWN = 4
-"""The default of the priors for Inductor and Helion."""
+"""Default number of timings of the priors for Inductor and Helion."""
 CERTAINTY = 0.95
 SMALL = 0.01
-"""A loss up to this share is no loss."""
+"""A loss up to this share does not count."""
 FEW = 5
-"""Fewer configurations are no sweep."""
+"""A list with fewer configurations does not count as a sweep."""
 _WARM_UP_MS, _REPEAT_MS, _ESTIMATE = 25.0, 100.0, 6
 """Defaults of ``triton.testing.do_bench``: milliseconds of warming up and of repeating, and calls before both."""
 
 
 def sweeps(data: str, jobs: int, timeout: float, only: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield each published sweep with measured and predicted times; rows of doubtful times are left out."""
+    """Yield each published sweep with measured and predicted times, without rows of doubtful times."""
     rows = load(data)
     facts = Facts(jobs, timeout)
     model = Model(facts)
@@ -59,7 +59,7 @@ def sweeps(data: str, jobs: int, timeout: float, only: Sequence[str]) -> Iterato
 def replay(rows: Sequence[Mapping[str, float]], top_k: int) -> dict[str, float]:
     """Return the number of timings, the loss against the best and the seconds of one sweep with the prior.
 
-    ``lot`` is the mean loss if as many configurations are drawn by lot.
+    ``lot`` is the mean loss of an equal number of random configurations.
 
     Args:
         rows: configurations with ``measured_us`` and ``predicted_us``.
@@ -84,7 +84,7 @@ def replay(rows: Sequence[Mapping[str, float]], top_k: int) -> dict[str, float]:
 
 
 def by_lot(times: Sequence[float], count: int) -> float:
-    """Return the mean of the shortest time among ``count`` times that are drawn by lot."""
+    """Return the mean of the minimum among ``count`` random times."""
     ordered, total = sorted(times), comb(len(times), count)
     return sum(time * comb(len(times) - 1 - place, count - 1) for place, time in enumerate(ordered)) / total
 

@@ -1,4 +1,4 @@
-"""What is asked of the model: problems with their configurations, in families of one measured kernel each."""
+"""Problems that the model is evaluated on, with their configurations, in families of one measured kernel each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ class Candidate:
     """One configuration of a problem.
 
     Attributes:
-        points: the launches that it needs; their times add up, or the longest counts.
-        config: as published, for tables.
-        time_us: measured, ``None`` where it is not known.
-        suspect: the collectors of the data took the time for a disturbance.
-        winner: the published winner of a search.
-        triton: the version that it was measured with, as the row names it; empty where it names none.
-        longest: of its launches only the one that takes longest was timed.
-        release: what compiles it where the row names none and the family's would not do what was measured.
-        valid: whether it could be launched, where that is what is asked.
-        lds: bytes of LDS that its launch asked for, where the error named them.
-        matrix_share: of its loop's cycles, those that a wavefront's matrix instructions fill, by a thread trace.
-        loop_cycles: cycles of an iteration of its loop, by a thread trace.
+        points: its launches; the sum of their times counts, or only the longest.
+        config: published configuration, for tables.
+        time_us: measured microseconds; ``None`` if unknown.
+        suspect: whether the data's collectors consider the time disturbed.
+        winner: whether this is the published winner of a search.
+        triton: Triton version in the row that it was measured with; empty if the row names none.
+        longest: whether only the longest of its launches was timed.
+        release: release that compiles it if the row names none and the family's release behaves differently.
+        valid: whether it could be launched, for questions about that.
+        lds: bytes of LDS that its launch requested, if the error names them.
+        matrix_share: share of its loop's cycles that a wavefront's matrix instructions fill in a thread trace.
+        loop_cycles: cycles per iteration of its loop in a thread trace.
     """
 
     points: tuple[Point, ...]
@@ -43,17 +43,17 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Problem:
-    """Configurations of one problem, and the least that any of them must do.
+    """Configurations of one problem, and its minimum work.
 
     Attributes:
         name: short and unique within its family.
         candidates: configurations.
-        flops: operations that the problem needs.
-        bytes: bytes that must be moved at least.
-        rate: matrix rate's name in the hardware files: ``bf16``, ``fp16``, ``fp8``.
+        flops: required operations.
+        bytes: minimum number of bytes to move.
+        rate: name of the matrix rate in the hardware files: ``bf16``, ``fp16``, ``fp8``.
         product: the GPU.
-        sides: matrix products in it, as (M, N, K, how many, bytes of an element); empty for other problems.
-        part: of its family, where figures are wanted for each part.
+        sides: its matrix products as (M, N, K, count, bytes of an element); empty for other problems.
+        part: part of its family, if each part has its own figures.
     """
 
     name: str
@@ -68,12 +68,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Timing:
-    """What a way of timing adds to the time on the GPU: the host's launch, events around it.
+    """Overhead that a timing method adds to the time on the GPU: the host's launch, events around it.
 
     Attributes:
-        usual: microseconds that a published time is taken to have of it.
-        least: that it has at least.
-        most: that it may have.
+        usual: assumed microseconds of overhead in a published time.
+        least: minimum overhead.
+        most: maximum overhead.
     """
 
     usual: float = 0.0
@@ -86,23 +86,23 @@ class Family:
     """The problems of one measured kernel.
 
     Attributes:
-        name: as ``--only`` takes it.
-        title: for headings.
-        question: ``order`` (rank the timed configurations), ``winner`` (where in its space is the published one),
-            ``time`` (absolute time of single configurations), ``pair`` (gain of the second over the first),
-            ``validity`` (does it launch, with how much LDS), ``tile`` (time, and how full the matrix unit is in the
-            loop), ``loop`` (cycles of its iteration).
-        differs: where our kernel is not the measured one, one sentence.
-        problems: from the rows of the data, fewer when ``quick``.
-        note: what to know of the measurements.
-        timing: what the way of timing adds to the time on the GPU.
-        private: lines of its table would be single times of the data, which are not ours to publish.
-        packages: that have the measured kernel, by their names; the first that is there counts.
-        drawn: configurations of a problem besides the winner, drawn where the measured kernel takes its place: of
-            kernels that have the sizes compiled in each configuration is a compile of its own. ``None``: all.
-        triton: the release that compiles rows that name none, where that is not the usual one.
-        stand_in: what was timed is another kernel than the one that is predicted, or more than it: ranges are judged on
-            it, and not fitted.
+        name: name for ``--only``.
+        title: title for headings.
+        question: ``order`` (ranking of timed configurations), ``winner`` (position of the published winner in its
+            space), ``time`` (absolute time of single configurations), ``pair`` (gain of the second over the first),
+            ``validity`` (whether it can be launched, and its LDS), ``tile`` (time, and utilisation of the matrix
+            unit in the loop), ``loop`` (cycles per iteration).
+        differs: difference of our kernel from the measured one, in one sentence.
+        problems: function that returns the problems from the rows of the data, fewer if ``quick``.
+        note: remarks on the measurements.
+        timing: overhead of the timing method.
+        private: whether lines of its table would be single times of the data, which must not be published.
+        packages: names of packages with the measured kernel; the first available one is used.
+        drawn: number of configurations of a problem besides the winner if the measured kernel replaces the
+            stand-in; kernels with compiled-in sizes need a compile for each. ``None``: all.
+        triton: release that compiles rows that name none, if it is not the usual one.
+        stand_in: whether the timed kernel differs from the predicted one, or more was timed; such a family
+            evaluates ranges but does not fit them.
     """
 
     name: str
@@ -120,10 +120,10 @@ class Family:
 
 
 def renamed(config: Mapping[str, Any], names: Mapping[str, str], **fixed: Any) -> dict[str, Any]:
-    """A published configuration in our kernels' words; knobs that ``names`` lacks keep theirs."""
+    """Return a published configuration with our kernels' names; knobs that ``names`` lacks keep theirs."""
     return {names.get(name, name): value for name, value in config.items() if value is not None} | fixed
 
 
 def gemm_bytes(m: int, n: int, k: int, size: int, out: int = 2) -> float:
-    """Operands once in, result once out."""
+    """Return the bytes of reading the operands once and writing the result once."""
     return float((m * k + k * n) * size + m * n * out)

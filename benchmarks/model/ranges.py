@@ -1,7 +1,7 @@
-"""How sure the model is: do the ranges hold the published times, and from where on does it tell two launches apart.
+"""Evaluate the model's certainty: whether ranges contain the published times, and which differences it can order.
 
-The ranges' figures are in ``ranges.toml`` beside :mod:`kprof_analyzers.model.ranges`. Here each family's times are
-looked for in them and in ranges that are fitted on the other families only, and the file is written.
+The ranges are in ``ranges.toml`` next to :mod:`kprof_analyzers.model.ranges`. This module counts each family's times
+in them and in ranges fitted only on the other families, and writes the file.
 """
 
 import json
@@ -18,25 +18,25 @@ from benchmarks.model.evaluate import Judged, Scored, distinct
 from benchmarks.model.problem import Family
 
 HELD = 0.85
-"""Share of a family's times that such ranges are to hold: an average over families hides those that are not held."""
+"""Minimum share of every family's times in such ranges; an average over families would hide families with less."""
 STEPS = tuple(step / 200 for step in range(1, 21))
-"""Shares of the times that a fitted range may leave out on each side."""
+"""Tried shares of the times that a fitted range leaves out on each side."""
 OUTSIDE = 0.02
-"""Of these the usual one."""
+"""The usual one of these shares."""
 ALONE = 0.05
-"""The same where there is one family only: no other can say how much of it to leave out."""
+"""The share if there is only one family, because no other family shows how much to leave out."""
 GUESS = 3
-"""So many times wider, either way, is the range where the iterations of a loop are not known: assumed."""
+"""Factor by which the range is wider on each side if the iterations of a loop are unknown; assumed."""
 FEW = 10
-"""A family with fewer times of a sort than this weighs less in the fit."""
+"""A family with fewer times of a kind has less weight in the fit."""
 LEAST = 0.5
-"""Families' weight from which a sort has a range."""
+"""Minimum total weight of families for a kind to have a range."""
 EDGES = (0.0, 0.01, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, float("inf"))
-"""Bins of the share by which two predictions differ."""
+"""Bins of the relative difference of two predictions."""
 LITTLE = 0.2
-"""Of a time that is fitted on the way of timing may have added so much at most: nearly any range holds the others."""
+"""Maximum overhead of the timing method in a fitted time, as a share; nearly any range contains other times."""
 CREDIBLE_US = 5.0
-"""Times of published winners below this are left out: some are shorter than the data sheet allows."""
+"""Published times of winners below this are left out, because some are shorter than the data sheet allows."""
 
 FILE = Path(__file__).parents[2] / "analyzers/kprof_analyzers/model/ranges.toml"
 _HEAD = """\
@@ -49,12 +49,12 @@ Fitted = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Point:
-    """A published time beside its prediction.
+    """A published time next to its prediction.
 
     Attributes:
         one: the prediction.
-        measured: microseconds, as published, without what the way of timing adds at least.
-        least: without the most that it may have added.
+        measured: published microseconds, without the timing method's minimum overhead.
+        least: published microseconds without its maximum overhead.
     """
 
     one: Scored
@@ -63,13 +63,13 @@ class Point:
 
     @property
     def factor(self) -> float:
-        """The factor on the prediction that meets the measurement; 1 if what the timing adds can explain it all."""
+        """Factor between prediction and measurement; 1 if the timing method's overhead can explain the difference."""
         us = self.one.us
         return 1.0 if self.least <= us <= self.measured else (self.least if self.least > us else self.measured) / us
 
 
 def points(family: Family, results: Sequence[Judged]) -> list[Point]:
-    """Every launch with a credible time that is its code's, each machine code once in tables that order."""
+    """Return every launch with a credible time that belongs to its code, each machine code once in ordered tables."""
     found: list[Point] = []
     for one in _credible(family, results):
         measured = one.candidate.time_us or 0.0
@@ -80,7 +80,7 @@ def points(family: Family, results: Sequence[Judged]) -> list[Point]:
 
 
 def _credible(family: Family, results: Sequence[Judged]) -> list[Scored]:
-    """Launches with a credible time, each machine code once in tables that order."""
+    """Return launches with a credible time, each machine code once in ordered tables."""
     found: list[Scored] = []
     for judged in results:
         timed = [one for one in judged.scored if one.candidate.time_us and not one.candidate.suspect]
@@ -91,7 +91,7 @@ def _credible(family: Family, results: Sequence[Judged]) -> list[Scored]:
 
 
 def telling(every: Mapping[str, Sequence[Point]], chosen: Sequence[Family]) -> dict[str, list[Point]]:
-    """The times that are fitted on: of the kernels that are predicted, and of little else."""
+    """Return the times to fit on: times of the predicted kernels, with little overhead."""
     found = {}
     for family in chosen:
         listed = [one for one in every.get(family.name, ()) if one.measured - one.least <= LITTLE * one.measured]
@@ -101,11 +101,11 @@ def telling(every: Mapping[str, Sequence[Point]], chosen: Sequence[Family]) -> d
 
 
 def fitted(by_family: Mapping[str, Sequence[Point]], outside: float = OUTSIDE) -> Fitted:
-    """The range of each sort, every family weighing alike.
+    """Return the range of each kind, with equal weight of families.
 
     Args:
-        by_family: the times.
-        outside: share of them that a range leaves out on each side; at least :data:`ALONE` where one family has them.
+        by_family: times by family.
+        outside: share of times that a range leaves out on each side; at least :data:`ALONE` for a single family.
     """
     sorts: dict[str, list[tuple[float, float]]] = {}
     families: Counter[str] = Counter()
@@ -119,7 +119,7 @@ def fitted(by_family: Mapping[str, Sequence[Point]], outside: float = OUTSIDE) -
             sorts.setdefault(point.one.sort, []).append((point.factor, min(1.0, count / FEW) / count))
     found = {}
     for sort, factors in sorts.items():
-        # A time or two ask for no range.
+        # One or two times are not enough for a range.
         if sum(weight for _, weight in factors) >= LEAST:
             left = _outside(outside, families[sort])
             found[sort] = min(1.0, _weighted(factors, left)), max(1.0, _weighted(factors, 1 - left))
@@ -127,7 +127,7 @@ def fitted(by_family: Mapping[str, Sequence[Point]], outside: float = OUTSIDE) -
 
 
 def _outside(outside: float, families: int) -> float:
-    """Share of a sort's times that are left out on each side, by how many families have it."""
+    """Return the share of a kind's times that is left out on each side, given the number of its families."""
     return max(outside, ALONE) if families == 1 else outside
 
 
@@ -142,7 +142,7 @@ def _weighted(factors: Sequence[tuple[float, float]], share: float) -> float:
 
 
 def covered(listed: Sequence[Point], ranges: Fitted) -> float:
-    """Share of the times that lie in the ranges; of a sort that has none, in that of ``usual``."""
+    """Return the share of the times in the ranges; for a kind without a range, that of ``usual`` is used."""
     from kprof_analyzers.model.ranges import bounds
 
     usual = ranges.get("usual", (1.0, 1.0))
@@ -156,24 +156,24 @@ def covered(listed: Sequence[Point], ranges: Fitted) -> float:
 def apart(
     by_family: Mapping[str, Sequence[Point]], outside: float, judged: Mapping[str, Sequence[Point]] | None = None
 ) -> dict[str, float]:
-    """For each family the share of its times in ranges that are fitted on the others, where these have such a sort.
+    """Return for each family the share of its times in ranges fitted on the others, if these have such a kind.
 
     Args:
-        by_family: the times that are fitted on.
-        outside: share of them that a range leaves out on each side.
-        judged: the times that are looked for, where there are more.
+        by_family: times to fit on.
+        outside: share of times that a range leaves out on each side.
+        judged: times to evaluate, if there are more.
     """
     found = {}
     for name, listed in (judged or by_family).items():
         others = fitted({other: there for other, there in by_family.items() if other != name}, outside)
-        # Of a sort that only this family has, the others say nothing.
+        # The other families have no times of a kind that only this family has.
         if any(point.one.sort in others for point in listed):
             found[name] = covered(listed, others)
     return found
 
 
 def calibrated(by_family: Mapping[str, Sequence[Point]]) -> float:
-    """The largest share outside with which as many families as can be, left out, have :data:`HELD` in the ranges."""
+    """Return the largest share outside for which most families, when held out, have :data:`HELD` in the ranges."""
 
     def held(step: float) -> int:
         return sum(share >= HELD for share in apart(by_family, step).values())
@@ -182,10 +182,10 @@ def calibrated(by_family: Mapping[str, Sequence[Point]]) -> float:
 
 
 def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], commit: str) -> None:
-    """Renew ``ranges.toml`` with the sorts that this run has times of; the others stay.
+    """Update ``ranges.toml`` with the kinds that this run has times of; the others stay.
 
-    A sort that one family alone has (an architecture without times to fit on) leaves :data:`ALONE` out on each side;
-    where iterations are not known the range is that of ``usual``, wider by :data:`GUESS`, and holds every other one.
+    A kind with a single family (an architecture without times to fit on) leaves :data:`ALONE` out on each side. If
+    iterations are unknown, the range is that of ``usual``, wider by :data:`GUESS`, and contains every other range.
     """
     from kprof_analyzers.model.ranges import calibration
 
@@ -219,7 +219,7 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
 
 
 def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
-    """For each family with times: how many lie in the ranges, as published, and when it is left out of the fit."""
+    """Return for each family with times the share in the published ranges, and in ranges fitted without the family."""
     from kprof_analyzers.model.ranges import calibration, ranges
 
     shipped: Fitted = {sort: (found.low, found.high) for sort, found in ranges().items()}
@@ -247,14 +247,14 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
 
 
 def width(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> float | None:
-    """The median of the ranges' upper over lower ends, over the times of kernels that are predicted themselves."""
+    """Return the median ratio of the ranges' ends, over the times of kernels that are predicted themselves."""
     own = [f for f in chosen if f.name in results and not f.stand_in]
     listed = [point.one.high / point.one.low for f in own for point in points(f, results[f.name])]
     return median(listed) if listed else None
 
 
 def sorts(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
-    """Each sort's range: as it is set, and as all families together ask for it."""
+    """Return each kind's range: as set, and as fitted on all families together."""
     from kprof_analyzers.model.ranges import calibration, ranges
 
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
@@ -268,7 +268,7 @@ def sorts(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> 
 
 
 def pairs(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
-    """How often the launch that is said to be faster is, by the share that the predictions differ; different codes."""
+    """Return how often the launch predicted to be faster is, by the predicted difference, for different codes."""
     bins: list[list[tuple[bool, float]]] = [[] for _ in EDGES[1:]]
     for family in chosen:
         if family.question != "order":
@@ -295,6 +295,6 @@ def pairs(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> 
 
 
 def _clear(found: Sequence[tuple[bool, float]]) -> float | None:
-    """Of pairs whose times differ by more than repeated measurements do."""
+    """Return pairs whose times differ by more than repeated measurements do."""
     signed = [right for right, gain in found if abs(gain) > metrics.NEAR]
     return sum(signed) / len(signed) if signed else None

@@ -1,4 +1,4 @@
-"""Tables of the results for the terminal and for docs/validation/model.md."""
+"""Write tables of the results for the terminal and for docs/validation/model.md."""
 
 import json
 from collections import Counter
@@ -47,7 +47,7 @@ TIME = (
     ("roofline us", "roofline_us", "{:.2f}"),
 )
 ASKED = ("fused_moe_kernel", "_w8a8_block_fp8_matmul")
-"""Kernels whose families ask for some GPUs and types only."""
+"""Kernels whose families only use some GPUs and types."""
 PAIR = (
     ("measured gain", "measured_gain", "{:.2f}"),
     ("predicted gain", "predicted_gain", "{:.2f}"),
@@ -68,9 +68,9 @@ LOOP = (
 )
 _TIMED = {"order", "time", "pair", "tile"}
 _OVER_ALL = (overall.TABLES, overall.TIMES)
-"""Goals that a part of these families says nothing of."""
+"""Goals that a run of only some of these families does not affect."""
 LONG = 40
-"""More problems than this are shown as a summary only."""
+"""Families with more problems are only summarised."""
 
 
 def _cell(figures: Mapping[str, Any], key: str, form: str) -> str:
@@ -83,7 +83,7 @@ def _cell(figures: Mapping[str, Any], key: str, form: str) -> str:
 
 
 def table(family: Family, results: Sequence[Judged]) -> tuple[list[str], list[list[str]]]:
-    """Header and lines of a family's table."""
+    """Return header and lines of a family's table."""
     shown = [judged for judged in results if judged.figures]
     if family.question == "order":
         lines = [
@@ -98,12 +98,12 @@ def table(family: Family, results: Sequence[Judged]) -> tuple[list[str], list[li
 
 
 def _views(figures: Mapping[str, Any]) -> list[str]:
-    """Views that differ from the one before."""
+    """Return views that differ from the view before."""
     return ["raw", *(b for a, b in (("raw", "distinct"), ("distinct", "clean")) if figures[a] != figures[b])]
 
 
 def by_part(results: Sequence[Judged]) -> dict[str, dict[str, Any]]:
-    """The same for each part of a family that has some."""
+    """Return the results of each part of a family that has parts."""
     names = list(dict.fromkeys(judged.problem.part for judged in results if judged.problem.part))
     return {name: summary([judged for judged in results if judged.problem.part == name]) for name in names}
 
@@ -117,14 +117,14 @@ def _words(figures: Mapping[str, Any]) -> str:
 
 
 def heading(family: Family, results: Sequence[Judged]) -> str:
-    """A family's title with the GPUs of its problems, where it does not name them."""
+    """Return a family's title with the GPUs of its problems, if it does not name them."""
     names = list(dict.fromkeys(judged.problem.product for judged in results))
     named = [name for name in names if name not in family.title]
     return f"{family.title}, {', '.join(named)}" if named and len(named) == len(names) else family.title
 
 
 def print_family(family: Family, results: Sequence[Judged]) -> None:
-    """A family's table, then its averages."""
+    """Print a family's table and averages."""
     print(f"\n{heading(family, results)}")
     header, lines = table(family, results)
     if len(lines) <= LONG:
@@ -135,11 +135,11 @@ def print_family(family: Family, results: Sequence[Judged]) -> None:
 
 
 def print_rows(rows: Sequence[Row], *, whole: bool) -> dict[str, int]:
-    """What became of the rows that were not used: reason to their number; the kernels with most of them on the way.
+    """Print the numbers of unused rows by reason, with the kernels that have most of them.
 
     Args:
-        rows: of the folder.
-        whole: every family was asked: rows that none of them looked at are told, too.
+        rows: rows of the folder.
+        whole: whether every family ran; rows that no family used are then printed, too.
     """
     if not isinstance(rows, Rows):
         return {}
@@ -176,7 +176,7 @@ def _unused(row: Row) -> str:
 def print_goals(
     results: Mapping[str, Sequence[Judged]], how_sure: Mapping[str, Any], seconds: Sequence[float]
 ) -> list[dict[str, Any]]:
-    """What was set out to be reached, and whether it was."""
+    """Print the goals and whether they are reached."""
     found = [*goals.check(results), *overall.sure(how_sure), *overall.quick(seconds)]
     if found:
         print("\nGoals")
@@ -186,11 +186,11 @@ def print_goals(
 
 
 BUDGET_MS = 50.0
-"""Milliseconds that the simulation of a configuration may take."""
+"""Maximum milliseconds for the simulation of a configuration."""
 
 
 def print_cost(model: Model, facts: Facts, wall: float) -> dict[str, Any]:
-    """Processor time of predictions against their budget, and seconds for compiling."""
+    """Print the processor time of predictions with its budget, and the seconds for compiling."""
     ms = sorted(1000 * seconds for seconds in model.seconds)
     found = {
         "predictions": len(ms),
@@ -213,10 +213,10 @@ def print_cost(model: Model, facts: Facts, wall: float) -> dict[str, Any]:
 def write(
     folder: Path, chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], extra: Mapping[str, Any]
 ) -> None:
-    """``model.md`` from ``model_text.md``, the tables and ``failures.md``, ``model.json``, ``model.svg``.
+    """Write ``model.md`` from ``model_text.md``, the tables and ``failures.md``, and ``model.json`` and ``model.svg``.
 
-    Single measured times of the private data are not written, only figures for each problem; the published tables of
-    :mod:`benchmarks.model.families.tables` are.
+    Single measured times of the private data are not written, but only figures for each problem. Times in the
+    published tables of :mod:`benchmarks.model.families.tables` are written.
     """
     here = Path(__file__).parent
     parts = [(here / "model_text.md").read_text(encoding="utf-8").rstrip(), ""]
@@ -262,19 +262,18 @@ def update(
     made: str,
     extra: Mapping[str, Any] | None = None,
 ) -> None:
-    """Replace the sections of some families in the page, or put them before the first that is no family's.
+    """Replace the sections of some families in the page; new sections go before the first section that is no family's.
 
-    The first tables and the goals take these families' new figures and the others' of before; rows that were not used
-    stay as the last whole run left them. The section on ranges and ties is replaced when every family that it had was
-    run.
+    The first tables and the goals combine these families' new figures with the others' old ones. Numbers of unused rows
+    remain those of the last complete run. The section on ranges and ties is replaced if every family in it ran.
 
     Args:
-        folder: of the page.
+        folder: folder of the page.
         chosen: families that were run.
-        results: theirs.
-        made: where the figures come from, told in each section: the commit.
-        extra: how sure the model is on these families (``sureness``), their real kernels (``real``), and all
-            families of the page, in its order (``families``).
+        results: results of the families.
+        made: commit of the figures, named in each section.
+        extra: the model's certainty on these families (``sureness``), their real kernels (``real``), and all
+            families of the page in order (``families``).
     """
     sure, real = (extra or {}).get("sureness"), (extra or {}).get("real", {})
     path = folder / "model.md"
@@ -309,7 +308,7 @@ def update(
 
 
 def _with_texts(sections: list[str]) -> list[str]:
-    """The page's sections with what is written by hand as it is today: its head, the constants, what fails."""
+    """Return the page's sections with the current hand-written ones: head, constants, failures."""
     here = Path(__file__).parent
     head, *others = (here / "model_text.md").read_text(encoding="utf-8").rstrip().split("\n## ")
     others.append((here / "failures.md").read_text(encoding="utf-8").removeprefix("## ").rstrip())
@@ -319,20 +318,20 @@ def _with_texts(sections: list[str]) -> list[str]:
 
 
 def _goals(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The part of the page about what was set out to be reached."""
+    """Return the page's section about the goals."""
     lines = [[one["goal"], str(one["value"]), "yes" if one["reached"] else "**no**"] for one in found]
     return ["## Goals", "", *markdown(["goal", "found", "reached"], lines), ""]
 
 
 def _renewed(known: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Goals with those of this run in place of theirs, and its own behind them; what stands in brackets is of a run."""
+    """Return the goals with those of this run replaced, and its own appended; text in brackets depends on the run."""
     new = {one["goal"].partition(" (")[0]: one for one in found}
     old = {one["goal"].partition(" (")[0]: one for one in known}
     return [new.get(name, one) for name, one in old.items()] + [new[name] for name in new if name not in old]
 
 
 def _put(sections: list[str], lines: Sequence[str], *, before: str = "", after: str = "") -> None:
-    """Replace a section of the page, or put it in beside another."""
+    """Replace a section of the page, or insert it next to another."""
     text = "\n".join(lines).removeprefix("## ")
     names = [one.partition("\n")[0] for one in sections]
     if (name := text.partition("\n")[0]) in names:
@@ -342,16 +341,16 @@ def _put(sections: list[str], lines: Sequence[str], *, before: str = "", after: 
 
 
 def _noted(lines: Sequence[str], note: str) -> str:
-    """A section with a note under its heading, as the page is put together."""
+    """Return a section with a note under its heading, in the page's format."""
     return "\n".join([*lines[:2], note, "", *lines[2:]]).removeprefix("## ")
 
 
 AFTER = "How sure it is"
-"""The first section that is no family's."""
+"""The first section that does not belong to a family."""
 
 
 def _section(folder: Path, family: Family, found: Sequence[Judged], real: Mapping[str, Any] | None = None) -> list[str]:
-    """A family's part of the page."""
+    """Return a family's section of the page."""
     header, lines = table(family, found)
     parts = [f"## {heading(family, found)}", ""]
     whole = False
@@ -373,13 +372,13 @@ def _section(folder: Path, family: Family, found: Sequence[Judged], real: Mappin
 
 
 def _condition(found: Sequence[Judged]) -> str:
-    """Under which condition a family's launches are predicted, as a sentence without its full stop."""
+    """Return the condition under which a family's launches are predicted, as a sentence without its full stop."""
     named = dict.fromkeys(p.condition.name for j in found for c in j.problem.candidates for p in c.points)
     return f"Condition: {', '.join(named)}, without events"
 
 
 def _data(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, dict[str, Any]]:
-    """Figures of families; single ones of the private data are left out."""
+    """Return figures of families, without single times of the private data."""
     data: dict[str, dict[str, Any]] = {
         name: {"summary": summary(judged), "problems": {one.problem.name: one.figures for one in judged}}
         for name, judged in results.items()

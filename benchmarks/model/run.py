@@ -1,10 +1,11 @@
-"""The performance model against published measurements: ``python -m benchmarks.model --data FOLDER``.
+"""Compare the performance model with published measurements: ``python -m benchmarks.model --data FOLDER``.
 
 ``--packages FOLDER...`` takes the measured kernels from installations or checkouts of vLLM, SGLang, AITER, PyTorch,
-tritonBLAS and ROCm/triton; without it every kernel is a stand-in. ``FOLDER`` has the measurements
+tritonBLAS and ROCm/triton; without it every kernel is a stand-in. ``FOLDER`` contains the measurements
 (``configs.csv.gz``), which are not part of the project. Each row is compiled with the Triton that it names, in an
-environment that kprof makes as for ``kprof diff``; rows that name none with the usual one, whatever Triton this Python
-has. A first run gets these Tritons and compiles for an hour; kprof's cache then makes the next ones quick.
+environment that kprof creates as for ``kprof diff``. Rows that name none are compiled with the usual release,
+regardless of this Python's Triton. The first run downloads these releases and compiles for an hour; later runs use
+kprof's cache.
 """
 
 import argparse
@@ -38,7 +39,7 @@ DATA = ROOT.parent / "shared" / "groundtruth"
 
 
 def families(releases: tritons.Releases | None = None) -> list[Family]:
-    """All families, in the order of the report; each launch is compiled with the release that is assigned to it."""
+    """Return all families in the order of the report; each launch is compiled with its assigned release."""
     found: list[Family] = []
     for name in MODULES:
         module = import_module(f"benchmarks.model.families.{name}")
@@ -49,7 +50,7 @@ def families(releases: tritons.Releases | None = None) -> list[Family]:
 def main() -> None:
     """Compile, predict, judge, print."""
     options = _options()
-    # A whole run's kernels are more than the cache keeps by itself.
+    # A complete run has more kernels than the cache keeps by default.
     os.environ.setdefault("KPROF_CACHE_SIZE", str(8 << 30))
     began = time.monotonic()
     rows = load(options.data)
@@ -81,7 +82,7 @@ def main() -> None:
     extra["floor"] = floor.figures(facts, [known[name] for name in names], results)
     floor.show(extra["floor"])
     extra["cost"] = report.print_cost(model, facts, time.monotonic() - began)
-    # The page has them always: from a file, or made now.
+    # The page always needs them: from a file, or computed now.
     wanted = options.ablations or (options.write and not options.ablations_file)
     if wanted:
         extra["ablations"] = ablations.figures(facts, chosen, rows, quick=options.quick, jobs=options.jobs)
@@ -126,7 +127,7 @@ def _packages(folders: Sequence[str]) -> dict[str, Package]:
 def _judged(
     model: Model, releases: tritons.Releases, chosen: Sequence[Family], rows: Rows, real: RealKernels, *, quick: bool
 ) -> tuple[dict[str, list[Judged]], dict[str, list[dict[str, Any]]], dict[str, dict[str, Any]]]:
-    """Families with problems: their results, which Tritons their rows name, and real kernels beside stand-ins."""
+    """Yield families with problems: their results, the Triton releases in their rows, and stand-in errors."""
     results, versions, compared = {}, {}, {}
     for family in chosen:
         problems = family.problems(rows, quick)

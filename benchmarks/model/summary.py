@@ -1,4 +1,4 @@
-"""A family's results in one line of figures."""
+"""Summarise a family's results in one line of figures."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
@@ -14,14 +14,14 @@ _ORDER += ("resource_top1", "resource_top3", "resource_pairs", "oracle_spearman"
 
 
 def summary(results: Sequence[Judged]) -> dict[str, Any]:
-    """One line for a family: averages over its problems."""
+    """Return one line for a family: averages over its problems."""
     shown = [judged.figures for judged in results if judged.figures]
     failed = sum(judged.failed for judged in results)
     found: dict[str, Any] = {"problems": len(shown), "failed": failed}
     if not shown:
         return found
     if "raw" in shown[0]:
-        # Tables within noise have no order; they are left out, unless there is nothing else.
+        # Tables within the noise have no order, so they are left out unless there are no others.
         shown = [one for one in shown if one["spread"] > overall.SPREAD] or shown
         for view in ("raw", "clean"):
             for key in _ORDER:
@@ -77,7 +77,7 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _gains(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Pairs: how often the sign is right, also of who always says that it gets faster, and how near the gain is."""
+    """Return figures of pairs: how often the sign is right, also for always predicting a gain, and the gain's error."""
     signed = [one for one in shown if one["sign"] is not None]
     measured = [one["measured_gain"] for one in shown]
     ratios = [ratio for one in shown for ratio in one["ratio"]]

@@ -1,4 +1,4 @@
-"""The part of the report about ranges and ties."""
+"""The report's section about ranges and ties."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from kprof_analyzers.model.certainty import ENOUGH
 
 
 def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
-    """How sure the model is, as :mod:`benchmarks.model.ranges` finds it."""
+    """Return the model's certainty, computed by :mod:`benchmarks.model.ranges`."""
     return {
         "coverage": ranges.coverage(chosen, results),
         "width": ranges.width(chosen, results),
@@ -23,7 +23,7 @@ def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -
 
 
 def covered(found: Mapping[str, Any]) -> dict[str, float]:
-    """A family's title to the share of its times that lie in their ranges."""
+    """Map a family's title to the share of its times that are in their ranges."""
     return {one["family"]: one["covered"] for one in found.get("coverage", ()) if one["covered"] is not None}
 
 
@@ -32,7 +32,7 @@ def _share(value: float | None) -> str:
 
 
 def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """Title, header and lines of the tables."""
+    """Return title, header and lines of the tables."""
     header = ["family", "times", "another code's", "fitted on", "in range", "as published", "left out", "high / low"]
     lines = [
         [one["family"], str(one["times"]), str(one["another_code"] or "-"), str(one["fitted"]),
@@ -66,7 +66,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[lis
 
 
 def _certainty(bins: orders.Bins) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """What ``certainty.toml`` has, and how each family fares with what the others say."""
+    """Return the content of ``certainty.toml``, and each family's result with the values of the others."""
     found = orders.steps(bins)
     lines = [[f"{least:.0%}", str(pairs), _share(right)] for least, right, pairs in found]
     yield "Certainty that the one said to be faster is", ["predictions differ by at least", "pairs", "certainty"], lines
@@ -79,13 +79,14 @@ def _certainty(bins: orders.Bins) -> Iterator[tuple[str, list[str], list[list[st
 
 
 def risk(pairs: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, float]]:
-    """Risk against coverage: what is gained by leaving near pairs to the GPU.
+    """Return risk against coverage: what is gained by leaving near pairs to the GPU.
 
     Args:
-        pairs: bins, by how far predictions differ.
+        pairs: bins by the difference of predictions.
 
     Returns:
-        Least difference that is answered, share of all pairs that differ by so much, share of these ordered rightly.
+        Minimum answered difference, share of all pairs with at least this difference, share of these ordered
+            correctly.
     """
     whole = sum(one["pairs"] for one in pairs)
     found = []
@@ -101,7 +102,7 @@ def _between(least: float, most: float | None) -> str:
 
 
 def show(found: Mapping[str, Any]) -> None:
-    """The tables."""
+    """Print the tables."""
     for title, header, lines in _tables(found):
         if lines:
             print(f"\n{title}")
@@ -133,7 +134,7 @@ corrected by them, and the fastest is taken; its time against the shortest of th
 
 
 def section(found: Mapping[str, Any]) -> list[str]:
-    """The part of the page about ranges and ties."""
+    """Return the page's section about ranges and ties."""
     if not found:
         return []
     parts = ["## How sure it is", "", _SURENESS]

@@ -1,7 +1,7 @@
-"""How full matrix units are in a loop: a thread trace's figure beside the simulation of the same loop.
+"""Compare the utilisation of matrix units in a loop: a thread trace's figure and the simulation of the same loop.
 
-A trace counts cycles, at a clock that is lower than that of a timed run: memory, which has a clock of its own, takes
-fewer of them. So the loop is simulated at that clock, without the limit that power sets to timed runs.
+A trace counts cycles at a lower clock than a timed run, so memory, which has its own clock, takes fewer cycles. The
+loop is therefore simulated at the trace's clock, without the power limit of timed runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,18 +27,18 @@ matrix instruction of 16 x 16 x 32."""
 
 
 def closed_form(rows: int, columns: int) -> float:
-    """Share of matrix cycles in the loop of a 16-bit product by four wavefronts, as AMD's closed form gives it.
+    """Return the share of matrix cycles in the loop of a 16-bit product by four wavefronts, by AMD's closed form.
 
     Args:
-        rows: of the tile, whose depth cancels out.
-        columns: the same.
+        rows: rows of the tile, whose depth cancels out.
+        columns: columns of the tile.
     """
     instructions = rows * columns / (16 * 16 * 32 * 4)
     return min(1.0, PASS * instructions * IN_FLIGHT / (2 * (rows + columns) * TRIP))
 
 
 def figures(facts: Facts, problem: Problem) -> dict[str, Any]:
-    """Traced and simulated share of matrix cycles in the loop of a problem's only launch."""
+    """Return the traced and the simulated share of matrix cycles in the loop of a problem's only launch."""
     (candidate,) = problem.candidates
     (known,) = facts.prepare(candidate.points)
     assert known is not None
@@ -50,17 +50,17 @@ def figures(facts: Facts, problem: Problem) -> dict[str, Any]:
 
 
 def matrix_share(facts: "KernelFacts", clock_mhz: float = TRACED_MHZ) -> float:
-    """Share of the cycles of the loop with most matrix work that one wavefront's matrix instructions fill."""
+    """Return the share of cycles that one wavefront's matrix instructions fill in the loop with most matrix work."""
     filled, cycles = loop_cycles(facts, clock_mhz)
     return filled / cycles
 
 
 def loop_cycles(facts: "KernelFacts", clock_mhz: float) -> tuple[float, float]:
-    """Of an iteration of the loop with most matrix work: cycles that a wavefront's matrix instructions fill, and all.
+    """Return the matrix cycles of a wavefront and all cycles in an iteration of the loop with most matrix work.
 
     Args:
-        facts: of the kernel, whose CUs have as many workgroups as its launch gives them.
-        clock_mhz: that the trace ran at.
+        facts: facts of the kernel; a CU has as many workgroups as in its launch.
+        clock_mhz: clock of the trace.
     """
     from kprof_analyzers.model import Effects
     from kprof_analyzers.model.kernel import build, simulate
@@ -81,7 +81,7 @@ def loop_cycles(facts: "KernelFacts", clock_mhz: float) -> tuple[float, float]:
 
 
 def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Percentage points between traced and simulated shares, and how often the fuller of two kernels of a tile is."""
+    """Return the error of simulated shares in percentage points, and how often the fuller kernel is predicted."""
     known = [one for one in shown if one["matrix_share"] is not None]
     off = [100 * (one["simulated_share"] - one["matrix_share"]) for one in known]
     by_tile: dict[Any, list[Mapping[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""What a few timings of a kernel give: the correction that ``kprof tune --measured`` makes, simulated on the sweeps."""
+"""Simulate the correction that ``kprof tune --measured`` makes from a few timings, on the sweeps."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -12,22 +12,22 @@ from kprof.tuning.residuals import TimedConfig, informative, learn
 
 COUNTS = (0, 1, 3, 5, 10, 30, 100)
 DRAWS = 20
-"""Times that the timings are drawn by lot."""
+"""Number of random draws of the timings."""
 LEFT = 3
-"""Configurations that must be left to be judged."""
+"""Minimum number of untimed configurations to evaluate."""
 ASKED = 10
-"""Timings after which the page tells what they gave."""
+"""Numbers of timings for which the page shows results."""
 MANY = 200
-"""Configurations of a pool; of more, so many drawn by lot."""
+"""Maximum size of a pool of configurations; larger pools are sampled."""
 WORTH = 0.02
-"""Least fall of the error with most timings, where the share of it that few give is told."""
+"""The share of the error that few timings remove is only shown if many timings remove at least this much."""
 
 
 def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
-    """By the number of timings, how the configurations are met that were not timed, and the choice.
+    """Return the errors of untimed configurations and the choice, by the number of timings.
 
-    Sweeps of one problem are judged each by itself; of families that have single configurations of many problems, all
-    those of a kernel on a GPU.
+    Sweeps of one problem are evaluated separately. In families with single configurations of many problems, all
+    configurations of a kernel on a GPU are evaluated together.
     """
     found = []
     for family in chosen:
@@ -41,7 +41,7 @@ def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -
 
 
 def _sweeps(family: Family, results: Sequence[Judged]) -> list[list[Scored]]:
-    """The rows that are judged together."""
+    """Return the rows that are evaluated together."""
     if family.question == "order":
         told = [judged for judged in results if judged.figures.get("spread", 1.0) > 1 + metrics.NEAR]
         return [_timed(judged.scored) for judged in told]
@@ -61,10 +61,10 @@ def _timed(rows: Sequence[Scored]) -> list[Scored]:
 
 
 def _after(rows: Sequence[Scored], count: int) -> dict[str, float]:
-    """Means over the draws, and what other choices of the timings give.
+    """Return means over the draws, and the results of other choices of the timings.
 
-    ``told``: the error where those are timed that tell most. ``chosen``: the best time over the chosen one's with the
-    model's first choices timed.
+    ``told``: the error if the most informative configurations are timed. ``chosen``: the best time divided by the
+    chosen one's if the model's first choices are timed.
     """
     draws = [Random(draw).sample(range(len(rows)), count) for draw in range(DRAWS if count else 1)]
     each = [_judged(rows, timed) for timed in draws]
@@ -83,7 +83,7 @@ def _after(rows: Sequence[Scored], count: int) -> dict[str, float]:
 
 
 def _judged(rows: Sequence[Scored], timed: Sequence[int]) -> tuple[float, float, float]:
-    """Median error, share in the range and Spearman of what was not timed."""
+    """Return median error, share in the range and Spearman of the untimed configurations."""
     corrected = _corrected(rows, timed)
     rest = [place for place in range(len(rows)) if place not in set(timed)]
     errors = [abs(corrected[place][0] / _time(rows[place]) - 1) for place in rest]
@@ -93,7 +93,7 @@ def _judged(rows: Sequence[Scored], timed: Sequence[int]) -> tuple[float, float,
 
 
 def _corrected(rows: Sequence[Scored], timed: Sequence[int]) -> list[tuple[float, float, float]]:
-    """Time and range of each configuration; what was timed has its own time."""
+    """Return time and range of each configuration; timed configurations have their own time."""
     if not timed:
         return [(one.us, one.low, one.high) for one in rows]
     told = (rows[place] for place in timed)
@@ -113,13 +113,13 @@ def _knobs(one: Scored) -> dict[str, Any]:
 
 
 def _time(one: Scored) -> float:
-    """On the GPU: as published, without what the way of timing adds."""
+    """Return the time on the GPU: the published time without the overhead of the timing method."""
     published = one.candidate.time_us or 0.0
     return max(published - one.added, min(published, one.light))
 
 
 def table(found: Sequence[Mapping[str, Any]]) -> tuple[str, list[str], list[list[str]]]:
-    """Title, header and lines."""
+    """Return title, header and lines of the table."""
     header = [
         "sweeps of",
         "timings",
@@ -141,7 +141,7 @@ def table(found: Sequence[Mapping[str, Any]]) -> tuple[str, list[str], list[list
 
 
 def sentence(found: Sequence[Mapping[str, Any]]) -> str:
-    """What ten timings give of what all give, on the sweep that has so many."""
+    """Return a sentence with the share of the error reduction that ten timings achieve on the largest sweep."""
     by = {one["timings"]: one for one in found if one["family"].startswith("tritonBLAS")}
     ten, most = by[ASKED], by[max(by)]
     return (
@@ -152,10 +152,10 @@ def sentence(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def gained(found: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, float, float]]:
-    """Family to the most timings that were drawn, and of the error that these take away, what ten take.
+    """Return for each family the maximum number of timings, and how much of the error reduction ten achieve.
 
-    Two shares: of ten drawn by lot, and of the ten that tell most. Families that have so few timings, or whose error
-    hardly falls, are left out.
+    There are two shares: for ten random timings, and for the ten most informative ones. Families with too few
+    timings, or whose error hardly falls, are left out.
     """
     shares = {}
     for name in dict.fromkeys(one["family"] for one in found):
@@ -169,7 +169,7 @@ def gained(found: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, float, fl
 
 
 def gains(found: Sequence[Mapping[str, Any]]) -> str:
-    """The same in words."""
+    """Return the result of :func:`gained` in words."""
     told = gained(found)
     named = "; ".join(
         f"{name} {_whole(best)} (of {most}; by lot {_whole(lot)})" for name, (most, lot, best) in told.items()

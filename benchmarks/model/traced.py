@@ -1,7 +1,7 @@
-"""Cycles of a loop's iteration: what a thread trace counted beside the simulation of the same loop.
+"""Compare the cycles of a loop's iteration in a thread trace with the simulation of the same loop.
 
-Of one traced kernel the order of the loop's instructions was published too. Ours compiles to the same instructions in
-another order, so its loop is also simulated in the published one.
+For one traced kernel, the order of the loop's instructions was published. Our kernel compiles to the same
+instructions in another order, so its loop is also simulated in the published order.
 """
 
 import re
@@ -29,13 +29,14 @@ PUBLISHED = (
 """Order of the traced loop of four wavefronts: matrix instructions, reads and writes of LDS, buffer loads, barriers and
 waits (kernels/gemm/gfx942/intra_wave/note.md, ROCm/gfx950-gluon-tutorials at eb0f5ebe1284)."""
 WAITS = ("lgkmcnt(0)", "lgkmcnt(0)", "vmcnt(3)", "vmcnt(1)", "vmcnt(0)", "lgkmcnt(0)")
-"""For what it waits: those before barriers for LDS, those before writes as the same page tells of the first region."""
+"""Counters that the waits in this order wait for: LDS before barriers; before writes, as in the same page's first
+region."""
 _KINDS = {"M": "v_mfma", "R": "ds_read", "W": "ds_write", "G": "buffer_load"}
 _FENCES = ("s_barrier", "s_waitcnt")
 
 
 def figures(facts: Facts, problems: Sequence[Problem]) -> list[dict[str, Any]]:
-    """Traced and simulated cycles of each problem's only launch; none where it does not compile."""
+    """Return traced and simulated cycles of each problem's only launch; none if it does not compile."""
     known = facts.prepare(point for one in problems for point in one.candidates[0].points)
     return [{} if found is None else _figures(found, problem) for found, problem in zip(known, problems, strict=True)]
 
@@ -64,13 +65,14 @@ def _cycles(facts: "KernelFacts") -> float:
 
 
 def in_order(program: "AssemblyKernel", order: str, waits: Sequence[str]) -> "AssemblyKernel":
-    """The program with its longest loop's instructions in another order.
+    """Return the program with its longest loop's instructions in another order.
 
-    Instructions of a kind keep theirs; what the order does not name comes before the branch back.
+    Instructions of one kind keep their order; instructions that ``order`` does not name come before the back edge's
+    branch.
 
     Args:
-        program: of a kernel with one such loop, in one block.
-        order: ``M4 R1 w B``: how many of each kind, and each wait and barrier.
+        program: program of a kernel with one such loop, in one block.
+        order: ``M4 R1 w B``: the number of instructions of each kind, and each wait and barrier.
         waits: operands of the order's waits.
 
     Raises:
@@ -119,7 +121,7 @@ def _ordered(body: "Sequence[Instruction]", order: str, waits: Iterator[str]) ->
 
 
 def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How far off the simulated cycles are, of each loop as compiled and in its published order where there is one."""
+    """Return the error of the simulated cycles of each loop as compiled, and in its published order if there is one."""
     best = [one["cycles_off"] if one["ordered_off"] is None else one["ordered_off"] for one in shown]
     return {
         "cycles_off": fmean(abs(one["cycles_off"]) for one in shown),

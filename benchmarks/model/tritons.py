@@ -1,4 +1,4 @@
-"""Which Triton compiles which row; and the same rows from the code of others: how much the compiler moves.
+"""Choose the Triton release that compiles each row, and measure the effect of other releases on the same rows.
 
 Each row is compiled with the release that measured it (:class:`Releases`). ``python -m benchmarks.model --triton 3.4.0
 --only tritonblas,mm,tables,attention --keep`` compiles all of them with one release instead and adds the figures to
@@ -19,7 +19,7 @@ from benchmarks.model.layout import cell, markdown
 from benchmarks.model.problem import Family, Problem
 
 USUAL = "3.6.0"
-"""Compiles what does not say its Triton."""
+"""Release that compiles rows without a Triton version."""
 NAME = "model_tritons.json"
 _RELEASE = re.compile(r"(?<![\d.])(\d+)\.(\d+)(?:\.\d+)?")
 _ROCM = re.compile(r"ROCm\s*[\d.]+", re.IGNORECASE)
@@ -40,27 +40,27 @@ the one that runs.
 
 
 def version() -> str:
-    """The installed Triton's version."""
+    """Return the installed Triton's version."""
     from kprof.compiler.versions import installed
 
     return installed().version
 
 
 def releases(text: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """First and last release that a row's version may mean, as (major, minor); ``None`` where it names none.
+    """Return the first and last release that a row's version may mean, as (major, minor); ``None`` if it names none.
 
     ``3.6.0``, ``3.6`` and ``~3.5`` name one, ``3.4-3.8 (mixed)`` and ``~3.0-3.2`` all between two.
     """
-    # A ROCm release is none of Triton's.
+    # The version of a ROCm release is not one of Triton.
     named = [(int(major), int(minor)) for major, minor in _RELEASE.findall(_ROCM.sub("", text))]
     return (min(named), max(named)) if named else None
 
 
 def match(text: str, mine: str) -> str:
-    """Whether code compiled with a Triton may be what was measured.
+    """Return whether code compiled with a Triton may be the measured code.
 
     Args:
-        text: version that a row names.
+        text: version in the row.
         mine: version that compiled the code.
 
     Returns:
@@ -76,11 +76,11 @@ def match(text: str, mine: str) -> str:
 
 
 class Releases:
-    """Which release compiles which row: its own where it tells one that can be had, else the usual one.
+    """Release that compiles each row: the named one if available, else the usual one.
 
     Args:
-        usual: for rows that do not tell theirs.
-        forced: for all rows, whatever they tell.
+        usual: release for rows that name none.
+        forced: release for all rows, regardless of their version.
     """
 
     def __init__(self, usual: str = USUAL, forced: str = "") -> None:
@@ -89,14 +89,14 @@ class Releases:
         self.refused: dict[str, str] = {}
 
     def of(self, text: str, usual: str = "") -> str:
-        """The release for a row.
+        """Return the release for a row.
 
         Args:
-            text: version that the row names.
-            usual: of its family, where that has one of its own.
+            text: version in the row.
+            usual: usual release of the row's family, if it has its own.
 
         Returns:
-            Such as ``3.6.0``; empty for this Python's, where not even the usual one can be had.
+            A release such as ``3.6.0``; empty (this Python's) if even the usual one is not available.
         """
         fallback = usual or self.usual
         if self.forced:
@@ -115,7 +115,7 @@ class Releases:
         return bool(reason)
 
     def assign(self, family: Family) -> Family:
-        """A family whose problems say with which release each of their launches is compiled."""
+        """Return a family whose problems name the release that compiles each of their launches."""
 
         def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
             return [self._assigned(problem, family.triton) for problem in family.problems(rows, quick)]
@@ -123,7 +123,7 @@ class Releases:
         return replace(family, problems=problems)
 
     def _assigned(self, problem: Problem, usual: str) -> Problem:
-        # Configurations that were searched beside a winner are compiled as the winner is.
+        # Configurations that were searched besides a winner are compiled with the winner's release.
         told = next((one.triton for one in problem.candidates if one.winner), "")
         candidates = []
         for one in problem.candidates:
@@ -133,7 +133,7 @@ class Releases:
         return replace(problem, candidates=tuple(candidates))
 
     def matches(self, problems: Sequence[Problem]) -> list[dict[str, Any]]:
-        """Versions that the measured configurations name: text, how many, what compiles them, and whether it is it."""
+        """Return the versions in measured configurations: text, number, compiling release, and whether they match."""
         measured = (
             (one.triton, one.points[0].triton or version())
             for problem in problems
@@ -146,7 +146,7 @@ class Releases:
         ]
 
     def told(self) -> list[str]:
-        """Releases that could not be had, a sentence each."""
+        """Return one sentence for each release that is not available."""
         return [
             f"Triton {release} cannot be had ({reason.rstrip('.')}): rows measured with it were compiled with "
             f"{self.of(release) or version()}."
@@ -157,7 +157,7 @@ class Releases:
 def section(
     found: Mapping[str, Sequence[Mapping[str, Any]]], titles: Mapping[str, str], refused: Sequence[str] = ()
 ) -> list[str]:
-    """The part of the page about who compiled what was measured; empty where nothing is known of it."""
+    """Return the page's section about the measuring and compiling releases; empty if no release is known."""
     lines = [
         [titles[name], one["triton"] or "-", str(one["rows"]), one["with"], _MARKS[one["match"]]]
         for name, each in found.items()
@@ -182,7 +182,7 @@ def section(
 
 
 def keep(folder: Path, summaries: Mapping[str, Mapping[str, Any]], release: str) -> None:
-    """Add the figures that a release's code gives to the file."""
+    """Add the figures of a release's code to the file."""
     path = folder / NAME
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     known.setdefault(release, {}).update(summaries)
@@ -192,7 +192,7 @@ def keep(folder: Path, summaries: Mapping[str, Mapping[str, Any]], release: str)
 def table(
     folder: Path, summaries: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]
 ) -> tuple[list[str], list[list[str]]] | None:
-    """Header and lines, a family after the other; ``None`` without figures of another Triton."""
+    """Return header and lines, family by family; ``None`` without figures of another Triton."""
     path = folder / NAME
     others: dict[str, Mapping[str, Mapping[str, Any]]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     others = {**others, "its own": summaries}

@@ -1,4 +1,4 @@
-"""Will it launch, and with how much LDS: what kprof says of configurations that others tried on the hardware."""
+"""Evaluate kprof's answers about whether configurations can be launched and how much LDS they need."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -9,9 +9,9 @@ from benchmarks.model.problem import Problem
 
 
 def figures(facts: Facts, problems: Sequence[Problem]) -> list[dict[str, Any]]:
-    """What is said of each problem's only configuration, beside what happened.
+    """Return the prediction for each problem's only configuration, and what happened.
 
-    ``said`` is ``None`` where the compiler made no code: kprof says so, and the row counts as wrong where the
+    ``said`` is ``None`` if the compiler generated no code. kprof reports that, and the row counts as wrong if the
     configuration ran.
     """
     built = facts.build([one.candidates[0].points[0] for one in problems])
@@ -34,7 +34,7 @@ def figures(facts: Facts, problems: Sequence[Problem]) -> list[dict[str, Any]]:
 
 
 def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Shares over all rows, over those that the compiler made code of, and of who always says the more common."""
+    """Return shares over all rows, over compiled rows, and for always giving the more common answer."""
     known = [one for one in shown if one["lds_exact"] is not None]
     made = [one for one in shown if one["said"] is not None]
     ran = fmean([one["launched"] for one in shown])

@@ -1,8 +1,8 @@
-"""AITER's Triton matrix products: published winners for buckets of M, and sweeps or single times of any of its kernels.
+"""AITER's Triton matrix products: published winners for buckets of M, and sweeps or single times of its kernels.
 
-Winners have no times. The searched space is that of AITER's tuning script (``screen.py`` beside its kernels) with its
-defaults and the rules by which it drops configurations before timing them, and three stages, which many winners have;
-a sample of it is compiled, drawn with fixed seeds and shared by all problems of a kernel and architecture.
+Winners have no times. The searched space is that of AITER's tuning script (``screen.py`` next to its kernels): its
+defaults, its rules for dropping configurations before timing, and additionally three stages, which many winners
+have. A random sample with fixed seeds is compiled, shared by all problems of a kernel and architecture.
 """
 
 import re
@@ -18,11 +18,11 @@ from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem
 
 PROBLEMS = 8
-"""Problems drawn of each kernel and architecture."""
+"""Number of problems drawn for each kernel and architecture."""
 TILES = 12
-"""Compiles drawn of each height of a tile."""
+"""Number of compiles drawn for each height of a tile."""
 WAYS = 2
-"""Pairs of GROUP_M and split that each compile is tried with."""
+"""Number of pairs of GROUP_M and split to try with each compile."""
 _NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in "MNK"}
 _NAMES |= {"GROUP_SIZE_M": "GROUP_M", "NUM_KSPLIT": "SPLIT_K", "KSPLIT": "SPLIT_K", "cache_modifier": "MODIFIER"}
 _KNOBS = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "SPLIT_K", "MODIFIER", "num_warps", "num_stages", "waves_per_eu"}
@@ -34,14 +34,14 @@ _LDS = {"gfx950": 163840}
 
 @dataclass(frozen=True)
 class Kind:
-    """A sort of matrix product.
+    """A kind of matrix product.
 
     Attributes:
         kernel: our kernel.
-        dtype: of the operands, ``fp8`` for the architecture's; ``fp4`` has a kernel of its own.
-        scales: as ``gemm_split`` has them.
-        xcds: 1 where tiles are not numbered by XCD.
-        bits: of an element.
+        dtype: type of the operands; ``fp8`` is the architecture's type, and ``fp4`` has its own kernel.
+        scales: scales as in ``gemm_split``.
+        xcds: 1 if tiles are not numbered by XCD.
+        bits: bits of an element.
     """
 
     kernel: str
@@ -57,14 +57,14 @@ KINDS = {
     "A8W8_BLOCKSCALE": Kind("gemm_split", "fp8", "blocks", 1, 8),
     "AFP4WFP4": Kind("gemm_fp4", "fp4", "blocks", 8, 4),
 }
-"""AITER's name to the sort of product."""
+"""Map AITER's name to the kind of product."""
 
 
 def config_of(row: Row) -> dict[str, Any]:
-    """A published configuration in our words.
+    """Return a published configuration with our names.
 
     Raises:
-        UnusableError: it lacks a block size.
+        UnusableError: a block size is missing.
     """
     ours = row.knobs(_NAMES, _KNOBS, _IGNORED)
     if missing := {"BLOCK_M", "BLOCK_N", "BLOCK_K"} - set(ours):
@@ -74,13 +74,13 @@ def config_of(row: Row) -> dict[str, Any]:
         raise UnusableError("a cache modifier that is not known")
     numbers = {name: int(value) for name, value in ours.items() if name != "MODIFIER"}
     fixed = {"GROUP_M": max(1, numbers.get("GROUP_M", 1)), "SPLIT_K": max(1, numbers.get("SPLIT_K", 1))}
-    # Old Triton's 0 stages means the software pipeline of two today.
+    # 0 stages in old Triton is the software pipeline of two stages today.
     return {**numbers, **fixed, "num_stages": numbers.get("num_stages") or 2, "MODIFIER": modifier}
 
 
 @dataclass(frozen=True)
 class Product:
-    """A matrix product to be computed: sizes, kind, GPU; ``along``: the weights are read along K."""
+    """A matrix product to compute: sizes, kind, GPU; ``along`` says whether the weights are read along K."""
 
     m: int
     n: int
@@ -99,7 +99,7 @@ class Product:
         return products()[self.gpu]
 
     def points(self, config: Mapping[str, Any]) -> tuple[Point, ...]:
-        """The launches: with parts of K apart, one more that adds them."""
+        """Return the launches; if parts of K are stored separately, another launch adds them."""
         kind = self.kind
         shape: dict[str, Any] = {"M": self.m, "N": self.n, "K": self.k, "xcds": kind.xcds}
         dtype = ("fp8e4b8" if self.arch.startswith("gfx94") else "fp8e4nv") if kind.dtype == "fp8" else kind.dtype
@@ -108,14 +108,14 @@ class Product:
         first = Point(kind.kernel, shape if kind.dtype == "fp4" else whole, dict(config), self.gpu)
         if config.get("SPLIT_K", 1) == 1 or self.atomic:
             return (first,)
-        # The parts were written just before: the second launch finds them in the Infinity Cache, where they fit.
+        # The parts have just been written, so the second launch finds them in the Infinity Cache if they fit.
         parts = 4.0 * config["SPLIT_K"] * self.batch * self.m * self.n
         return first, Point(
             "gemm_split::reduce", whole, dict(config), self.gpu, condition=in_a_row(parts, written=True)
         )
 
     def problem(self, name: str, candidates: Sequence[Candidate]) -> Problem:
-        """The problem with its least work."""
+        """Return the problem with its minimum work."""
         m, n, k, batch, bits = self.m, self.n, self.k, self.batch, self.kind.bits
         moved = batch * ((m * k + k * n) * bits / 8 + m * n * 2)
         rate = {"fp16": "fp16", "bf16": "bf16", "fp32": ""}.get(self.kind.dtype, self.kind.dtype)
@@ -124,7 +124,7 @@ class Product:
 
 
 def _winner(row: Row) -> tuple[Product, dict[str, Any]]:
-    """The problem of a published winner: the bucket's upper end is the M that it was tuned at."""
+    """Return the problem of a published winner; its M, for which it was tuned, is the bucket's upper end."""
     name = re.fullmatch(r"GEMM-([A-Z0-9_]+?)(?:-N=\d+-K=\d+)?", row.kernel)
     if name is None or name.group(1) not in KINDS:
         raise UnusableError("a kernel that we did not write")
@@ -140,7 +140,7 @@ def _winner(row: Row) -> tuple[Product, dict[str, Any]]:
 
 @cache
 def _tiles(kind: Kind, arch: str) -> tuple[dict[str, Any], ...]:
-    """The sample of compiles of a kernel: as many for each height of a tile."""
+    """Return the sample of compiles of a kernel, equally many for each height of a tile."""
     found: list[dict[str, Any]] = []
     depths = (128,) if kind.scales == "blocks" and kind.dtype == "fp8" else (128, 256, 512, 1024)
     for height in (4, 8, 16, 32, 64, 128, 256):
@@ -150,7 +150,8 @@ def _tiles(kind: Kind, arch: str) -> tuple[dict[str, Any], ...]:
             for n, k, warps, stages, waves, modifier in product(
                 (16, 32, 64, 128, 256), depths, (1, 4, 8), (1, 2, 3), (1, 2, 4, 6, 8), ("", ".cg")
             )
-            # Accumulators fit the registers and tiles the LDS: the others are slow and take minutes to compile.
+            # Accumulators must fit the registers, and tiles the LDS: other configurations are slow and compile for
+            # minutes.
             if height * n <= 64 * 256 * warps
             and (height + n) * k * kind.bits // 8 * max(1, stages - 1) <= _LDS.get(arch, 65536)
         ]  # fmt: skip
@@ -159,7 +160,7 @@ def _tiles(kind: Kind, arch: str) -> tuple[dict[str, Any], ...]:
 
 
 def _space(what: Product) -> Iterator[dict[str, Any]]:
-    """The sampled space of one problem."""
+    """Return the sampled space of one problem."""
     draw = Random(f"{what.m} {what.n} {what.k}")
     splits = [1, *(s for s in (3, 4, 7, 8, 14, 16, 28) if what.k % s == 0)]
     for tile in _tiles(what.kind, what.arch):
@@ -171,7 +172,7 @@ def _space(what: Product) -> Iterator[dict[str, Any]]:
 
 
 def _kept(tile: Mapping[str, Any], k: int, group: int, split: int) -> bool:
-    """What the script does not drop: a pipeline needs more than one block of K, a lone block needs none."""
+    """Return whether the script keeps a configuration: a pipeline needs more than one block of K, one block none."""
     part = k // split
     if tile["BLOCK_K"] >= 2 * part or (split > 1 and group > 1):
         return False
@@ -179,7 +180,7 @@ def _kept(tile: Mapping[str, Any], k: int, group: int, split: int) -> bool:
 
 
 def winners(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Sampled winners of each kernel and architecture."""
+    """Return sampled winners of each kernel and architecture."""
     known: dict[tuple[str, str], list[tuple[Row, Product, dict[str, Any]]]] = {}
     chosen = (r for r in rows if r.kind == "tuned_best" and r.time_us is None and re.match("GEMM-", r.kernel))
     for row, (what, config) in each(rows, chosen, _winner):

@@ -1,4 +1,4 @@
-"""AITER's attention: published winners of its multi-head kernel, and pairs of the second stage of latent attention."""
+"""AITER's attention: published winners of its multi-head kernel, and pairs of latent attention's second stage."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -11,14 +11,15 @@ from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem
 
 HEADS = 128
-"""Of the second stage: with as many the faster side moves 4.7 to 5.4 TB/s in all four problems; the data names none."""
+"""Number of heads of the second stage, which the data does not name; with this number, the faster side moves 4.7 to
+5.4 TB/s in all four problems."""
 DRAWN = 24
-"""Configurations of a problem besides the winner."""
+"""Number of configurations of a problem besides the winner."""
 LENGTHS = (1024, 4096, 16384)
 _TOKENS = 16384
-"""Of a batch, shared out among sequences of each length."""
+"""Total tokens of a batch, divided among its sequences for each length."""
 _BUCKETS = {"fwd/default": 128, "fwd/small_head": 64}
-"""Buckets of the winners that can be asked, to the head size that stands for them."""
+"""Map the supported buckets of the winners to the head size that represents each."""
 _NAMES = {"PRELOAD_V": "PRE_LOAD_V"}
 _KNOBS = {"BLOCK_M", "BLOCK_N", "PRE_LOAD_V", "num_warps", "num_stages", "waves_per_eu"}
 _SPACE: Mapping[str, Sequence[Any]] = {
@@ -34,7 +35,7 @@ _LDS = {"gfx950": 163840}
 
 @cache
 def _space(arch: str, head: int) -> tuple[dict[str, Any], ...]:
-    """Configurations drawn for an architecture and head size: those that fit registers and LDS."""
+    """Return random configurations for an architecture and head size that fit registers and LDS."""
     legal = kernel_of("flash_attention").legal
     assert legal is not None
     shape = {"D": head}
@@ -44,14 +45,14 @@ def _space(arch: str, head: int) -> tuple[dict[str, Any], ...]:
         for config in whole
         if legal(shape, config, arch) is None
         and 2 * config["BLOCK_N"] * head * 2 * max(1, config["num_stages"] - 1) <= _LDS.get(arch, 65536)
-        # Scores and accumulator leave half of the registers to the rest: the others spill and take minutes to compile.
+        # Scores and accumulator may use half of the registers: other configurations spill and compile for minutes.
         and config["BLOCK_M"] * (config["BLOCK_N"] + head) <= 128 * 64 * config["num_warps"]
     ]
     return tuple(Random(f"attention {arch} {head}").sample(fitting, min(DRAWN, len(fitting))))
 
 
 def _winner(row: Row) -> list[Problem]:
-    """A problem for each length: the winner is the one that AITER takes for all of them."""
+    """Return a problem for each length; AITER uses the same winner for all lengths."""
     from kprof.hardware.machine import products
 
     bucket = str(row.shape.get("bucket", ""))
@@ -86,7 +87,7 @@ def _winner(row: Row) -> list[Problem]:
 
 
 def winners(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Every published winner of the forward kernel that can be asked."""
+    """Return every published winner of the forward kernel in a supported bucket."""
     chosen = (row for row in rows if row.kind == "tuned_best" and row.kernel == "MHA-DEFAULT")
     found = [problem for _, problems in each(rows, chosen, _winner) for problem in problems]
     return found[:: len(LENGTHS)] if quick else found
@@ -110,7 +111,7 @@ def _reduce(row: Row) -> tuple[Point, float]:
 
 
 def reductions(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Pairs of the second stage: before and after the number of wavefronts was changed."""
+    """Return pairs of the second stage, before and after the number of wavefronts changed."""
     chosen = (r for r in rows if r.kind == "ab_pair" and r.kernel == "_fwd_kernel_stage2_asm" and r.time_us is not None)
     found = []
     for name, group in _pairs(each(rows, chosen, _reduce)):
@@ -121,7 +122,7 @@ def reductions(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 
 def _pairs(read: Iterator[tuple[Row, Any]]) -> list[tuple[str, list[tuple[Row, Any]]]]:
-    """Problems with two sides, in the order of the rows: what was before comes first."""
+    """Return problems with two sides, in the order of the rows; the earlier side comes first."""
     found: dict[str, list[tuple[Row, Any]]] = {}
     for row, what in read:
         found.setdefault(row.problem, []).append((row, what))

@@ -1,4 +1,4 @@
-"""Batched products of AITER before and after a table of configurations came, joined with the table itself."""
+"""AITER's batched products before and after a configuration table was added, joined with the table itself."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ _TILE = re.compile(r"default (\d+)x(\d+)x(\d+)")
 _TUNED = re.compile(r"tuned (gfx\w+) (BATCHED_GEMM-A16W16-N=\d+-K=\d+)\.json")
 
 Tables = Mapping[tuple[str, str], Mapping[float, Row]]
-"""Table's name and architecture to its rows, by the upper end of their bucket of M."""
+"""Map a table's name and architecture to its rows by the upper end of their bucket of M."""
 
 
 def _tables(rows: Sequence[Row]) -> Tables:
@@ -29,7 +29,7 @@ def _tables(rows: Sequence[Row]) -> Tables:
 
 
 def _read(row: Row, tables: Tables) -> tuple[Product, dict[str, Any]]:
-    """A side's problem, and its configuration from the table that it names."""
+    """Return the problem of one side, and its configuration from the table that it names."""
     text = str(row.config.get("_cfg", ""))
     default, tuned = _TILE.fullmatch(text), _TUNED.fullmatch(text)
     if default is None and tuned is None:
@@ -46,7 +46,7 @@ def _read(row: Row, tables: Tables) -> tuple[Product, dict[str, Any]]:
 
 
 def pairs(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Pairs of which both configurations are in tables."""
+    """Return pairs for which both configurations are in tables."""
     tables = _tables(rows)
     chosen = (row for row in rows if row.kind == "ab_pair" and row.kernel == _KERNEL and row.time_us is not None)
     known: dict[str, list[tuple[Row, Product, dict[str, Any]]]] = {}
@@ -65,7 +65,7 @@ def pairs(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 
 _TIMING = Timing(usual=45.0, least=30.0, most=70.0)
-"""As a launch from Python adds it where the caches' flush before it is shorter. Fitted on these rows."""
+"""Overhead of a launch from Python whose preceding cache flush is shorter. Fitted on these rows."""
 
 FAMILIES = (
     Family(

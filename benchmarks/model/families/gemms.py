@@ -1,4 +1,4 @@
-"""Matrix products of any kernel that no other family knows, by the knobs of their configurations."""
+"""Matrix products of kernels without their own family, by the knobs of their configurations."""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from benchmarks.model.problem import Candidate, Family, Problem
 
 _OTHERS = re.compile(r"ws_hierarchical_matmul|inductor .*|streamk_gemm|fused_moe_kernel|_w8a8_block_fp8_matmul")
 _TIMED = re.compile(r"tune_gemm matmul_kernel")
-"""Single times of it have a family; sweeps have none."""
+"""Kernels whose single times have a family; sweeps have none."""
 _TYPES = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "half": "fp16"}
 _EIGHT = ("fp8", "f8", "float8", "e4m3", "w8a8", "a8w8")
 
 
 def _kind(row: Row) -> Kind:
-    """Types and scales, from the type column or, where that names none, from the kernel's name."""
+    """Return types and scales from the type column, or else from the kernel's name."""
     dtype, name = row.dtype.lower(), row.kernel.lower()
     for text in (dtype, name):
         if any(word in text for word in ("fp4", "mxfp4", "e2m1")):
@@ -57,7 +57,7 @@ def _gemm(row: Row) -> bool:
 
 
 def sweeps(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Problems with several timed configurations."""
+    """Return problems with several timed configurations."""
     found = []
     chosen = (row for row in rows if row.kind == "sweep" and _gemm(row))
     for name, group in grouped(each(rows, chosen, _read)).items():
@@ -70,7 +70,7 @@ def sweeps(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 
 def times(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Single timed configurations."""
+    """Return single timed configurations."""
     chosen = [row for row in rows if row.kind == "tuned_best" and _gemm(row) and not _TIMED.fullmatch(row.kernel)]
     found = []
     for row, (what, config) in each(rows, chosen[:: 12 if quick else 1], _read):

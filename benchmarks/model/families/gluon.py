@@ -1,4 +1,4 @@
-"""AMD's Gluon products on CDNA 4, tile by tile: times, and how full thread traces found the matrix units."""
+"""AMD's Gluon products on CDNA 4 by tile: times, and the utilisation of matrix units in thread traces."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ _DESIGNS = {
     "v7_sliceN": "halves",
     "v8_sliceMN": "quarters",
 }
-"""Kernels of the table to what ours calls their design."""
+"""Map a kernel of the table to the design of our kernel."""
 _SINCE = "3.9.0"
-"""Earlier Gluon takes no linear layout for the places that tiles are fetched from."""
+"""Earlier Gluon versions accept no linear layout for the addresses that tiles are fetched from."""
 
 
 def _launch(row: Row) -> Point:
@@ -29,7 +29,7 @@ def _launch(row: Row) -> Point:
 
 
 def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """A problem for each tile of each kernel, with its one launch."""
+    """Return a problem with one launch for each tile of each kernel."""
     chosen = [row for row in rows if row.kind == KIND and row.time_us is not None]
     found = []
     for row, point in each(rows, chosen, _launch):

@@ -1,4 +1,4 @@
-"""AMD's Gluon products on CDNA 3, by four and by eight wavefronts: times, and cycles of a traced iteration."""
+"""AMD's Gluon products on CDNA 3 with four and with eight wavefronts: times, and cycles of a traced iteration."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes
 KIND = "gluon_cdna3"
 _WARPS = {"intra_wave(4 warps)": 4, "inter_wave(8 warps)": 8}
 _ACCUMULATORS = {4: "amdgpu-agpr-alloc=256", 8: "amdgpu-agpr-alloc=0"}
-"""AGPRs that the compiler is given: all for sums where a SIMD has one wavefront, none where it has two."""
+"""AGPRs available to the compiler: all for sums if a SIMD has one wavefront, none if it has two."""
 _PHASE = 2
-"""Rows of LDS that share an order of their parts: at the commit of the table, with the conflicts that it has."""
+"""Number of LDS rows that share an order of their parts, at the table's commit with its conflicts."""
 _TRITON = "3.8.0"
-"""What the measured compiler calls itself."""
+"""Version string of the measured compiler."""
 _TRACED = "att"
 
 
@@ -34,7 +34,7 @@ def _problem(name: str, point: Point, candidates: Sequence[Candidate]) -> Proble
 
 
 def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """A problem for each size and table: both kernels, and what the order of tiles makes of them."""
+    """Return a problem for each size and table: both kernels, with the orders of tiles as variants."""
     chosen = [row for row in rows if row.kind == KIND and row.time_us is not None]
     known: dict[str, list[tuple[Row, Point]]] = {}
     for row, point in each(rows, chosen, _launch):
@@ -49,7 +49,7 @@ def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 
 def traces(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """A problem for each traced kernel, with its one launch."""
+    """Return a problem with one launch for each traced kernel."""
     del quick
     chosen = [row for row in rows if row.kind == KIND and row.config["table"] == _TRACED]
     found = []

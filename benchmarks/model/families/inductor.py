@@ -8,7 +8,7 @@ from benchmarks.model.compiling import Point
 from benchmarks.model.data import Row, UnusableError, each, grouped
 from benchmarks.model.problem import Candidate, Family, Problem, Timing, gemm_bytes, renamed
 
-# Convolutions of ResNet-50 and later that halve the image; the tables name shapes only.
+# Convolutions of ResNet-50 and later that halve the image; the tables only contain shapes.
 _STRIDE_2 = {
     "1x3x224x224,64x3x7x7", "1x128x56x56,128x128x3x3", "1x256x28x28,256x256x3x3", "1x512x14x14,512x512x3x3",
     "1x256x56x56,512x256x1x1", "1x512x28x28,1024x512x1x1", "1x1024x14x14,2048x1024x1x1",
@@ -31,7 +31,7 @@ _TYPES = {"bf16", "bfloat16"}
 
 
 def _matrix(row: Row) -> Read:
-    """Kernel, our shape, matrix product and bytes of mm, addmm and bmm rows."""
+    """Return kernel, our shape, matrix product and bytes of mm, addmm and bmm rows."""
     sizes = _sizes(row.shape["shapes"])
     first, second = sizes[-2:]
     if len(first) != len(second) or len(first) not in {2, 3} or first[-1] != second[-2]:
@@ -47,7 +47,7 @@ def _operation(row: Row) -> str:
 
 
 def _convolution(row: Row) -> Read:
-    """Kernel, our shape, implicit matrix product and bytes of a convolution row."""
+    """Return kernel, our shape, implicit matrix product and bytes of a convolution row."""
     text = row.shape["shapes"].replace(" ", "")
     image, weights = _sizes(text)[:2]
     if len(image) != 4 or len(weights) != 4:
@@ -68,7 +68,7 @@ def _convolution(row: Row) -> Read:
 
 
 def _guessed(row: Row) -> str:
-    """What is not known of a convolution and was taken for something, to stand behind its name; empty where all is."""
+    """Return the assumed properties of a convolution as a suffix of its name; empty if all are known."""
     text = row.shape["shapes"].replace(" ", "")
     if row.shape.get("stride") is not None or text in _STRIDE_1 | _STRIDE_2:
         return ""
@@ -76,7 +76,7 @@ def _guessed(row: Row) -> str:
 
 
 def _single(value: Any, default: int) -> int:
-    """A stride or padding given as a number, a pair, or text of either; both directions must agree."""
+    """Return a stride or padding given as a number, a pair, or text of either; both directions must be equal."""
     numbers = [int(n) for n in re.findall(r"\d+", str(value))] if value is not None else [default]
     if len(set(numbers)) != 1:
         raise UnusableError("a convolution with different strides or padding")
@@ -127,17 +127,17 @@ def _problems(pattern: str, read: Callable[[Row], Read], rows: Sequence[Row], qu
 
 
 def matrices(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The mm and addmm tables."""
+    """Return the mm and addmm tables."""
     return _problems(r"inductor (mm|addmm) template", _matrix, rows, quick)
 
 
 def batched(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The bmm tables."""
+    """Return the bmm tables."""
     return _problems(r"inductor (bmm|baddbmm) template", _matrix, rows, quick)
 
 
 def convolutions(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The convolution tables."""
+    """Return the convolution tables."""
     return _problems(r"inductor conv(olution)? template", _convolution, rows, quick)
 
 

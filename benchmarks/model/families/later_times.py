@@ -1,4 +1,4 @@
-"""Single times from AITER's tuning tables: FlyDSL's kernels by the tile in their name, bf16 products on gfx1250."""
+"""Single times from AITER's tuning tables: FlyDSL's kernels by tile, and bf16 products on gfx1250."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ GFX1250 = "gfx1250"
 SHUFFLED = "preshuffled"
 """Our kernel for shuffled weights."""
 DRAWN = 60
-"""Rows drawn of each table."""
+"""Number of rows drawn from each table."""
 _Read = Callable[[Row], tuple[Product, dict[str, Any]]]
 _TILE = re.compile(r"(?:_t|_)(\d+)x(\d+)x(\d+)(?:_|$)")
 _WARPS = re.compile(r"block_[mnk]_warp(\d+)")
@@ -23,14 +23,14 @@ the rows of tiles that a die takes together (AITER's ``flydsl_gemm_a8w8_bpreshuf
 _BUFFERED = {4: (0, 3), 5: (2, 0)}
 """Likewise, whether A goes straight to LDS, and into how many buffers."""
 _MATRIX_K = 128
-"""K of the matrix instruction of our kernel for shuffled weights, which gfx950 alone has."""
+"""K of the matrix instruction in our kernel for shuffled weights, which only gfx950 has."""
 _STRAIGHT = re.compile(r"async_copyTrue_b_to_ldsTrue")
-"""In the names of kernels whose loads of both operands go straight to LDS."""
+"""Marks in the names of kernels whose loads of both operands go directly to LDS."""
 _COPIES = "3.9.0"
-"""A release that has loads go straight to LDS on gfx950 unless told otherwise, and Gluon's; the usual one does not."""
+"""Release in which loads on gfx950 and in Gluon go directly to LDS by default, unlike in the usual release."""
 _STAGES = re.compile(r"flydsl_gemm(\d+)_")
 _EIGHT = "_8w_"
-"""In the names of kernels with eight wavefronts; the others that tell no number have four."""
+"""Marks in the names of kernels with eight wavefronts; other kernels without a number have four."""
 _ENDING = re.compile(r"_(\d+(?:x\d+)+)(?:_default)?$")
 
 
@@ -39,7 +39,7 @@ def _power(value: int) -> bool:
 
 
 def flydsl(row: Row) -> tuple[Product, dict[str, Any]]:
-    """A FlyDSL kernel as the Triton product with the tile, wavefronts and parts of K that its name tells."""
+    """Return a FlyDSL kernel as the Triton product with the tile, wavefronts and parts of K in its name."""
     name = str(row.config["name"])
     tile = _TILE.search(name)
     if tile is None or "mxfp" in name:
@@ -71,14 +71,14 @@ def flydsl(row: Row) -> tuple[Product, dict[str, Any]]:
             config = {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "TOGETHER": together, "BUFFERS": buffers}
             config |= {"STRAIGHT": bool(straight), "num_warps": 4, "waves_per_eu": waves}
             return Product(*sides, replace(kind, kernel=SHUFFLED), row.product), config
-        # Without an order of its own a grid's first side, the rows, is dealt out first, to all dies in turn.
+        # By default, workgroups along the grid's first side, the rows, are distributed first, in turn to all dies.
         config |= {"waves_per_eu": waves, "GROUP_M": together or -(-sides[0] // m)}
         kind = kind if together else replace(kind, xcds=1)
     return Product(*sides, kind, row.product, atomic=row.config["SPLIT_K"] > 1), config
 
 
 def bf16(row: Row) -> tuple[Product, dict[str, Any]]:
-    """A bf16 product; the Gluon kernels' buffers are taken for stages."""
+    """Return a bf16 product; the number of buffers of Gluon kernels is used as stages."""
     given = dict(row.config)
     stages = given.pop("NUM_BUFFERS", None)
     given.pop("kernel_type", None)
@@ -138,7 +138,7 @@ FAMILIES = (
         "AMD's announcement of the MI455X, clock and compute units are from a public report of its users; latencies "
         "are not published. What L2 gives a CU and the range were chosen with these times in view: neither is tested.",
         private=True,
-        # Before 3.7 Triton multiplies without this architecture's matrix instructions.
+        # Triton before 3.7 does not use this architecture's matrix instructions.
         triton="3.9.0",
     ),
 )

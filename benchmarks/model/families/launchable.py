@@ -1,4 +1,4 @@
-"""Configurations that were tried on the hardware: some ran, some needed more LDS than there is."""
+"""Configurations that were tried on hardware: some ran, others exceeded the LDS."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from benchmarks.model.problem import Candidate, Family, Problem
 
 KERNEL = "attn_qk_int8_per_block"
 DRAWN = 96
-"""Rows drawn: one wavefront with a tile of 256 x 256 takes minutes to compile."""
+"""Number of rows drawn; one wavefront with a tile of 256 x 256 compiles for minutes."""
 _NAMES = {"BLOCK_SIZE_M": "BLOCK_M", "BLOCK_SIZE_N": "BLOCK_N"}
 _KNOBS = {"BLOCK_M", "BLOCK_N", "num_warps", "num_stages", "waves_per_eu"}
 _ASIDE = {"stage"}
-"""Handed to the kernel and never asked there."""
+"""Knobs that are passed to the kernel but not used there."""
 _UNRELEASED = 4
-"""Stages at which no release makes the code that was tried."""
+"""Numbers of stages for which no release generates the code that was tried."""
 
 
 def _launch(row: Row) -> Point:
@@ -27,7 +27,7 @@ def _launch(row: Row) -> Point:
 
 
 def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """A problem for each row drawn, with its one configuration."""
+    """Return a problem with one configuration for each drawn row."""
     chosen = [row for row in rows if row.kind == "validity"]
     found = []
     for row, point in each(rows, drawn(rows, chosen, 12 if quick else DRAWN, "validity"), _launch):

@@ -1,4 +1,4 @@
-"""Before and after: the same problem with the configuration that was used and with the one that a retune found."""
+"""Before and after: the same problem with the configuration in use and with the one that a retune found."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,18 +8,18 @@ from benchmarks.model.families.aiter_gemm import KINDS, Product, config_of
 from benchmarks.model.problem import Candidate, Family, Problem
 
 BEFORE, AFTER = "baseline_clean", "validate_final4"
-"""Passes of AITER's retune: the configuration that was there, and the one that stayed."""
+"""Passes of AITER's retune: the previous configuration, and the one that was kept."""
 AGAIN = "baseline_triton34"
-"""The first of them once more: with the same configuration, if what is published of it is true."""
+"""The first pass repeated, with the same configuration according to the published data."""
 APART = 1.25
-"""Two times of one configuration that differ by more than this are not of one configuration."""
+"""Times that differ by more than this factor are not of the same configuration."""
 _KERNELS = {"_gemm_a8w8_blockscale_kernel": "A8W8_BLOCKSCALE"}
-# A pass's name, and knobs that Triton's defaults stand for.
+# A pass's name, and knobs that are replaced by Triton's defaults.
 _WHOLE = {"num_warps", "num_stages"}
 
 
 def _side(row: Row) -> tuple[Product, dict[str, Any]]:
-    """A side's problem and configuration."""
+    """Return problem and configuration of one side."""
     if row.kernel not in _KERNELS:
         raise UnusableError("a kernel that we did not write")
     if row.config.get("_pass") not in {BEFORE, AFTER}:
@@ -34,19 +34,19 @@ def _side(row: Row) -> tuple[Product, dict[str, Any]]:
 
 
 def _contradicted(row: Row, again: float | None) -> bool:
-    """Whether the old configuration took quite another time when it was timed once more.
+    """Return whether the old configuration took a very different time when it was timed again.
 
-    Then the problem was not timed with the configurations that are published of it, before or after.
+    In that case, the problem was not timed with its published configurations.
     """
     once = row.time_us
     return bool(once and again) and max(once / again, again / once) > APART
 
 
 def retunes(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Pairs drawn from those of which both sides are known."""
+    """Return a sample of the pairs with two known sides."""
     known: dict[str, dict[str, tuple[Row, Product, dict[str, Any]]]] = {}
     again = {row.problem: row.time_us for row in rows if row.kind == "ab_pair" and row.config.get("_pass") == AGAIN}
-    # Pairs of other kernels have families of their own.
+    # Pairs of other kernels have their own families.
     products = (row for row in rows if row.kind == "ab_pair" and row.kernel.startswith("_gemm"))
     chosen = (row for row in products if row.time_us is not None)
     for row, (what, config) in each(rows, chosen, _side):

@@ -36,11 +36,11 @@ def _problem(row: Row, kernel: str, need: set[str]) -> Problem:
     if kernel == "streamk":
         gpu = find_product(product)
         config.setdefault("GRID", (gpu.compute_units if gpu is not None else None) or 304)
-    # Both scripts launch a kernel many times over with the same matrices and take the profiler's time of the last.
+    # Both scripts launch a kernel many times with the same matrices and use the profiler's time of the last launch.
     moved = gemm_bytes(m, n, k, 2)
     point = Point(kernel, shape, config, product, tuple(_OLD.items()), condition=in_a_row(moved))
     name = f"{row.problem.removeprefix('ROCmtriton-')}"
-    # Stages of 0 meant a pipeline before 3.2, and are refused since.
+    # 0 stages meant a pipeline before 3.2, and is rejected since.
     triton = row.triton if row.config.get("num_stages") != 0 else _STAGES_0
     candidate = Candidate((point,), row.config, row.time_us, row.suspect, triton=triton)
     found = Problem(name, (candidate,), 2.0 * m * n * k, moved, "fp16", product, ((m, n, k, 1, 2),))
@@ -54,14 +54,14 @@ _BLOCKS = {f"BLOCK_{side}" for side in "MNK"} | {"num_warps"}
 
 
 def streamk(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Every timed stream-K row; every twelfth when ``quick``."""
+    """Return every timed stream-K row, or every twelfth if ``quick``."""
     chosen = [row for row in rows if row.kernel == "streamk_gemm" and row.time_us is not None]
     read = each(rows, chosen[:: 12 if quick else 1], lambda row: _problem(row, "streamk", _BLOCKS))
     return [problem for _, problem in read]
 
 
 def tune_gemm(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The timed rows of tune_gemm."""
+    """Return the timed rows of tune_gemm."""
     timed = (row for row in rows if row.kernel == "tune_gemm matmul_kernel" and row.time_us is not None)
     chosen = [row for row in timed if row.kind != "sweep"]
     read = each(rows, chosen[: 4 if quick else None], lambda row: _problem(row, "tune_gemm", _BLOCKS))

@@ -8,7 +8,8 @@ from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem
 
 HEADS = 64
-"""Heads of a token: the data has tokens times heads only, and the kernel's time depends on little else."""
+"""Number of heads per token: the data only has tokens times heads, and the kernel's time hardly depends on anything
+else."""
 _TYPES = {"float32": ("fp32", 4), "float16": ("fp16", 2), "bfloat16": ("bf16", 2)}
 _SPACE = {"BLOCK_M": (4, 8, 16, 32, 64), "num_warps": (1, 2, 4, 8)}
 
@@ -37,7 +38,7 @@ def _problem(row: Row) -> Problem:
 
 
 def winners(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Every published winner; every eighth when ``quick``."""
+    """Return every published winner, or every eighth if ``quick``."""
     chosen = [row for row in rows if row.kernel == "_selective_scan_update_kernel" and row.kind == "tuned_best"]
     chosen.sort(key=lambda row: row.problem)
     return [problem for _, problem in each(rows, chosen[:: 8 if quick else 1], _problem)]

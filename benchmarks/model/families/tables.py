@@ -40,7 +40,7 @@ def _out(shape: dict[str, object]) -> object:
 
 
 def tables(_: Sequence[Row], quick: bool) -> list[Problem]:
-    """36 published times; the data folder is not needed for them."""
+    """Return 36 published times; the data folder is not needed for them."""
     found = []
     for place, rows_n in enumerate(_ROWS):
         shape = {"M": rows_n, "N": 16384, "dtype": "fp16", "out": "fp8_e4m3"}
@@ -56,7 +56,7 @@ def tables(_: Sequence[Row], quick: bool) -> list[Problem]:
 
 
 def attention(_: Sequence[Row], quick: bool) -> list[Problem]:
-    """Two configurations at four lengths."""
+    """Return two configurations at four lengths."""
     found = []
     for length, times in _ATTENTION.items():
         shape = {**kernel_of("flash_attention").shapes[f"d256_s{length}"], "layout": "bshd"}
@@ -66,7 +66,7 @@ def attention(_: Sequence[Row], quick: bool) -> list[Problem]:
         )
         candidates = []
         for config, time_ms in zip(knobs, times, strict=True):
-            # The published configuration does not name the matrix instruction: the compiler chooses it.
+            # The published configuration does not name the matrix instruction, so the compiler chooses it.
             whole = {**config, "num_warps": 4, "num_stages": 1, "waves_per_eu": 2, "matrix_instr_nonkdim": 0}
             candidates.append(Candidate((Point("flash_attention", shape, whole, PRODUCT),), whole, 1000 * time_ms))
         flops = 2.0 * 4 * 8 * length * length * 256

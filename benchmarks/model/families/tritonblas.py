@@ -1,4 +1,4 @@
-"""tritonBLAS's persistent matrix product: timed sweeps, one workgroup a CU."""
+"""tritonBLAS's persistent matrix product: timed sweeps, one workgroup per CU."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes
 
 _SIDES = tuple("MNK")
 _TYPES = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16"}
-# What a label says where the columns do not: "wpe=2, split=75/25", "mfma32, kp1, w8", ".cg BK=32".
+# Properties that a label contains if no column does: "wpe=2, split=75/25", "mfma32, kp1, w8", ".cg BK=32".
 _LABELS = {
     "waves_per_eu": r"\bwpe\s*=\s*(\d+)",
     "BLOCK_K": r"\bbk\s*=?\s*(\d+)",
@@ -26,7 +26,7 @@ _ALIKE = {"label", "layout", "cache_modifier", "tag"}
 
 
 def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """One problem for each published table; ``quick`` takes every third row of the long ones."""
+    """Return one problem for each published table; ``quick`` uses every third row of long tables."""
     chosen = (r for r in rows if r.kernel == "ws_hierarchical_matmul" and r.kind == "sweep" and r.time_us is not None)
     found = []
     for name, read in grouped(each(rows, chosen, _launch)).items():
@@ -43,7 +43,7 @@ def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 
 def _launch(row: Row) -> tuple[Point, tuple[int, int, int], str]:
-    """The launch, its sizes and its type."""
+    """Return the launch, its sizes and its type."""
     from kprof.hardware.machine import find_product
     from kprof.kernel_spec import Tensor
 
@@ -69,10 +69,10 @@ def _launch(row: Row) -> tuple[Point, tuple[int, int, int], str]:
 
 
 def _sizes(shape: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Rows, columns, depth; a tag ("combo_12288", "4096x8192x1024") has them where no column does."""
+    """Return rows, columns and depth, from a tag ("combo_12288", "4096x8192x1024") if no column has them."""
     if any(side in shape for side in _SIDES):
         given = [int(shape[side]) for side in _SIDES if side in shape]
-        # One side stands for all of a square product.
+        # A square product has only one size.
         m, n, k = (int(shape.get(side, given[-1])) for side in _SIDES)
     else:
         numbers = [int(n) for n in re.findall(r"\d+", str(shape.get("tag", "")))]
@@ -85,7 +85,7 @@ def _sizes(shape: Mapping[str, Any]) -> tuple[int, int, int]:
 
 
 def _config(row: Row) -> dict[str, Any]:
-    """Rows with a label only are the default tile with what the label names."""
+    """Return the configuration; rows with only a label have the default tile with the label's changes."""
     label = str(row.config.get("label") or "")
     fixed: dict[str, Any] = {
         name: int(found.group(1))

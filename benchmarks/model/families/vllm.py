@@ -1,9 +1,9 @@
-"""Winners that vLLM ships for MI300X and MI325X: fused mixture of experts and block-scaled FP8 products, without times.
+"""vLLM's winners for MI300X and MI325X: fused mixture of experts and block-scaled FP8 products, without times.
 
-What can be asked is where the model puts the winner among the configurations that were searched. The searched space of
-the mixture of experts is that of vLLM's ``benchmark_moe.py`` when the winners were made; that of the block-scaled
-products is not published and stated here. Problems are drawn by a hash of their names, into two parts: one that is
-looked at while the model is worked on, and one that is only counted.
+The evaluated figure is the winner's position when the model ranks the searched configurations. For the mixture of
+experts, the space is that of vLLM's ``benchmark_moe.py`` at the time of the winners. For the block-scaled products
+it is not published, so it is defined here. A hash of their names divides problems into two parts: one that may be
+examined while the model is developed, and one that is only evaluated.
 """
 
 import random
@@ -21,18 +21,18 @@ from kprof_servers.served.routing import blocks, experts_of_blocks, rows_of_expe
 SEED = 7
 PARTS = ("looked at", "held out")
 SHARE = 4
-"""One problem in four is in each part, the others are left out: predicting all takes too long."""
+"""Each part has one problem in four; the others are left out, because predicting all takes too long."""
 TILES = 150
-"""Compiles sampled of the mixture of experts' space for each type."""
+"""Number of compiles sampled from the mixture of experts' space for each type."""
 CONFIGS = 60
-"""Configurations of a problem, sampled of these compiles with every GROUP_M; with the winner it is one more."""
+"""Number of configurations of a problem besides the winner, sampled from these compiles with every GROUP_M."""
 _NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in "MNK"} | {"GROUP_SIZE_M": "GROUP_M"}
 _OTHERS = ("MI325X", "MI308X")
-# What the Triton of early 2025 had not, or not by default.
+# Features that Triton of early 2025 did not have, or not by default.
 _OLD = (("AMDGCN_USE_BUFFER_OPS", "0"), ("TRITON_HIP_USE_BLOCK_PINGPONG", "0"))
 
-# All winners of the searcher that names kpack agree in kpack, matrix instruction and warps: those were not searched.
-# A block of K beyond 128 would span two scales, of which the kernel reads one.
+# The winners of the searcher that sets kpack all have the same kpack, matrix instruction and warps, so these were not
+# searched.
 _FP8_SPACE = {
     "BLOCK_M": (32, 64, 128, 256),
     "BLOCK_N": (32, 64, 128, 256),
@@ -45,13 +45,13 @@ _MOE_SPACE = {
     "BLOCK_N": (16, 32, 64, 128, 256),
     "BLOCK_K": (16, 32, 64, 128, 256),
     "num_warps": (1, 2, 4, 8),
-    # Later searches have 1, 2 and 4, too: none of these winners has them.
+    # Later searches also have 1, 2 and 4, but none of these winners has them.
     "waves_per_eu": (0,),
     "matrix_instr_nonkdim": (16, 32),
     "kpack": (1, 2),
 }
 _MOE_GROUPS = (1, 4, 8, 16, 32)
-# Experts and columns that belong to a published model: its hidden size and experts a token.
+# Numbers of experts and columns of published models, with hidden size and experts per token.
 _MODELS = {
     8: {1792: (4096, 2), 3584: (4096, 2), 7168: (4096, 2), 14336: (4096, 2)}
     | {2048: (6144, 2), 4096: (6144, 2), 8192: (6144, 2), 16384: (6144, 2)},
@@ -63,7 +63,7 @@ _MODELS = {
 
 
 def part_of(name: str) -> str:
-    """Which part a problem is in, from its name alone; empty when it is in neither."""
+    """Return the part that a problem belongs to, by its name; empty if it is in neither."""
     number = sha256(name.encode()).digest()[0] % SHARE
     return PARTS[number] if number < len(PARTS) else ""
 
@@ -74,18 +74,18 @@ def _space(values: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _fits(config: Mapping[str, Any], size: int) -> bool:
-    """Whether accumulators fit the registers and tiles the LDS: the others are slow and take minutes to compile."""
+    """Return whether accumulators fit the registers and tiles the LDS: other configurations compile for minutes."""
     m, n, k = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
     return m * n <= 256 * 64 * config["num_warps"] and (m + n) * k * size <= 65536
 
 
 def block_fp8(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Problems of the rows that name ``kpack`` (one searcher)."""
+    """Return problems of the rows that set ``kpack`` (one searcher)."""
     return _block_problems(rows, "MI300X", quick=quick)
 
 
 def block_fp8_others(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The same on other GPUs of the generation."""
+    """Return such problems on other GPUs of the generation."""
     return [p for gpu in _OTHERS for p in _block_problems(rows, gpu, quick=False) if p.part == PARTS[-1]][
         : 6 if quick else None
     ]
@@ -97,7 +97,7 @@ def _block_problems(rows: Sequence[Row], gpu: str, *, quick: bool) -> list[Probl
 
 
 def _drawn(problems: Sequence[Problem], *, quick: bool) -> list[Problem]:
-    """Those that are in a part; a few of the first part only when ``quick``."""
+    """Return the problems that are in a part; if ``quick``, only a few of the first part."""
     parts = PARTS[:1] if quick else PARTS
     found = [problem for part in parts for problem in problems if problem.part == part]
     return found[:: max(1, len(found) // 6)] if quick else found
@@ -126,12 +126,12 @@ def _sampled(configs: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any
 
 
 def fused_moe(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Problems in fp16, and in FP8 with one scale for a tensor."""
+    """Return problems in fp16, and in FP8 with one scale per tensor."""
     return _moe_problems(rows, "MI300X", quick=quick)
 
 
 def fused_moe_others(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The same on other GPUs of the generation."""
+    """Return such problems on other GPUs of the generation."""
     return [p for gpu in _OTHERS for p in _moe_problems(rows, gpu, quick=False) if p.part == PARTS[-1]][
         : 6 if quick else None
     ]
@@ -149,7 +149,7 @@ def _moe_problems(rows: Sequence[Row], gpu: str, *, quick: bool) -> list[Problem
             and "block_shape" not in row.shape
             and row.config.get("waves_per_eu") == 0
         ]
-        # Both are called in this iteration of the loop.
+        # Both functions are called in this iteration of the loop.
         read = each(rows, known, lambda row: _moe_problem(row, gpu, dtype))  # noqa: B023
         found += [problem for _, problem in read]
     return _drawn(found, quick=quick)
@@ -167,8 +167,8 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     rows = tokens * top_k
     size = 2 if dtype == "fp16" else 1
     routed = rows_of_experts(experts, rows // top_k, top_k)
-    # The tuned function is both projections: up and gate to 2 N columns, then down. All of it was timed ten times in a
-    # row with the same rows and weights.
+    # The tuned function consists of both projections: up and gate to 2 N columns, then down. It was timed ten times in
+    # a row with the same rows and weights.
     counts = {height: blocks(routed, height) for height in _MOE_SPACE["BLOCK_M"]}
     owners = {height: (("experts", experts_of_blocks(routed[0], height, count)),) for height, count in counts.items()}
     up = {"E": experts, "N": 2 * columns, "K": hidden, "rows": rows, "top_k": top_k, "dtype": dtype, "blocks": counts}
@@ -207,7 +207,7 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
 
 @cache
 def _moe_tiles(size: int) -> tuple[dict[str, Any], ...]:
-    """The sample of compiles: FP8 has no choice of matrix instruction and no BLOCK_K of 16."""
+    """Return the sample of compiles; FP8 has no choice of matrix instruction and no BLOCK_K of 16."""
     space = dict(_MOE_SPACE)
     if size == 1:
         space |= {"BLOCK_K": (32, 64, 128, 256), "matrix_instr_nonkdim": (0,), "kpack": (1,)}
@@ -220,7 +220,7 @@ def _matches(config: Mapping[str, Any]) -> bool:
 
 
 def _worth(config: Mapping[str, Any], rows: int, *sides: tuple[int, int]) -> bool:
-    """What vLLM's searcher drops before it times anything, for both projections (N, K): kept if either keeps it."""
+    """Return whether vLLM's searcher times a configuration: it must be kept for one of both projections (N, K)."""
     return any(_worth_for(config, rows, n, k) for n, k in sides)
 
 
@@ -237,7 +237,7 @@ def _worth_for(config: Mapping[str, Any], m: int, n: int, k: int) -> bool:
 
 
 SERVERS = ("vllm", "sglang")
-"""Both have these kernels, of one origin; the winners are vLLM's."""
+"""Both servers have these kernels, with a common origin; the winners are vLLM's."""
 _DRAWN = (
     f"One problem in {SHARE} by a hash of its name is *looked at* (single problems were diagnosed while the model was "
     f"worked on), one in {SHARE} is *held out* (only counted). "

@@ -1,8 +1,8 @@
 """Attention whose first product is in int8 with a scale for each block of rows, the second in fp16.
 
-As SageAttention and AITER's ``attn_qk_int8_per_block`` have it: Q and K are int8 with one scale a block, V is fp16,
-the running maximum and sum are kept in base 2. Every key counts, so that the knob ``stage`` of the published
-configurations, which is handed to the kernel and never asked there, is left out.
+As in SageAttention and AITER's ``attn_qk_int8_per_block``, Q and K are int8 with one scale per block, V is fp16, and
+the running maximum and sum use base 2. Attention is not causal. The knob ``stage`` of the published configurations
+is left out, because the kernel does not use it.
 """
 
 import triton
@@ -57,7 +57,7 @@ def attention_int8(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a block of rows of a head."""
+    """Return the launch: one workgroup per block of rows of a head."""
     batch, heads, length, size = shape["B"], shape["H"], shape["S"], shape["D"]
     whole = (batch, heads, length, size)
     strides = {"batch": heads * length * size, "head": length * size, "row": size}

@@ -47,7 +47,7 @@ def block_fp8(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile."""
+    """Return the launch: one workgroup per tile."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     args = {
         "A": Tensor("fp8e4b8", (m, k)),

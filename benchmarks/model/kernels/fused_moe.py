@@ -51,7 +51,7 @@ def fused_moe(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a block of rows and of columns; ``blocks`` maps BLOCK_M to blocks that have rows."""
+    """Return the launch: one workgroup per block of rows and columns; ``blocks`` maps BLOCK_M to the row blocks."""
     n, k, experts, rows = shape["N"], shape["K"], shape["E"], shape["rows"]
     fp8 = shape["dtype"].startswith("fp8")
     blocks = shape["blocks"][config["BLOCK_M"]]

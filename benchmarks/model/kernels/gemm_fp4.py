@@ -70,7 +70,7 @@ def gemm_fp4(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile and part of K."""
+    """Return the launch: one workgroup per tile and part of K."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     count, block = config["SPLIT_K"], config["BLOCK_K"]
     length = triton.cdiv(k, count)

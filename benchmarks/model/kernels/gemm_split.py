@@ -107,7 +107,7 @@ def reduce(
 
 
 def _split(shape: Shape, config: Config) -> tuple[int, int]:
-    """Parts of K and the length of one, a multiple of ``BLOCK_K`` where K allows it."""
+    """Return the number of parts of K and the length of a part, a multiple of ``BLOCK_K`` if K allows it."""
     k, count, block = shape["K"], config["SPLIT_K"], config["BLOCK_K"]
     length = triton.cdiv(k, count)
     if length % block and count > 1:
@@ -116,7 +116,7 @@ def _split(shape: Shape, config: Config) -> tuple[int, int]:
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile, part of K and product of the batch."""
+    """Return the launch: one workgroup per tile, part of K and product of the batch."""
     m, n, k, batch, dtype = shape["M"], shape["N"], shape["K"], shape["batch"], shape["dtype"]
     split, length = _split(shape, config)
     apart = split > 1 and not shape["atomic"]
@@ -158,7 +158,7 @@ def launch(shape: Shape, config: Config) -> Launch:
 
 
 def _reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup for 32 x 32 of C."""
+    """Return the launch of the reduction: one workgroup per 32 x 32 of C."""
     m, n = shape["batch"] * shape["M"], shape["N"]
     split = _split(shape, config)[0]
     args = {

@@ -16,7 +16,7 @@ from kprof.kernel_spec import Config, Kernel, Launch, Shape, Tensor
 
 @gluon.constexpr_function
 def _global(shared, shape):
-    """Who fetches what: a wavefront's 64 lanes fill 1,024 bytes of LDS that lie side by side."""
+    """Return the layout of fetches: a wavefront's 64 lanes fill 1,024 contiguous bytes of LDS."""
     bases = shared.offset_bases
     return gl.DistributedLinearLayout(
         reg_bases=bases[:3] + bases[11:], lane_bases=bases[3:9], warp_bases=bases[9:11], block_bases=[], shape=shape
@@ -272,7 +272,7 @@ def gluon_gemm(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile of C; K is known to the compiler."""
+    """Return the launch: one workgroup per tile of C; K is known to the compiler."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     args = {
         "A": Tensor("fp16", (m, k)),

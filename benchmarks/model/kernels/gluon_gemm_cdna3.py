@@ -19,7 +19,7 @@ XCDS = 8
 
 @gluon.constexpr_function
 def _global(along, warps):
-    """Who loads what of 128 rows of 64 elements: 8 lanes a row, a wavefront's rows side by side."""
+    """Return the layout in which lanes load 128 rows of 64 elements: 8 lanes per row, a wavefront's rows adjacent."""
     within = [[0, 1], [0, 2], [0, 4]]
     lanes = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0], [4, 0]]
     more, apart = ([[8, 0], [16, 0]], [[32, 0], [64, 0]]) if warps == 4 else ([[8, 0]], [[16, 0], [32, 0], [64, 0]])
@@ -245,7 +245,7 @@ def gluon_gemm_cdna3(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile of C."""
+    """Return the launch: one workgroup per tile of C."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     args = {
         "A": Tensor("fp16", (m, k)),

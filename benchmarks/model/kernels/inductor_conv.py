@@ -62,7 +62,7 @@ def inductor_conv(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` pixels and ``BLOCK_N`` channels."""
+    """Return the launch: one workgroup per ``BLOCK_M`` pixels and ``BLOCK_N`` channels."""
     size = {name: shape[name] for name in ("BATCH", "IN_C", "IN_H", "IN_W", "OUT_C", "KERNEL", "STRIDE", "PADDING")}
     height, width = (
         (shape[side] + 2 * shape["PADDING"] - shape["KERNEL"]) // shape["STRIDE"] + 1 for side in ("IN_H", "IN_W")

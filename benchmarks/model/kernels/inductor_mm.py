@@ -57,7 +57,7 @@ def inductor_mm(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile; the batch in the second dimension."""
+    """Return the launch: one workgroup per tile; the batch is the second dimension."""
     m, n, k, batch = shape["M"], shape["N"], shape["K"], shape["batch"]
     a_row, b_col = (k, k) if batch == 1 else (k * batch, k * batch)
     args = {

@@ -36,7 +36,7 @@ def mla_reduce(parts, sums, out, splits_of, stride_token, stride_split, DV: tl.c
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """A workgroup for a head of a sequence."""
+    """Return the launch: one workgroup per head of a sequence."""
     del config
     tokens, heads, splits, dv = shape["tokens"], shape["heads"], shape["splits"], shape["DV"]
     args = {

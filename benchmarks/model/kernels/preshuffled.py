@@ -183,7 +183,7 @@ def preshuffled(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile of C; K is known to the compiler."""
+    """Return the launch: one workgroup per tile of C; K is known to the compiler."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     args = {
         "A": Tensor("fp8e4nv", (m, k)),

@@ -53,7 +53,7 @@ def split_signals(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile and part of K."""
+    """Return the launch: one workgroup per tile and part of K."""
     m, n, k, count, block = shape["M"], shape["N"], shape["K"], config["SPLIT_K"], config["BLOCK_K"]
     part = triton.cdiv(triton.cdiv(k, count), block) * block
     tiles = triton.cdiv(m, config["BLOCK_M"]) * triton.cdiv(n, config["BLOCK_N"])

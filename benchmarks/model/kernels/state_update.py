@@ -40,7 +40,7 @@ def state_update(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """A workgroup for ``BLOCK_M`` rows of a head of a token."""
+    """Return the launch: one workgroup per ``BLOCK_M`` rows of a head of a token."""
     tokens, heads, rows, state = shape["tokens"], shape["heads"], shape["rows"], shape["state"]
     args = {
         "state": Tensor(shape["dtype"], (tokens * heads * rows, state)),

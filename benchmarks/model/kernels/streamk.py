@@ -105,7 +105,7 @@ def streamk(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """``GRID`` workgroups, as many as CUs."""
+    """Return the launch: ``GRID`` workgroups, as many as CUs."""
     m, n, k, grid = shape["M"], shape["N"], shape["K"], config["GRID"]
     along = shape["trans_b"]
     tiles = triton.cdiv(m, config["BLOCK_M"]) * triton.cdiv(n, config["BLOCK_N"])

@@ -96,7 +96,7 @@ def persistent_matmul(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup a CU, whatever the size."""
+    """Return the launch: one workgroup per CU, regardless of the size."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     blocks = {name: config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M")}
     tiles = triton.cdiv(m, config["BLOCK_M"]) * triton.cdiv(n, config["BLOCK_N"])

@@ -57,7 +57,7 @@ def tune_gemm(
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for a tile and part of K."""
+    """Return the launch: one workgroup per tile and part of K."""
     m, n, k, rows = shape["M"], shape["N"], shape["K"], shape["trans_b"]
     args = {
         "A": Tensor("fp16", (m, k)),

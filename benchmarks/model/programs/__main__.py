@@ -15,11 +15,11 @@ from benchmarks.model.programs.chosen import SIZES, half_of, jobs_of, sample  # 
 from benchmarks.model.programs.recorded import prepare, record  # noqa: E402
 
 TIMED = "flushed-dirty"
-"""What the harness does: 512 MB are written before each run, and events stand around it."""
+"""Condition of the harness: it writes 512 MB before each run, and uses events around the run."""
 
 
 def main() -> None:
-    """Do all of it; recordings that are there already are used again."""
+    """Run all steps; existing recordings are used again."""
     options = _options()
     from kprof.condition import CONDITIONS
 

@@ -1,4 +1,4 @@
-"""Runs programs under ``kprof capture``, each in a range of its own: ``child.py JOBS.json WORK``."""
+"""Run programs under ``kprof capture``, each in its own range: ``child.py JOBS.json WORK``."""
 
 import importlib.util
 import inspect
@@ -13,11 +13,11 @@ from typing import Any
 import torch
 
 MASKED = 1 << 22
-"""Elements from which a mask is all false: its values decide nothing that is predicted."""
+"""Number of elements from which a mask is all false; its values affect nothing that is predicted."""
 
 
 def main() -> None:
-    """Run each job; what fails is told in WORK/told.json and the others go on."""
+    """Run each job; failures are written to WORK/told.json and the other jobs continue."""
     jobs, work = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), Path(sys.argv[2])
     problems = json.loads((work / "problems.json").read_text(encoding="utf-8"))
     told = {}
@@ -55,7 +55,7 @@ def _module(name: str, path: Path) -> ModuleType:
 
 
 def inputs(problem: Mapping[str, Any], workload: Mapping[str, Any], reference: ModuleType) -> dict[str, Any]:
-    """A program's arguments on the simulated GPU: the problem's own, else empty tensors and indices within range."""
+    """Return a program's arguments on the simulated GPU: the problem's own, else empty tensors and valid indices."""
     device = torch.device("cuda")
     sizes = _sizes(problem, workload)
     scalars = {
@@ -98,7 +98,7 @@ def _value(formula: Any, sizes: Mapping[str, Any]) -> Any:
 
 
 def _scalar(name: str, kind: Any) -> float | int:
-    """Never 0 or 1, which divide by zero in dropout and quantiles."""
+    """Return a scalar other than 0 and 1, which divide by zero in dropout and quantiles."""
     if kind is None or not kind.is_floating_point:
         return 1
     return 0.1 if "drop" in name or "prob" in name else 1e-5 if "eps" in name else 0.5

@@ -1,4 +1,4 @@
-"""Which rows of the published tables are predicted: drawn by a fixed rule, half of the problems for constants."""
+"""Choose the rows of the published tables to predict by a fixed rule; half of the problems may set constants."""
 
 import ast
 import csv
@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 TABLES = ("trajectories", "agent_kernels")
 VERSIONS = 6
-"""Programs of a problem, spread evenly over the order of their times, the fastest and the slowest among them."""
+"""Number of programs per problem, evenly spread over the order of their times, including fastest and slowest."""
 COMMON = 0.8
-"""Share of a problem's programs that were timed on a size, for it to be taken."""
+"""A size is used if at least this share of a problem's programs was timed on it."""
 SIZES = ("big", "medium", "small")
 Half = Literal["constants", "judge"]
 
@@ -28,7 +28,7 @@ _LIBRARY = re.compile(
     r"aiter|hipblas|cuda\.graph|Graph\(|\w @ \w"
 )
 _FROM_FILES = re.compile("paged|ragged")
-"""Problems whose lengths come out of files that were not published."""
+"""Problems whose lengths come from files that were not published."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,19 @@ class Job:
 
 
 def half_of(problem: str) -> Half:
-    """Whether a problem may set constants, or judges: by the hash of its name."""
+    """Return whether a problem may set constants or only evaluates, by the hash of its name."""
     return "judge" if hashlib.sha256(problem.encode()).digest()[-1] % 2 else "constants"
 
 
 def problems_of(mirror: Path) -> Mapping[str, Any]:
-    """The problems' definitions in a mirror of the repository: reference program, axes, inputs, sizes."""
+    """Return the definitions of problems in a mirror of the repository: reference program, axes, inputs, sizes."""
     text = _git(mirror, "show", "HEAD:reference/dataset-meta.json")
     found: Mapping[str, Any] = json.loads(text)["problems"]
     return found
 
 
 def sources_of(mirror: Path, blobs: Sequence[str]) -> Mapping[str, str]:
-    """Text of each program that the mirror has, by its blob."""
+    """Return the text of each program in the mirror by its blob."""
     named = sorted(set(blobs))
     command = ["git", "-C", str(mirror), "cat-file", "--batch"]
     out = subprocess.run(command, input="\n".join(named).encode(), capture_output=True, check=True).stdout
@@ -81,7 +81,7 @@ def sources_of(mirror: Path, blobs: Sequence[str]) -> Mapping[str, str]:
 
 
 def jobs_of(data: Path, mirror: Path, sizes: Sequence[str] = SIZES) -> list[Job]:
-    """Every row that the rule draws: programs whose only kernels are Triton's own, on common sizes."""
+    """Return every row that the rule draws: programs whose only kernels are Triton's own, on common sizes."""
     problems = problems_of(mirror)
     times: defaultdict[str, defaultdict[str, defaultdict[str, list[float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
@@ -106,7 +106,7 @@ def jobs_of(data: Path, mirror: Path, sizes: Sequence[str] = SIZES) -> list[Job]
 
 
 def sample(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
-    """So many of the jobs, whole problems at a time so that orders can be judged; all of them for 0."""
+    """Return ``count`` of the jobs, whole problems at a time so that orders can be evaluated; all of them for 0."""
     if not count or count >= len(jobs):
         return list(jobs)
     problems = sorted({job.problem for job in jobs})
@@ -120,12 +120,12 @@ def sample(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
 
 
 def written(jobs: Sequence[Job]) -> str:
-    """Jobs as JSON."""
+    """Return jobs as JSON."""
     return json.dumps([asdict(job) for job in jobs], indent=1)
 
 
 def is_triton_only(text: str) -> bool:
-    """Whether a program has Triton kernels and calls no library's product, convolution or graph outside of them."""
+    """Return whether a program has Triton kernels and calls no library's product, convolution or graph besides them."""
     if "triton.jit" not in text or "load_inline" in text or "__global__" in text:
         return False
     try:
@@ -137,7 +137,7 @@ def is_triton_only(text: str) -> bool:
 
 
 class _HostCode(ast.NodeTransformer):
-    """What runs on the host: no jitted functions, no docstrings."""
+    """Collector of host code: without jitted functions and docstrings."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
         if any("jit" in ast.unparse(each) for each in node.decorator_list):
@@ -150,7 +150,7 @@ class _HostCode(ast.NodeTransformer):
 
 
 def _drawn(medians: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str, str, float]]:
-    """Label, size, program and time of each row of a problem that is taken."""
+    """Yield label, size, program and time of each chosen row of a problem."""
     if not medians:
         return
     most = max(map(len, medians.values()))

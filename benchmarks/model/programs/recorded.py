@@ -1,4 +1,4 @@
-"""Records programs with ``kprof capture``, in batches; a batch that is there already is not done again."""
+"""Record programs with ``kprof capture``, in batches; existing batches are not recorded again."""
 
 import json
 import os
@@ -15,7 +15,7 @@ _CHILD = Path(__file__).with_name("child.py")
 
 
 def prepare(work: Path, mirror: Path, jobs: Sequence[Job]) -> None:
-    """Write what the recorded processes read: definitions, reference programs, and the programs."""
+    """Write the input of the recorded processes: definitions, reference programs, and the programs."""
     problems = problems_of(mirror)
     chosen = {job.problem: problems[job.problem] for job in jobs}
     for folder in ("references", "programs", "captures"):
@@ -28,14 +28,14 @@ def prepare(work: Path, mirror: Path, jobs: Sequence[Job]) -> None:
 
 
 def record(work: Path, jobs: Sequence[Job], arch: str, triton: str, seconds: float) -> Iterator[tuple[Path, Any]]:
-    """Yield each batch's capture with what became of its jobs, by their numbers as text.
+    """Yield each batch's capture with the results of its jobs, by their numbers as text.
 
     Args:
         work: folder that :func:`prepare` filled.
-        jobs: what to record.
+        jobs: jobs to record.
         arch: the GPU.
         triton: folder with the Triton that was measured, put before the installed one; empty: the installed one.
-        seconds: that a batch may take.
+        seconds: time limit of a batch.
     """
     for first in range(0, len(jobs), BATCH):
         some = jobs[first : first + BATCH]

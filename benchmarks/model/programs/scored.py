@@ -1,4 +1,4 @@
-"""How far predictions of recorded programs are off, and how well they order the versions of one problem."""
+"""Measure the errors of predictions of recorded programs, and how well they order the versions of one problem."""
 
 import itertools
 import re
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from kprof.condition import Condition
 
 APART = 1.1
-"""Versions whose times differ by this factor, above what repeated measurements do, are to be ordered."""
+"""Versions whose times differ by at least this factor, which is above the noise, should be ordered."""
 TIE = 1e-3
 TRITON_SHARE = 0.95
-"""Share of the predicted time that is Triton's, for a program to count: what torch's operators take is not its own."""
+"""A program counts if at least this share of its predicted time is in Triton kernels, and not in torch's operators."""
 ORDERS = ("pairs", "right", "tied", "wrong")
 _RANGE = re.compile(r"R(\d+)\|")
 
@@ -29,10 +29,10 @@ class Predicted:
     """A program's prediction under a condition, microseconds.
 
     Attributes:
-        us, low_us, high_us: of all its calls, and what the condition adds.
-        triton_us: of its Triton kernels.
-        added_us: what the condition adds.
-        unknown: calls without a time.
+        us, low_us, high_us: time of all its calls and of what the condition adds, with its range.
+        triton_us: time of its Triton kernels.
+        added_us: time that the condition adds.
+        unknown: number of calls without a time.
     """
 
     us: float
@@ -44,7 +44,7 @@ class Predicted:
 
 
 def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, Predicted]:
-    """Each job of a capture, by its number: all its launches and operators, and what the condition adds to them."""
+    """Return the prediction of each job of a capture by number: launches, operators, and the condition's overhead."""
     from kprof.captures.reader import operations, read
     from kprof.hardware.machine import find_product
     from kprof_analyzers.whole_step.timing import StepCall, added_us, timed_calls
@@ -68,18 +68,18 @@ def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, P
 
 
 def counted(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[Job]:
-    """Jobs whose every call has a time, nearly all of it in Triton's kernels."""
+    """Return jobs in which every call has a time, nearly all of it in Triton kernels."""
     known = (job for job in jobs if job.id in found and not found[job.id].unknown)
     every = ((job, found[job.id]) for job in known)
     return [job for job, one in every if one.triton_us >= TRITON_SHARE * (one.us - one.added_us)]
 
 
 def table(jobs: Sequence[Job], found: Mapping[str, Mapping[int, Predicted]]) -> str:
-    """A line for each condition and half of the problems: times, and the order of versions.
+    """Return a line for each condition and half of the problems: errors of times, and of the order of versions.
 
     Args:
-        jobs: what counts.
-        found: condition to the predictions.
+        jobs: jobs that count.
+        found: predictions by condition.
     """
     lines = []
     for condition, answers in found.items():

@@ -1,1 +1,1 @@
-"""The measured kernels themselves, read from the packages that have them, in place of our stand-ins."""
+"""The measured kernels themselves, read from the packages that contain them, instead of our stand-ins."""

@@ -1,9 +1,9 @@
-"""The stand-ins' error on a sample: ``python -m benchmarks.model.real --packages FOLDER...``.
+"""Measure the stand-ins' error on a sample: ``python -m benchmarks.model.real --packages FOLDER...``.
 
-A few problems of each family whose kernel a package has, a few configurations of each, predicted from the real kernel
-and from the stand-in. The figures are kept in ``docs/validation/model_real.json``, which the page shows, also
-that of a run without packages; of a family that is asked again the older ones are replaced. With a whole page's
-``--packages`` every configuration is predicted from both, which compiles for hours.
+A few problems of each family whose kernel a package has, a few configurations of each, predicted from the real
+kernel and from the stand-in. The figures are stored in ``docs/validation/model_real.json``, and the page always
+shows them; figures of a family that runs again are replaced. With ``--packages`` for the whole page, every
+configuration is predicted from both kernels, which compiles for hours.
 """
 
 import argparse
@@ -30,13 +30,13 @@ from kprof.errors import KprofError  # noqa: E402
 
 
 def sampled(family: Family, problems: list[Problem], most: int, configurations: int) -> tuple[Family, list[Problem]]:
-    """A draw of a family's problems, and the family with a draw of each one's configurations; the same at every call.
+    """Return a sample of a family's problems, and the family with a sample of configurations; equal at every call.
 
     Args:
-        family: to be compared.
-        problems: all of its problems.
-        most: of them that are kept.
-        configurations: of a problem besides the winner that are kept.
+        family: the family to compare.
+        problems: all problems of the family.
+        most: maximum number of problems.
+        configurations: number of configurations of a problem besides the winner.
     """
     kept = {id(one) for one in Random(family.name).sample(problems, min(most, len(problems)))}
     few = [one for one in problems if id(one) in kept]
@@ -45,7 +45,7 @@ def sampled(family: Family, problems: list[Problem], most: int, configurations: 
 
 
 def main() -> None:
-    """Compare, print, keep."""
+    """Compare, print and store the figures."""
     options = _options()
     os.environ.setdefault("KPROF_CACHE_SIZE", str(8 << 30))
     try:
@@ -73,7 +73,7 @@ def _write_page(families: list[Family]) -> None:
 
 
 def _compare(family: Family, rows: Any, real: RealKernels, options: argparse.Namespace) -> str:
-    """One family's figures, kept in the file; in words."""
+    """Compute and store one family's figures; return them in words."""
     every = family.problems(rows, False)
     few, problems = sampled(family, every, options.problems, options.configurations)
     if not problems:

@@ -1,4 +1,4 @@
-"""How far a stand-in is from the kernel that it stands for: the same configurations predicted from the code of both."""
+"""Measure how far a stand-in's prediction is from that of the kernel that it replaces, for the same configurations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 HEADING = "Real kernels and stand-ins"
 NAME = "model_real.json"
-"""Beside the page: figures of a sample, see :mod:`benchmarks.model.real.__main__`."""
+"""File next to the page with figures of a sample, see :mod:`benchmarks.model.real.__main__`."""
 FEW = 5
-"""Configurations from which a problem has an order to be compared."""
+"""Minimum number of configurations for a problem's order to be compared."""
 _SHOWN = (
     ("in the top 5 %", "top5_percent", "{:.0%}"),
     ("median percentile", "median_percentile", "{:.1%}"),
@@ -32,22 +32,22 @@ _SHOWN = (
     ("median ratio", "clean_ratio", "{:.2f}"),
     ("Spearman", "spearman", "{:.2f}"),
 )
-"""Figures against what was published: heading, key of a family's summary, form."""
+"""Figures that are compared with published times: heading, key of a family's summary, format."""
 
 
 def settle(
     real: "RealKernels", model: Model, family: Family, results: Sequence[Judged]
 ) -> tuple[list[Judged], dict[str, Any]]:
-    """A family's results, with the stand-in where the real kernel does not compile, and the stand-in's error.
+    """Return a family's results, with the stand-in if the real kernel does not compile, and the stand-in's error.
 
-    A package's kernel may be newer than the Triton that measured a row: then both are compared as this Python's
-    Triton compiles them.
+    A package's kernel may need a newer Triton than the one of the measurement. In that case, this Python's Triton
+    compiles both kernels for the comparison.
 
     Args:
-        real: what was taken for the family; problems that are lost are told to it.
-        model: predicts the stand-ins.
-        family: with its question.
-        results: from the real kernels.
+        real: the real kernels; problems whose kernel does not compile are recorded there.
+        model: model that predicts the stand-ins.
+        family: the family with its question.
+        results: results from the real kernels.
     """
     used = real.used[family.name]
     found: dict[str, Any] = {name: list(getattr(used, name)) for name in ("kernels", "packages", "refused")}
@@ -68,19 +68,19 @@ def settle(
 
 
 def _here(problem: Problem) -> Problem:
-    """A problem as this Python's Triton compiles it."""
+    """Return a problem for this Python's Triton."""
     candidates = (replace(one, points=tuple(replace(p, triton="") for p in one.points)) for one in problem.candidates)
     return replace(problem, candidates=tuple(candidates))
 
 
 def _why(lost: Sequence[Judged]) -> str:
-    """Which releases do not compile the real kernel."""
+    """Return which releases do not compile the real kernel."""
     named = dict.fromkeys(p.triton or version() for one in lost for c in one.problem.candidates for p in c.points)
     return f"with Triton {', '.join(named)}, which compiles these rows; both were compared with {version()}"
 
 
 def show(name: str, one: Mapping[str, Any]) -> None:
-    """A family's part on the terminal."""
+    """Print a family's part on the terminal."""
     print(f"{name}: {words(one)}")
     if one["packages"]:
         order, ratio = _between(one["error"])
@@ -90,17 +90,17 @@ def show(name: str, one: Mapping[str, Any]) -> None:
 
 
 def figures(real: Sequence[Judged], stand_in: Sequence[Judged]) -> dict[str, Any]:
-    """The stand-in's error on the problems that both were predicted for.
+    """Return the stand-in's error on the problems that were predicted with both kernels.
 
     Args:
-        real: a family judged with the measured kernel.
-        stand_in: the same problems in the same order, with ours.
+        real: results of a family with the measured kernel.
+        stand_in: results of the same problems in the same order, with our kernel.
     """
     both = list(zip(real, stand_in, strict=True))
     pairs = [_pairs(one.scored, other.scored) for one, other in both]
     orders = [metrics.spearman([a.us for a, _ in each], [b.us for _, b in each]) for each in pairs if len(each) >= FEW]
     if not orders and len(pairs) >= FEW:
-        # Single configurations: the order is that of the problems.
+        # Problems with single configurations: the order is that of the problems.
         every = [one for each in pairs for one in each]
         orders = [metrics.spearman([a.us for a, _ in every], [b.us for _, b in every])]
     known = [one for one in orders if one is not None]
@@ -115,7 +115,7 @@ def figures(real: Sequence[Judged], stand_in: Sequence[Judged]) -> dict[str, Any
 
 
 def _pairs(real: Sequence[Scored], stand_in: Sequence[Scored]) -> list[tuple[Scored, Scored]]:
-    """Configurations that compiled in both, each once."""
+    """Return configurations that compiled with both kernels, each once."""
     others = {_key(one): one for one in stand_in}
     return [(one, others[_key(one)]) for one in real if _key(one) in others]
 
@@ -125,11 +125,11 @@ def _key(one: Scored) -> tuple[Any, ...]:
 
 
 def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -> list[str]:
-    """The part of the page about real kernels and stand-ins.
+    """Return the page's section about real kernels and stand-ins.
 
     Args:
-        found: family to what :func:`settle` says of it.
-        titles: families' headings, of all that are on the page.
+        found: error of :func:`settle` by family.
+        titles: headings of all families on the page.
     """
     found = {name: one for name, one in found.items() if name in titles}
     taken = {name: one for name, one in found.items() if one["packages"]}
@@ -163,19 +163,19 @@ def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -
 
 
 def _share(one: Mapping[str, Any]) -> str:
-    """``48``, or ``40 of 48``: the others keep the stand-in, or a sample was drawn."""
+    """Format ``48``, or ``40 of 48`` if the others keep the stand-in or a sample was drawn."""
     taken, whole = one.get("sample", one["problems"])
     return str(whole) if taken == whole else f"{taken} of {whole}"
 
 
 def placed(page: str, found: Mapping[str, Mapping[str, Any]], titles: Sequence[tuple[str, str]], before: str) -> str:
-    """The page with this section in place of its own, or in front of another.
+    """Return the page with this section, which replaces its old version or is placed before another section.
 
     Args:
-        page: its text.
+        page: text of the page.
         found: as for :func:`section`.
-        titles: families and how their headings begin.
-        before: heading of the section that it stands in front of.
+        titles: beginning of each family's heading.
+        before: heading of the section to place it before.
     """
     first, *rest = page.split("\n## ")
     names = [one.partition("\n")[0] for one in rest]
@@ -218,7 +218,7 @@ own sections are of the stand-ins where they do not say otherwise."""
 
 
 def words(one: Mapping[str, Any]) -> str:
-    """What a family was predicted from, a line for the terminal and for its section; empty for a stand-in."""
+    """Return the kernel that a family was predicted from, as one line; empty for a stand-in."""
     said = [f"not taken from a package: {why}" for why in one["refused"]]
     if one["packages"]:
         taken, whole = one["problems"]

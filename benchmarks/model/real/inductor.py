@@ -1,4 +1,4 @@
-"""Inductor's own kernels for the rows of its tables: written by the torch of a package folder, from its templates."""
+"""Inductor's own kernels for the rows of its tables, written from its templates by the torch of a package folder."""
 
 import ast
 import json
@@ -22,11 +22,11 @@ _PROCESS = Path(__file__).with_name("inductor_process.py")
 _SECONDS = 600
 _KNOWN = {"tl", "triton"}
 _OPTIONS = ("matrix_instr_nonkdim", "waves_per_eu", "kpack")
-"""Of the compiler, which Inductor writes into the kernel as constants, too."""
+"""Compiler options that Inductor also writes into the kernel as constants."""
 
 
 def asked(point: Point) -> dict[str, Any]:
-    """What Inductor is to write for a row, with the stand-in's sizes and strides."""
+    """Return the request to Inductor for a row, with the stand-in's sizes and strides."""
     stand_in = kernel_of(point.kernel)
     config = stand_in.configure("", point.config)
     launch = stand_in.launch(point.shape, config)
@@ -71,10 +71,10 @@ def _packed(sizes: Sequence[int]) -> list[int]:
 
 
 def written(package: Package, wanted: Sequence[Mapping[str, Any]]) -> list[str | KprofError]:
-    """The files that a torch writes, or why it writes none, in the order asked.
+    """Return the files that a torch writes, or the reasons why it writes none, in the requested order.
 
     Raises:
-        KprofError: this torch cannot be asked at all.
+        KprofError: this torch cannot write any kernel.
     """
     own = package.root.parents[2] / "bin" / "python" if len(package.root.parents) > 2 else None
     python = str(own) if own is not None and own.is_file() else sys.executable
@@ -94,10 +94,10 @@ def written(package: Package, wanted: Sequence[Mapping[str, Any]]) -> list[str |
 
 
 def plain(text: str) -> tuple[str, str]:
-    """Inductor's file without its autotuner: a file that needs Triton alone, and the kernel's name.
+    """Return Inductor's file without its autotuner, as a file that only needs Triton, and the kernel's name.
 
     Raises:
-        KprofError: there is no kernel in it, or it names what only torch has.
+        KprofError: the file contains no kernel, or uses names that only torch has.
     """
     nodes = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
     if len(nodes) != 1:
@@ -114,10 +114,10 @@ def plain(text: str) -> tuple[str, str]:
 
 
 def kernel(point: Point, text: str) -> "Kernel":
-    """A kernel for one row, under a name of its own.
+    """Return a kernel for one row, with its own name.
 
     Raises:
-        KprofError: as :func:`plain`; or it has other arguments than are known.
+        KprofError: as :func:`plain`, or the kernel has unknown arguments.
     """
     from kprof.importing.functions import find_entry, unwrap
     from kprof.importing.loading import load_module

@@ -1,8 +1,8 @@
-"""Let PyTorch's Inductor write kernels from its templates, without a GPU. A process of its own: it imports torch.
+"""Let PyTorch's Inductor write kernels from its templates without a GPU. This is a separate process that imports torch.
 
 Standard input: ``{"root": folder of torch or null, "asked": [{"template", "inputs": [[name, sizes, strides]], "out",
-"addends", "constants"}]}``. Standard output: a list of ``{"text"}`` or ``{"error"}``. What Inductor asks of a GPU is
-answered with an MI210's properties; nothing that it writes into the kernel depends on them.
+"addends", "constants"}]}``. Standard output: a list of ``{"text"}`` or ``{"error"}``. Inductor's queries about the
+GPU are answered with an MI210's properties, which do not affect the written kernels.
 """
 
 import json
@@ -16,11 +16,11 @@ _WIDTH = 64
 
 
 class _WrittenError(Exception):
-    """Inductor would load what it wrote: that is enough."""
+    """Raised when Inductor is about to load the code that it has written, which is not needed."""
 
 
 def _simulate() -> Any:
-    """Torch as if it were AMD's build with a GPU."""
+    """Make torch appear to be AMD's build with a GPU."""
     import torch
     import torch.utils._triton as found
 
@@ -31,7 +31,7 @@ def _simulate() -> Any:
 
 
 class _Writer:
-    """Inductor with a graph of nothing but inputs."""
+    """Inductor with a graph that only has inputs."""
 
     def __init__(self) -> None:
         self._torch = _simulate()
@@ -46,7 +46,7 @@ class _Writer:
         self._properties = DeviceProperties(**{**known, "multi_processor_count": _CUS, "warp_size": _WIDTH})
 
     def write(self, asked: dict[str, Any]) -> str:
-        """A file with one kernel."""
+        """Return a file with one kernel."""
         from torch._inductor import ir
         from torch._inductor.codecache import PyCodeCache
         from torch._inductor.kernel.mm_common import addmm_epilogue
@@ -90,7 +90,7 @@ class _Writer:
 
 
 def main() -> None:
-    """Answer what is asked on standard input."""
+    """Answer the requests on standard input."""
     wanted = json.load(sys.stdin)
     if wanted["root"] is not None:
         sys.path.insert(0, wanted["root"])

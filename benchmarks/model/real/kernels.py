@@ -1,4 +1,4 @@
-"""Which kernel of which package each stand-in stands for, and what became of each that was asked for."""
+"""The package's kernel that each stand-in represents, and the result of each requested kernel."""
 
 import ast
 import json
@@ -26,20 +26,20 @@ _BASIC = "aiter/ops/triton/_triton_kernels/gemm/basic"
 
 @dataclass(frozen=True)
 class RealKernel:
-    """A kernel of a package, and when it takes the place of a stand-in.
+    """A kernel of a package, and the condition under which it replaces a stand-in.
 
     Attributes:
-        name: ours, of more than one word: no stand-in has it.
-        stand_in: the kernel whose place it takes, see :class:`~benchmarks.model.compiling.Point`.
-        package: where it is.
-        launch: as its package launches it: from the stand-in's shape and configuration, and its parameters' names;
-            ``None`` where the package does without this launch.
-        known: its name in the servers' registry; empty where ``places`` has it.
-        places: file and function, newest version first.
-        when: of the stand-in's shape, whether it is this kernel that was measured.
-        numbers: constants of the kernel that are made numbers of the launch, as in the stand-in, so that one compile
-            serves all of their values. Nothing but the numbering of tiles may depend on them.
-        plain: it is compiled with the compiler's own options, whatever the configuration says.
+        name: our name of more than one word, so that no stand-in has it.
+        stand_in: the stand-in that it replaces, see :class:`~benchmarks.model.compiling.Point`.
+        package: package that contains it.
+        launch: function that returns the package's launch, given the stand-in's shape and configuration and its
+            parameters' names; ``None`` if the package does not make this launch.
+        known: its name in the servers' registry; empty if ``places`` names it.
+        places: files and functions, newest version first.
+        when: function that returns whether this kernel was measured for a stand-in's shape.
+        numbers: constants of the kernel that become run-time numbers of the launch, as in the stand-in, so that one
+            compile serves all their values. Only the numbering of tiles may depend on them.
+        plain: whether it is compiled with the compiler's default options, regardless of the configuration.
     """
 
     name: str
@@ -54,7 +54,7 @@ class RealKernel:
 
 
 def _split(scales: str) -> Callable[["Shape"], bool]:
-    """One product, weights along K, parts of K apart: what AITER's Triton families are."""
+    """Return AITER's Triton families: one product, weights along K, parts of K stored separately."""
     return lambda shape: (
         shape["scales"] == scales and shape["batch"] == 1 and shape["trans_b"] and not shape["atomic"]
         and shape["out"] == "bf16"
@@ -104,21 +104,21 @@ REAL = (
         when=lambda shape: shape["dtype"] == "fp4",
     ),
 )  # fmt: skip
-"""Every kernel that the benchmark takes from a package."""
+"""Every kernel that the benchmark uses from a package."""
 _BY_NAME = {real.name: real for real in REAL}
 _INDUCTOR = frozenset(inductor.STAND_INS)
 
 
 @dataclass
 class Used:
-    """What was taken for a family.
+    """The real kernels that a family uses.
 
     Attributes:
-        kernels: those of packages that are in its problems, by our names.
-        packages: theirs, in words.
-        refused: why a kernel that was asked for is not among them, a sentence each.
-        stand_ins: the same problems and configurations with the stand-ins.
-        problems: names of those that have real kernels.
+        kernels: packages' kernels in its problems, by our names.
+        packages: their packages, in words.
+        refused: one sentence for each requested kernel that is not used.
+        stand_ins: the problems and configurations with the stand-ins.
+        problems: names of the problems with real kernels.
     """
 
     kernels: tuple[str, ...]
@@ -130,14 +130,14 @@ class Used:
 
 @dataclass
 class RealKernels:
-    """The kernels of the packages that were named.
+    """The kernels of the named packages.
 
     Attributes:
-        packages: by name.
-        loaded: kernels by our name, as far as they were read.
-        refused: our name to why a kernel could not be used, in words.
-        used: family to what was taken for it.
-        lost: family to its problems whose real kernel does not compile with their Triton: they keep the stand-in.
+        packages: packages by name.
+        loaded: kernels read so far, by our name.
+        refused: reason why a kernel could not be used, by our name.
+        used: real kernels by family.
+        lost: problems by family whose real kernel does not compile with their Triton, so they keep the stand-in.
     """
 
     packages: Mapping[str, Package]
@@ -148,7 +148,7 @@ class RealKernels:
     _written: dict[str, str | KprofError] = field(default_factory=dict)
 
     def family(self, family: Family) -> Family:
-        """The family with problems that have the measured kernel wherever a package has it."""
+        """Return the family with the measured kernel in all problems for which a package has it."""
         chosen = [name for name in family.packages if name in self.packages]
         if not chosen:
             return family
@@ -160,10 +160,10 @@ class RealKernels:
         return replace(family, problems=problems)
 
     def swapped(self, family: Family, problems: Sequence[Problem]) -> list[Problem]:
-        """Problems with the real kernel in each launch that has one; :attr:`used` then tells what was taken.
+        """Return problems with the real kernel in each launch that has one, and record them in :attr:`used`.
 
-        A candidate of which one launch has no real kernel keeps its stand-ins: what a sum of both would be is neither.
-        A problem of which one candidate has none keeps them, too: their order would be that of two kernels.
+        A candidate keeps its stand-ins if one launch has no real kernel, because a sum of both kinds would be
+        meaningless. A problem keeps them if one candidate has none, because the order would compare two kernels.
         """
         drawn = [_drawn(problem, family.drawn) for problem in problems]
         self._write(family, drawn)
@@ -191,7 +191,7 @@ class RealKernels:
         return found
 
     def of(self, family: Family, point: Point) -> RealKernel | None:
-        """The real kernel of a stand-in's launch; ``None`` where no package of the family has it."""
+        """Return the real kernel of a stand-in's launch; ``None`` if no package of the family has it."""
         for package in (name for name in family.packages if name in self.packages):
             for each in REAL:
                 fits = (each.stand_in, each.package) == (point.kernel, package) and each.when(point.shape)
@@ -208,7 +208,7 @@ class RealKernels:
         return real.name in self.loaded
 
     def _write(self, family: Family, problems: Sequence[Problem]) -> None:
-        """Have Inductor write the kernels of all launches at once: its import takes longer than that."""
+        """Let Inductor write the kernels of all launches at once, because its import takes longer than that."""
         if "torch" not in family.packages or "torch" not in self.packages:
             return
         every = dict.fromkeys(json.dumps(inductor.asked(p)) for p in points_of(problems) if p.kernel in _INDUCTOR)
@@ -220,7 +220,7 @@ class RealKernels:
         self._written.update(zip(new, answers, strict=True))
 
     def _inductor(self, point: Point) -> Point | None:
-        """A row's launch with the kernel that Inductor wrote for it."""
+        """Return a row's launch with the kernel that Inductor wrote for it."""
         text = self._written.get(json.dumps(inductor.asked(point)))
         try:
             if isinstance(text, KprofError):
@@ -235,7 +235,7 @@ class RealKernels:
         return replace(point, kernel=made.name)
 
     def _points(self, family: Family, candidate: Candidate) -> tuple[Point, ...]:
-        """The launches of a candidate by real kernels; none where one of them has none."""
+        """Return the launches of a candidate with real kernels; empty if one has none."""
         found = []
         for point in candidate.points:
             if point.kernel in _INDUCTOR:
@@ -251,7 +251,7 @@ class RealKernels:
             try:
                 launch = real.launch(swapped.shape, made.configure("", swapped.config), self._names(real))
             except KprofError as error:
-                # Another version may have parameters that are not known.
+                # Another version may have unknown parameters.
                 self.refused.setdefault(real.name, error.message)
                 return ()
             if launch is not None:
@@ -267,7 +267,7 @@ class RealKernels:
 
 
 def _drawn(problem: Problem, most: int | None) -> Problem:
-    """A problem with its winners and a draw of its other configurations, the same at every call."""
+    """Return a problem with its winners and a sample of its other configurations, equal at every call."""
     others = [one for one in problem.candidates if not one.winner]
     if most is None or len(others) <= most:
         return problem
@@ -285,7 +285,7 @@ def _swapped(real: RealKernel, point: Point) -> Point:
 
 
 def kernel(real: RealKernel, package: Package) -> "Kernel":
-    """The kernel as the benchmark compiles it.
+    """Return the kernel in the form that the benchmark compiles.
 
     Raises:
         KprofError: the package has no such file or function, or it cannot be read.
@@ -318,15 +318,15 @@ def kernel(real: RealKernel, package: Package) -> "Kernel":
 
 
 def _asked(function: "Function") -> list[str]:
-    """Parameters that a launch gives: heuristics fill the others in."""
+    """Return the parameters that a launch passes; heuristics compute the others."""
     return [name for name in function.arguments if name not in function.heuristics]
 
 
 def source(package: Package, places: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Text and name of a package's kernel, by the newest place that it is at.
+    """Return text and name of a package's kernel, from its newest known location.
 
     Raises:
-        KprofError: it is at none of them.
+        KprofError: the kernel is at none of its known locations.
     """
     from kprof_servers.served.kernel_source import cut_text, has_function
 
@@ -339,15 +339,15 @@ def source(package: Package, places: Sequence[tuple[str, str]]) -> tuple[str, st
 
 
 def with_numbers(text: str, function: str, names: Sequence[str]) -> str:
-    """A kernel's file with some of its constants as numbers of the launch that the compiler does not look at.
+    """Return a kernel's file in which some constants are run-time numbers that the compiler does not specialise on.
 
     Args:
-        text: of the file.
+        text: text of the file.
         function: the kernel in it.
-        names: its parameters.
+        names: the constants to convert.
 
     Raises:
-        KprofError: it has no such constant, or a decorator that this cannot change.
+        KprofError: the kernel has no such constant, or an unsupported decorator.
     """
     if not names:
         return text

@@ -1,4 +1,4 @@
-"""From a stand-in's shape and configuration to the launch of the real kernel, as its own package makes it."""
+"""Convert a stand-in's shape and configuration to the launch that the real kernel's package makes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,21 +8,21 @@ from kprof_servers.served.aiter_launches import REDUCED, AiterProduct
 from kprof_servers.served.launches import ServedExperts, ServedProduct, arguments
 
 SCALED = 128
-"""Rows, columns and depth of a block that shares a scale, in all block-scaled products of the data."""
+"""Rows, columns and depth of a block with a common scale, in all block-scaled products of the data."""
 _NAMES = {f"BLOCK_{side}": f"BLOCK_SIZE_{side}" for side in "MNK"}
 _NAMES |= {"GROUP_M": "GROUP_SIZE_M", "SPLIT_K": "NUM_KSPLIT"}
 _FAMILIES = {"none": "GEMM-A16W16", "rows": "GEMM-A8W8", "blocks": "GEMM-A8W8_BLOCKSCALE"}
 _MX_REDUCED = (16, 64)
-"""Rows and columns that a workgroup sums of MXFP4's parts of K."""
+"""Rows and columns of MXFP4's parts of K that a workgroup adds."""
 _MX_SCALED = 32
 _MX_SMALLEST = 128
 _MX_LEAST = 16
 _LARGEST = {"fp16": 65504.0, "bf16": 3.3895313892515355e38}
-"""Of a type, as torch tells it."""
+"""Largest value of each type, as in torch."""
 
 
 def served(config: Config) -> dict[str, Any]:
-    """A configuration with the names that servers give the knobs."""
+    """Return a configuration with the servers' names of the knobs."""
     found = {_NAMES.get(name, name): value for name, value in config.items() if name != "MODIFIER"}
     if "MODIFIER" in config:
         found["cache_modifier"] = config["MODIFIER"] or None
@@ -30,13 +30,13 @@ def served(config: Config) -> dict[str, Any]:
 
 
 def block_fp8(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """The product of vLLM and SGLang with block scales."""
+    """Return the launch of vLLM's and SGLang's product with block scales."""
     launch = ServedProduct(shape["N"], shape["K"], SCALED, SCALED)
     return launch.launches(shape["M"], served(config), names, shape["arch"])[""]
 
 
 def fused_moe(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """One of the two products of vLLM's and SGLang's mixture of experts."""
+    """Return the launch of one of the two products of vLLM's and SGLang's mixture of experts."""
     up = shape["side"] == "up"
     inner, hidden = (shape["N"] // 2, shape["K"]) if up else (shape["K"], shape["N"])
     weights = "fp8" if shape["dtype"].startswith("fp8") else "bf16"
@@ -46,12 +46,12 @@ def fused_moe(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
 
 
 def aiter_product(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """AITER's product of its families without packed types."""
+    """Return the launch of AITER's product, for its families without packed types."""
     return _aiter(shape).launches(shape["M"], served(config), names, shape["arch"])[""]
 
 
 def aiter_sum(shape: Shape, config: Config, names: Sequence[str]) -> Launch | None:
-    """The launch that adds AITER's parts of K; ``None`` where its launcher leaves one part only."""
+    """Return the launch that adds AITER's parts of K; ``None`` if its launcher creates only one part."""
     del names
     made = _aiter(shape).launches(shape["M"], served(config), _PRODUCT, shape["arch"])
     return made.get(REDUCED)
@@ -65,11 +65,11 @@ def _aiter(shape: Shape) -> AiterProduct:
 
 
 _PRODUCT = ("M",)
-"""Of the product only its split of K is asked."""
+"""Parameter names for the product's launch, from which only the split of K is used."""
 
 
 def aiter_fp4(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """AITER's product of MXFP4: ``ops/triton/gemm/basic/gemm_afp4wfp4.py`` at e4048607a5."""
+    """Return the launch of AITER's MXFP4 product: ``ops/triton/gemm/basic/gemm_afp4wfp4.py`` at e4048607a5."""
     m, n, full = shape["M"], shape["N"], _mx_split(served(config), shape["K"])
     k, parts = shape["K"] // 2, full["NUM_KSPLIT"]
     known = {
@@ -88,17 +88,17 @@ def aiter_fp4(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
 
 
 def _usual(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that the kernel also has as parameters, with Triton's defaults where a configuration lacks them."""
+    """Return options that are also parameters of the kernel, with Triton's defaults for missing ones."""
     usual = {"num_warps": 4, "num_stages": 2, "waves_per_eu": 0, "matrix_instr_nonkdim": 0}
     return {name: value for name, value in usual.items() if name not in config}
 
 
 def _mx_split(config: Mapping[str, Any], k: int) -> dict[str, Any]:
-    """A configuration as the launcher has it: parts of K get fewer, or tiles less deep, until both divide K.
+    """Return the launcher's configuration: fewer parts of K or less deep tiles, until both divide K.
 
     Args:
-        config: as AITER's file has it.
-        k: elements that are summed.
+        config: configuration of AITER's file.
+        k: number of summed elements.
     """
     full = {"NUM_KSPLIT": 1, "cache_modifier": None, **config}
     parts, depth = full["NUM_KSPLIT"], full["BLOCK_SIZE_K"]
@@ -114,13 +114,13 @@ def _mx_split(config: Mapping[str, Any], k: int) -> dict[str, Any]:
 
 
 def _part(k: int, parts: int, depth: int) -> int:
-    """Whole tiles of K in a part."""
+    """Return the number of elements of a part, in whole tiles of K."""
     each = 2 * -(-(k // 2) // parts)
     return -(-each // depth) * depth
 
 
 def aiter_fp4_sum(shape: Shape, config: Config, names: Sequence[str]) -> Launch | None:
-    """The launch that adds the parts of K of MXFP4's product; ``None`` where its launcher leaves one part only."""
+    """Return the launch that adds the parts of K of MXFP4's product; ``None`` if its launcher creates only one part."""
     m, n, full = shape["M"], shape["N"], _mx_split(served(config), shape["K"])
     parts, (height, width) = full["NUM_KSPLIT"], _MX_REDUCED
     if parts == 1:
@@ -136,7 +136,7 @@ def aiter_fp4_sum(shape: Shape, config: Config, names: Sequence[str]) -> Launch 
 
 
 def state_update(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """The state update of vLLM for one token a sequence, decay and time step tied over a head as Mamba 2 has them."""
+    """Return vLLM's state update for one token per sequence; decay and time step are tied over a head as in Mamba 2."""
     tokens, heads, rows, state = shape["tokens"], shape["heads"], shape["rows"], shape["state"]
     known = {
         "state_ptr": Tensor(shape["dtype"], (tokens, heads, rows, state)),
@@ -166,7 +166,7 @@ def state_update(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
 
 
 def aiter_attention(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """AITER's forward attention: ``ops/triton/attention/mha.py`` at e4048607a5, with the sums that training needs."""
+    """Return AITER's forward attention: ``ops/triton/attention/mha.py`` at e4048607a5, with the sums for training."""
     batch, heads, keys, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
     dtype = shape["dtype"]
     sides = {"q": (heads, sq), "k": (keys, sk), "v": (keys, sk), "o": (heads, sq)}
@@ -193,7 +193,7 @@ def aiter_attention(shape: Shape, config: Config, names: Sequence[str]) -> Launc
 
 
 def tune_gemm(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """The product of ROCm's ``tune_gemm.py``, which numbers tiles by XCD where there are some."""
+    """Return the product of ROCm's ``tune_gemm.py``, which numbers tiles by XCD if there are several."""
     m, n, k, along = shape["M"], shape["N"], shape["K"], shape["trans_b"]
     parts = config["SPLIT_K"]
     tiles = -(-m // config["BLOCK_M"]) * -(-n // config["BLOCK_N"])
@@ -208,7 +208,7 @@ def tune_gemm(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
 
 
 def streamk(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """The stream-K product of ROCm's perf-kernels: tiles that do not fill a round are shared."""
+    """Return the stream-K product of ROCm's perf-kernels, in which tiles that do not fill a round are shared."""
     m, n, k, grid = shape["M"], shape["N"], shape["K"], config["GRID"]
     along = shape["trans_b"]
     tiles = -(-m // config["BLOCK_M"]) * -(-n // config["BLOCK_N"])
@@ -225,7 +225,7 @@ def streamk(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
 
 
 def tritonblas(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
-    """The persistent product of tritonBLAS that draws its tiles from counters, its own XCD's first."""
+    """Return tritonBLAS's persistent product, which draws its tiles from counters, first those of its own XCD."""
     m, n, k, grid = shape["M"], shape["N"], shape["K"], shape["GRID"]
     xcds = _xcds(shape["arch"])
     tiles = -(-m // config["BLOCK_M"]) * -(-n // config["BLOCK_N"])
@@ -246,5 +246,5 @@ def tritonblas(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
 
 
 def _xcds(arch: str) -> int:
-    """Dies of the GPU: 8 of gfx942 and gfx950 as perf-kernels and tritonBLAS have them, else none to number by."""
+    """Return the GPU's dies for tile numbering: 8 for gfx942 and gfx950, as in perf-kernels and tritonBLAS, else 1."""
     return 8 if arch in {"gfx942", "gfx950"} else 1

@@ -1,4 +1,4 @@
-"""Packages that have the measured kernels: installations, unpacked wheels or checkouts that the user names."""
+"""Packages with the measured kernels: installations, unpacked wheels or checkouts that the user names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ OTHERS = (
     ("tritonblas", "tritonBLAS", "", "tritonblas/kernels"),
     ("perf-kernels", "ROCm/triton perf-kernels", "", "python/perf-kernels"),
 )
-"""Packages besides servers: name, as people write it, folder that the package is in, and a folder that it has."""
+"""Packages besides servers: name, display name, the folder that contains the package, and a folder inside it."""
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package on this machine; nothing of it is imported here.
+    """A package on this machine, which is never imported.
 
     Attributes:
-        name: as :data:`kprof_servers.served.registry.SERVERS` has it, or :data:`OTHERS`.
-        shown: as people write it.
-        version: of the distribution or the commit; ``unknown`` where neither is written.
-        root: the folder that the package is in.
+        name: name in :data:`kprof_servers.served.registry.SERVERS` or :data:`OTHERS`.
+        shown: display name.
+        version: version of the distribution, or the commit; ``unknown`` if neither is recorded.
+        root: folder that contains the package.
     """
 
     name: str
@@ -38,13 +38,13 @@ class Package:
 
 
 def packages(folders: Sequence[str]) -> dict[str, Package]:
-    """The packages in some folders, by name; the first folder that has one counts.
+    """Return the packages in some folders by name; the first folder with a package is used.
 
     Args:
         folders: checkouts, folders that packages are installed in, or virtual environments.
 
     Raises:
-        KprofError: a folder has none that has kernels of ours.
+        KprofError: a folder contains no package with a known kernel.
     """
     from kprof_servers.served.registry import SERVERS
 
@@ -61,7 +61,7 @@ def packages(folders: Sequence[str]) -> dict[str, Package]:
 
 
 def _places(folder: Path) -> list[Path]:
-    """The folder itself, and where a virtual environment has its packages."""
+    """Yield the folder itself, and the package folder of a virtual environment."""
     return [folder, *sorted(folder.glob("lib/python3*/site-packages"))]
 
 
