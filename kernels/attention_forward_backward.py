@@ -1,7 +1,7 @@
 """Fused attention with its gradients: forward, then dQ, dK and dV from the scores computed a second time.
 
-The forward keeps one number a query, the log-sum-exp of its scores. The backward recomputes every weight from it,
-p = exp(score - lse), instead of reading an SQ x SK matrix. It is two kernels, so that nothing needs atomics and the
+The forward kernel stores one number per query, the log-sum-exp of its scores. The backward recomputes every weight from
+it, p = exp(score - lse), instead of reading an SQ x SK matrix. It is two kernels, so that nothing needs atomics and the
 result is the same every time: one owns a block of queries and walks over the keys (dQ), the other owns a block of keys
 and walks over the queries (dK, dV). Both need delta, the sum over the head of out * dout, which the dQ kernel stores.
 

@@ -273,7 +273,7 @@ KERNEL = Kernel(
         "full": _case(4, 16, 16, 2048, 64, "fp16", causal=False, per_head=False),
     },
     config={"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 4, "num_stages": 1, "waves_per_eu": 2},
-    # Tiles of 8 bits are small enough for the next keys and values to be on their way. kpack=2 reads LDS twice as
+    # With 8-bit tiles, LDS has room to load the next keys and values an iteration ahead. kpack=2 reads LDS twice as
     # wide, and the architectures after gfx942 have no such option.
     arch_config={"gfx942": {"num_stages": 2, "kpack": 2}, "gfx950": {"num_stages": 2, "waves_per_eu": 0}},
     configs=[

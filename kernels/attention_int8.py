@@ -305,7 +305,7 @@ KERNEL = Kernel(
         "full": _case("qkpv", 4, 16, 16, 2048, 64, causal=False),
     },
     config={"BLOCK_M": 128, "BLOCK_N": 32, "num_warps": 4, "num_stages": 1, "waves_per_eu": 2},
-    # Tiles of 8 bits are half as large: there is room for the next keys and values on their way.
+    # 8-bit tiles are half as large, so LDS has room to load the next keys and values an iteration ahead.
     arch_config={"gfx942": {"num_stages": 2}, "gfx950": {"num_stages": 2}},
     configs=[
         {"BLOCK_M": 128, "BLOCK_N": 32},

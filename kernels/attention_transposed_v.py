@@ -273,7 +273,7 @@ KERNEL = Kernel(
         "num_stages": 1,
         "waves_per_eu": 2,
     },
-    # Tiles of 32 keys leave room for the next ones on their way.
+    # Tiles of 32 keys leave room in LDS to load the next keys an iteration ahead.
     arch_config={"gfx942": {"num_stages": 2}, "gfx950": {"num_stages": 2}},
     configs=[
         {"BLOCK_M": 128, "BLOCK_N": 32},

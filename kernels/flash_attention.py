@@ -427,9 +427,9 @@ KERNEL = Kernel(
         "matrix_instr_nonkdim": 0,
     },
     arch_config={
-        # Loads go straight to LDS here, and LDS is large enough to have the next keys on their way.
+        # Loads go directly to LDS here, and LDS has room to load the next keys an iteration ahead.
         "gfx950": {"num_stages": 2},
-        # A floor of two waves means nothing to a SIMD with 1,536 registers a lane.
+        # A minimum of two waves has no effect on a SIMD with 1,536 registers per lane.
         "gfx1100": {"waves_per_eu": 0},
         "gfx1201": {"waves_per_eu": 0},
     },

@@ -159,7 +159,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """Return the tiles: smaller ones for larger heads."""
     block = 32 if shape["D"] > 128 else 64
     if arch.startswith(("gfx10", "gfx11", "gfx12")):
-        # Half as many lanes a wave: half the tile, and no second one on its way.
+        # Wavefronts have half as many lanes here: use half the tile, and do not load the next tile ahead.
         return {"BLOCK_N": block // 2, "num_stages": 1}
     return {"BLOCK_N": block}
 

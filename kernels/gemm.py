@@ -1,12 +1,12 @@
 """Matrix product C = A B (+ bias) for every element type, each operand stored as it is or transposed.
 
-Tiles are dealt out in two steps. First so that each XCD gets a contiguous run of tiles: the hardware deals
-workgroups to the XCDs in turn, and neighbouring tiles should share one XCD's L2. Then, inside a run, in columns of
-``GROUP_M`` tiles, so that the tiles at work at one time read few rows of A and few columns of B.
+Tiles are assigned in two steps. First, each XCD gets a contiguous run of tiles: the hardware assigns workgroups to the
+XCDs in turn, and neighbouring tiles should share one XCD's L2. Second, a run is divided into columns of ``GROUP_M``
+tiles, so that the tiles computed at the same time read few rows of A and few columns of B.
 
-With ``SPLIT_K`` above 1 the sum over K is cut into that many parts, each with workgroups of its own, for products
-whose C is too small to fill the GPU. The partial sums go to a float32 workspace, and a second kernel adds them in a
-fixed order: the result does not change from run to run, as it would with atomic additions.
+With ``SPLIT_K`` above 1 the sum over K is cut into that many parts, each with its own workgroups, for products whose
+C is too small to fill the GPU. The partial sums go to a float32 workspace, and a second kernel adds them in a fixed
+order: the result does not change from run to run, as it would with atomic additions.
 """
 
 from collections.abc import Mapping
@@ -299,14 +299,14 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     m, n, k = shape["M"], shape["N"], shape["K"]
     size, rdna = size_of(shape["dtype"]), arch.startswith("gfx1")
     if arch in {"gfx942", "gfx950"} and size == 2 and m * n >= 2048 * 2048 and (k + shape["pad"]) % 2:
-        # Rows that begin anywhere are loaded an element at a time: a shallow block, or the loop is all loads.
+        # Rows at arbitrary addresses are loaded one element at a time, so a deep block would consist mostly of loads.
         return {"BLOCK_K": 32} if arch == "gfx942" else {**_SQUARE_128, "BLOCK_K": 32}
     if size == 4:
         tile = {"BLOCK_M": 64 if rdna else 128, "BLOCK_N": 64 if rdna else 128, "BLOCK_K": 16 if rdna else 32}
         return tile | {"num_warps": 4}
     if m * n >= 4096 * 4096:
         if size == 1 and arch == "gfx942":
-            # As AITER has it there; 256 x 256 fills LDS with a block of 128, and is behind with one of 64.
+            # As in AITER: 256 x 256 fills LDS with a block of 128, and is slower with a block of 64.
             return {**_SQUARE_128, "BLOCK_K": 128}
         return {} if size == 2 else {"BLOCK_K": 128 if arch == "gfx950" else 64}
     block_m = min(128, max(16, triton.next_power_of_2(m)))
@@ -365,7 +365,7 @@ KERNEL = Kernel(
         "matrix_instr_nonkdim": 16,
     },
     # 256 x 256 is the tile of CDNA3 and 4: half the traffic of 128 x 128 for each product, and still no spill. CDNA2
-    # moves half as fast, where four waves a SIMD hide more than a larger tile saves.
+    # moves half as fast, where four waves per SIMD hide more than a larger tile saves.
     arch_config={
         "gfx90a": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "num_warps": 4},
         "gfx1100": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "matrix_instr_nonkdim": 0},

@@ -394,7 +394,7 @@ def _case(m: int, n: int, k: int, dtype: str = "fp16", out: str | None = None, *
 
 
 _SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16, "GROUP_M": 2, "XCDS": 1, "num_warps": 1}
-# CUDA's matrix units take 32 elements of 8 bits at a time.
+# CUDA's matrix units use 32 elements of 8 bits at a time.
 _EIGHT_BITS = {**_SMALL, "BLOCK_K": 32, "WORKGROUPS": 4}
 
 KERNEL = Kernel(

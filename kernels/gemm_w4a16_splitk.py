@@ -1,7 +1,7 @@
 """Matrix product of 16-bit activations and 4-bit weights with a scale and a zero point for each group of K, split-K.
 
-For decoding: few rows against a large weight matrix that is read once, so 4 bits a weight are 4 times the speed. The
-weights of a column lie along K, four to a 16-bit word (eight to a 32-bit word is the same in memory).
+For decoding, few rows are multiplied with a large weight matrix that is read once, so 4 bits per weight give 4 times
+the speed. The weights of a column lie along K, four to a 16-bit word (eight to a 32-bit word is the same in memory).
 
 Weights are unpacked in registers without a conversion instruction: a nibble or-ed into the bits of 1024.0 (bfloat16:
 128.0) is the number 1024 + q, and subtracting 1024 + zero leaves q - zero exactly. The scale does not touch the weights
@@ -261,7 +261,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     tiles, split = triton.cdiv(shape["N"], 64) * triton.cdiv(shape["M"], rows), 1
     while tiles * split < 1024 and split < 16 and 128 * split * 4 <= shape["K"]:
         split *= 2
-    # RDNA's matrix operands take twice the registers: half a group at a time.
+    # RDNA's matrix operands need twice the registers, so a block has half a group.
     found = {"BLOCK_M": rows, "SPLIT_K": split, "BLOCK_K": 64 if arch.startswith("gfx1") else 128}
     # With whole groups, loads that are not made an iteration ahead are the fastest by the model in all cases on MI300X.
     if arch == "gfx942" and shape["group"] >= 128:

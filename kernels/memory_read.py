@@ -1,4 +1,4 @@
-"""Device memory read: each workgroup reads one row and writes the row's sum, so that no read can be left out."""
+"""Device memory read: each workgroup reads one row and writes its sum, so that the compiler cannot remove the reads."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,12 +1,12 @@
 """Multi-head latent attention on the latent cache, with weight-absorbed products before and after it.
 
-The cache holds one latent vector of C elements a token and a rotary key of DR, shared by all heads. Head h's keys
-and values would be kv @ W1[h].T and kv @ W2[h].T, where ``w`` (H, DN + DV, C) stacks W1 and W2. Neither is ever made:
+The cache holds one latent vector of C elements per token and a rotary key of DR, shared by all heads. Head h's keys and
+values would be kv @ W1[h].T and kv @ W2[h].T, where ``w`` (H, DN + DV, C) stacks W1 and W2. Neither is ever made:
 
 * ``absorb``: W1 is multiplied into the query: absorbed = q_nope @ W1[h], a vector of C;
 * the kernel: latents are keys and values at once, so one tile, read once, serves both products;
 * ``reduce``: the keys are split into ``SPLITS`` runs, whose mean latents are weighed as in ``flash_decoding``;
-* ``project``: W2 is applied to the mean latent, once a query and not once a token.
+* ``project``: W2 is applied to the mean latent, once per query and not once per token.
 
 The products of the kernel are transposed: columns are queries, rows are latent elements or keys. With one new token a
 sequence the columns are heads, and it is the long side, C, that the waves share out.

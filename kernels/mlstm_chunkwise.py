@@ -410,7 +410,8 @@ KERNEL = Kernel(
         # Half of the states of chunks of 64 are written, scanned and read; with 256 the chunk's own steps cost more.
         "gfx942": {"CHUNK": 128, "matrix_instr_nonkdim": 16, "kpack": 2},
         "gfx950": {"CHUNK": 128, "matrix_instr_nonkdim": 16},
-        # gfx1100's WMMA wants its operands twice, in both halves of a wavefront: smaller tiles stay in registers.
+        # WMMA of gfx1100 needs its operands twice, in both halves of a wavefront, so only smaller tiles stay in
+        # registers.
         "gfx1100": {"BLOCK_M": 32},
     },
     configs=(

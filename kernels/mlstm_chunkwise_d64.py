@@ -302,7 +302,7 @@ KERNEL = Kernel(
         "extreme_gates": Check(_check(64, "fp32", "extreme"), {"CHUNK": 16}),
     },
     config={"CHUNK": 64, "BLOCK_DV": 64, "num_warps": 4, "num_stages": 1},
-    # gfx1100's WMMA wants its operands twice, in both halves of a wavefront: smaller tiles stay in registers.
+    # WMMA of gfx1100 needs its operands twice, in both halves of a wavefront, so only smaller tiles stay in registers.
     arch_config={"gfx1100": {"CHUNK": 32}},
     configs=(
         {"CHUNK": 32, "BLOCK_DV": 32, "num_warps": 2},

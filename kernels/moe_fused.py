@@ -13,10 +13,10 @@ Layout: weights are (expert, row, column) with the summed dimension contiguous, 
 numbered before blocks of rows. A GPU made of XCDs deals workgroups out in turn, so each XCD reads its own columns of
 an expert's weights and finds them in its L2 for the next block of rows of the same expert.
 
-With many tokens an expert the matrix units bound the kernel. With few, each expert that is used has its weights read
-for a handful of rows, and the kernel is bound by memory: 6 K F bytes an expert in 16 bits. The grid is made for the
-worst case, because a server does not wait for the router's result; blocks without an expert end at once. ``run``
-sorts with torch, and that is not part of the predicted time.
+With many tokens per expert, the matrix units bound the kernel. With few, the weights of each used expert are read
+for a handful of rows, and memory bounds the kernel: 6 K F bytes per expert in 16 bits. The grid is sized for the
+worst case, because a server does not wait for the router's result; blocks without an expert end immediately. ``run``
+sorts with torch, which is not part of the predicted time.
 """
 
 from collections.abc import Mapping
@@ -322,7 +322,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     rdna = arch.startswith(("gfx10", "gfx11", "gfx12"))
     if block == 16:
         tile = {"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 128, "DOWN_BLOCK_N": 64, "DOWN_BLOCK_K": 128, "num_warps": 4}
-        # Weights go straight to LDS on gfx950; elsewhere several workgroups hide the latency better than a pipeline.
+        # On gfx950, weights go directly to LDS; elsewhere several workgroups hide the latency better than a pipeline.
         return tile | {"num_stages": 2 if arch == "gfx950" else 1}
     if rows * (1 if shape["routing"] == "even" else 2) >= 512 and arch == "gfx950":
         return {"BLOCK_M": 256, "BLOCK_N": 128, "DOWN_BLOCK_N": 256, "num_warps": 8}

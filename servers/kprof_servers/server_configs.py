@@ -172,7 +172,7 @@ def _ranker(
 
     if asked.code is None:
         hint = "--server-path names a checkout, or the folder that it is installed in."
-        raise KprofError("configurations are ranked over the server's own kernel, and there is no server", hint=hint)
+        raise KprofError("ranking compiles the server's own kernel, but no server was found", hint=hint)
     if options.scheduler is not None:
         from kprof.tuning.executors.dask_cluster import DaskExecutor
         from kprof.tuning.request import judge

@@ -66,7 +66,7 @@ class ServerConfigsTextReporter:
         sizes = assigned(file.shape, ", ")
         lines.append(f"{_INDENT}{one_line(file.name)}{f', lines of {sizes}' if table else ''}")
         if file.alternative:
-            lines.append(f"{_INDENT}another family for the same weights: the caller chooses; not in any sum")
+            lines.append(f"{_INDENT}another family for the same weights; the caller chooses, so it is in no sum")
         if file.status == "exact":
             lines.append(f"{_INDENT}in {one_line(file.opened if table else file.folder)}")
         elif file.status == "fallback" and table:
@@ -77,7 +77,7 @@ class ServerConfigsTextReporter:
             lines.append(f"{_INDENT}instead: the default for every shape; it belongs in {one_line(file.folder)}")
         elif file.status == "none":
             lines.append(f"{_INDENT}instead: nothing, the kernel is not launched")
-        lines += [f"{_INDENT}not looked for, under another name: {one_line(other)}" for other in file.others]
+        lines += [f"{_INDENT}not looked up, named for another device: {one_line(other)}" for other in file.others]
         for note in file.notes:
             lines += self._wrapped(_INDENT, note)
         lines += self._ranked(file)
@@ -116,7 +116,7 @@ class ServerConfigsTextReporter:
             lost = step.runs_us - step.best_us
             said = f"loses {duration(lost)} of {duration(step.runs_us)} in the kernels of {step.files} files"
             if lost <= 0:
-                said = f"{duration(step.runs_us)} in the kernels of {step.files} files; nothing to gain is known"
+                said = f"{duration(step.runs_us)} in the kernels of {step.files} files; no gain is known"
             tail = f"; {files}" if lost > 0 and files else ""
             lines.append(f"  A step of {step.rows:,} rows: {said}, {by}{tail}")
         return lines

@@ -62,7 +62,7 @@ def test_an_unknown_grid_gives_cycles_and_no_time():
     """No number stands where a time would be guessed."""
     shown = text(msgspec.structs.replace(FAST, time_us=None, low_us=None, high_us=None))
     assert "time not known: the grid is not given" in shown
-    assert "1,000 cycles an iteration of loop .LBB0_2" in shown
+    assert "1,000 cycles per iteration of loop .LBB0_2" in shown
     assert "ms" not in shown
     assert "time not known: the number of CUs is not" in text(
         msgspec.structs.replace(FAST, time_us=None, low_us=None, high_us=None, workgroups=8, loops=[])

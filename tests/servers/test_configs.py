@@ -49,7 +49,7 @@ def test_ranking_needs_the_server_and_its_options_need_ranking(kprof):
     model = PUBLIC / "qwen3-8b"
     ran = kprof("configs", model, "--server", "vllm", "--arch", "MI300X", "--rank")
     assert (ran.code, ran.out) == (2, "")
-    assert "there is no server\n  --server-path names a checkout" in ran.err
+    assert "no server was found\n  --server-path names a checkout" in ran.err
     ran = kprof("configs", model, "--server", "vllm", "--arch", "MI300X", "--trials", "5")
     assert (ran.code, ran.out) == (2, "")
     assert "--trials, --jobs, --scheduler and --alternatives need --rank, --verify or --output" in ran.err

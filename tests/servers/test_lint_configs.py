@@ -123,7 +123,7 @@ def test_buckets_are_compiled_where_the_kernel_is_declared(kprof, folder):
     assert ran.code == 1, ran
     assert "KP742  any: " in ran.out
     assert "the launch will fail (kprof's gemm with these knobs, Triton " in ran.out
-    assert "not compiled: no bundled kernel does what GEMM-A16WFP4 is for; --kernel names one" in ran.out
+    assert "not compiled: no bundled kernel matches GEMM-A16WFP4; name one with --kernel" in ran.out
     assert "2 of 3 buckets were compiled, 1 not: -v says why" in ran.out
 
 

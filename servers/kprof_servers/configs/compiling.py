@@ -110,8 +110,8 @@ def compiled(
 
 def _not(file: "ConfigFile", stand: Stand | None, machine: "Architecture | None") -> str | None:
     if stand is None:
-        return f"no bundled kernel does what {file.family or 'this file'} is for; --kernel names one"
-    return "the GPU is not known; --arch names it" if machine is None else None
+        return f"no bundled kernel matches {file.family or 'this file'}; name one with --kernel"
+    return "the GPU is not known; name it with --arch" if machine is None else None
 
 
 def _job(file: "ConfigFile", bucket: "Bucket", stand: Stand, choice: Choice, machine: "Architecture") -> "TargetJob":

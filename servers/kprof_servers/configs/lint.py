@@ -45,7 +45,7 @@ def _report(
 ) -> KernelReport:
     context = Context(machine=machine_of(file, assumed), families=family, tried=tried)
     found = _merged([finding for check in checks() for finding in check.check(file, context)])
-    notes = [f"{context.machine.label} is not an AMD GPU: its values are not judged"] if context.machine.foreign else []
+    notes = [f"{context.machine.label} is not an AMD GPU: values are not checked"] if context.machine.foreign else []
     return KernelReport(
         name=file.path.rsplit("/", 1)[-1],
         arch=context.machine.label,

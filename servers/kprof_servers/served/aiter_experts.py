@@ -98,7 +98,7 @@ def experts_table(
         notes.append(f"no line for {', '.join(f'{rows:,}' for rows in without)} rows: AITER's heuristics choose")
     if others:
         said = f"{len(others)} {'line is' if len(others) == 1 else 'lines are'} there"
-        notes.append(f"with the shared expert fused, E {fused.count} and topk {fused.chosen} are asked for: {said}")
+        notes.append(f"with the shared expert fused, E {fused.count} and topk {fused.chosen} are looked up: {said}")
     return [
         NeededFile(
             kernel=f"{TABLE}.csv",

@@ -35,7 +35,7 @@ class ShuffledProduct(AiterProduct):
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the configuration as ``gemm_a8w8_blockscale_preshuffle`` uses it: K split evenly, tiles unchanged."""
-        full = {**self.unsaid, **config}
+        full = {**self.default_knobs, **config}
         return {**full, "SPLITK_BLOCK_SIZE": -(-self.k // knob(full, "NUM_KSPLIT"))}
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
@@ -70,7 +70,7 @@ class Fp4Product(AiterProduct):
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the configuration as ``gemm_afp4wfp4`` uses it: K in bytes, or in elements if pre-shuffled."""
-        full: dict[str, Any] = {**self.unsaid, **config}
+        full: dict[str, Any] = {**self.default_knobs, **config}
         size = self.k if self.shuffled else self.k // 2
         parts, depth, part = knob(full, "NUM_KSPLIT"), knob(full, "BLOCK_SIZE_K"), self.k
         if parts > 1:
@@ -156,7 +156,7 @@ class BatchedProduct(Tiled):
     n: int
     k: int
     quantised: bool = False
-    alone: ClassVar[bool] = True
+    is_single_launch: ClassVar[bool] = True
     measured: ClassVar[bool] = False
 
     @property
@@ -167,7 +167,7 @@ class BatchedProduct(Tiled):
         return (*TILE, "NUM_KSPLIT", "cache_modifier")
 
     @property
-    def unsaid(self) -> Mapping[str, Any]:  # type: ignore[override]
+    def default_knobs(self) -> Mapping[str, Any]:  # type: ignore[override]
         """Values that AITER uses for knobs that a file leaves out."""
         return {"cache_modifier": None} if self.quantised else {"NUM_KSPLIT": 1, "cache_modifier": None}
 

@@ -36,13 +36,13 @@ class AiterProduct(Tiled):
     block_n: int = 0
     block_k: int = 0
     knobs: ClassVar[tuple[str, ...]] = (*TILE, "NUM_KSPLIT", "cache_modifier")
-    alone: ClassVar[bool] = True
+    is_single_launch: ClassVar[bool] = True
     parts: ClassVar[tuple[str, ...]] = (REDUCED,)
     reduced: ClassVar[tuple[int, int]] = (_REDUCED_TILE, _REDUCED_TILE)
     space: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         **SPACE, "NUM_KSPLIT": (1, 2, 4, 8, 16), "cache_modifier": (None, ".cg"),
     }  # fmt: skip
-    unsaid: ClassVar[Mapping[str, Any]] = {"NUM_KSPLIT": 1, "cache_modifier": None}
+    default_knobs: ClassVar[Mapping[str, Any]] = {"NUM_KSPLIT": 1, "cache_modifier": None}
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
         """Return the launches by label: the product under "" and, if K is split, the sum under "reduce".

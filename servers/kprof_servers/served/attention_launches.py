@@ -44,11 +44,11 @@ class _Attention:
     kv_heads: int
     head: int
     value: int
-    alone: ClassVar[bool] = False
-    single: ClassVar[bool] = True
+    is_single_launch: ClassVar[bool] = False
+    is_shape_independent: ClassVar[bool] = True
     measured: ClassVar[bool] = False
     space: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    unsaid: ClassVar[Mapping[str, Any]] = {}
+    default_knobs: ClassVar[Mapping[str, Any]] = {}
 
     def element_bytes(self) -> int:
         """Return 2, the size of bfloat16."""
@@ -58,7 +58,7 @@ class _Attention:
         """Return None, because AITER is not known to refuse any configuration."""
         return None
 
-    def takes(self, rows: int) -> bool:
+    def supports_rows(self, rows: int) -> bool:
         """Return whether a step with this number of rows is a prompt; another kernel does decoding."""
         return rows > MOST_DECODED
 
@@ -83,7 +83,7 @@ class LatentDecoding(_Attention):
         "default options"
     )
 
-    def takes(self, rows: int) -> bool:
+    def supports_rows(self, rows: int) -> bool:
         """Return whether a step with this number of rows decodes sequences."""
         return rows <= MOST_DECODED
 
@@ -154,7 +154,7 @@ class PromptAttention(_Attention):
 
     knobs: ClassVar[tuple[str, ...]] = ("BLOCK_M", "BLOCK_N", "PRELOAD_V")
     parts: ClassVar[tuple[str, ...]] = ()
-    assumed: ClassVar[str] = "rows are one prompt, nothing before it"
+    assumed: ClassVar[str] = "rows are one prompt without earlier tokens"
 
     @property
     def table(self) -> tuple[str, ...]:

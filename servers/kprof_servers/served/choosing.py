@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RUNNERS_UP = 4
 """Number of configurations that are listed in addition to the proposal, as candidates for a measurement."""
 _MOST = 1 << 20
-ONE_FOR_ALL = "the model alone, over the same configurations for all rows: the table has one for all of them"
+ONE_FOR_ALL = "the model alone, over the same configurations for all rows: the table has one configuration"
 
 
 def predicted(one: Evaluation, votes: float | None) -> PredictedConfig:

@@ -222,15 +222,15 @@ def _verdict(needed: Sequence[NeededFile], problems: Sequence[str], *, looked: b
     missing = len(needed) - sum(counts.values())
     done = f"{len(needed)} {'file' if len(needed) == 1 else 'files'} needed"
     if looked and needed:
-        done += f": {counts['exact']} there, {counts['fallback']} replaced by another, {missing} missing"
+        done += f": {counts['exact']} exist, {counts['fallback']} replaced by another file, {missing} missing"
     dead = sum(any(batch.unlaunchable for batch in file.ranked) for file in needed)
     if dead:
-        done += f"; {dead} {'kernel' if dead == 1 else 'kernels'} cannot be launched with what is taken now"
+        done += f"; {dead} {'kernel' if dead == 1 else 'kernels'} cannot be launched with the current configuration"
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        return ServerVerdict("cannot_tell", f"cannot tell all: {count}; {done}")
+        return ServerVerdict("cannot_tell", f"cannot tell everything: {count}; {done}")
     if strict and not looked:
-        return ServerVerdict("cannot_tell", f"cannot tell: no server was looked at; {done}")
+        return ServerVerdict("cannot_tell", f"cannot tell: no server code was read; {done}")
     if strict and counts["exact"] < len(needed):
         return ServerVerdict("missing", f"failed (--strict): {done}")
     return ServerVerdict("ok", f"ok: {done}" if looked else done)

@@ -57,8 +57,8 @@ def judged(
     """
     first = next(iter(answers.values()))
     if not first.asked:
-        reason = first.error or "it returns without one"
-        raise KprofError(f"the server's lookup for {need.layer} asks for no file: {reason}", path=str(root))
+        reason = first.error or "it returns without looking up a file"
+        raise KprofError(f"the server's lookup for {need.layer} looks up no file: {reason}", path=str(root))
     wanted = Path(server.wanted(first))
     status: Found = server.status(first)
     config = _config(first.opened)
@@ -102,7 +102,7 @@ def _buckets(config: ConfigFile) -> list[int]:
 
 def _table(need: NeededLookup) -> tuple[str, ...]:
     """Return the keys that lead to the kernel's configuration in a table for all shapes; () for other files."""
-    return need.launch.table if need.launch is not None and need.launch.single else ()
+    return need.launch.table if need.launch is not None and need.launch.is_shape_independent else ()
 
 
 def _batch(

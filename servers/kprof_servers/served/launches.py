@@ -51,7 +51,7 @@ class LaunchedKernel(Protocol):
         ...
 
     @property
-    def alone(self) -> bool:
+    def is_single_launch(self) -> bool:
         """Whether one launch does all the layer's work."""
         ...
 
@@ -66,7 +66,7 @@ class LaunchedKernel(Protocol):
         ...
 
     @property
-    def single(self) -> bool:
+    def is_shape_independent(self) -> bool:
         """Whether one configuration serves all numbers of rows, because its file does not distinguish them."""
         ...
 
@@ -86,7 +86,7 @@ class LaunchedKernel(Protocol):
         ...
 
     @property
-    def unsaid(self) -> Mapping[str, Any]:
+    def default_knobs(self) -> Mapping[str, Any]:
         """Values that the server uses for knobs that a file leaves out."""
         ...
 
@@ -95,7 +95,7 @@ class LaunchedKernel(Protocol):
         """Configurations to try for every number of rows; empty if :attr:`space` lists the values to try."""
         ...
 
-    def takes(self, rows: int) -> bool:
+    def supports_rows(self, rows: int) -> bool:
         """Return whether the server launches the kernel in a step with this number of rows."""
         ...
 
@@ -128,19 +128,19 @@ class Tiled:
     """Common base of products and experts, which compute tiles of the result for any number of rows."""
 
     parts: ClassVar[tuple[str, ...]] = ()
-    single: ClassVar[bool] = False
+    is_shape_independent: ClassVar[bool] = False
     measured: ClassVar[bool] = True
     table: ClassVar[tuple[str, ...]] = ()
     assumed: ClassVar[str] = ""
     space: ClassVar[Mapping[str, tuple[Any, ...]]] = SPACE
-    unsaid: ClassVar[Mapping[str, Any]] = {}
+    default_knobs: ClassVar[Mapping[str, Any]] = {}
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
         """Empty list, because :attr:`space` lists the values to try."""
         return []
 
-    def takes(self, rows: int) -> bool:  # noqa: ARG002 - of any number
+    def supports_rows(self, rows: int) -> bool:  # noqa: ARG002 - of any number
         """Return True for any number of rows."""
         return True
 
@@ -165,7 +165,7 @@ class ServedProduct(Tiled):
     block_n: int
     block_k: int
     knobs: ClassVar[tuple[str, ...]] = TILE
-    alone: ClassVar[bool] = True
+    is_single_launch: ClassVar[bool] = True
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
         """Return the single launch, under the label "".
@@ -248,7 +248,7 @@ class ServedExperts(Tiled):
     block: tuple[int, int] | None = None
     group: int | None = None
     knobs: ClassVar[tuple[str, ...]] = TILE
-    alone: ClassVar[bool] = False
+    is_single_launch: ClassVar[bool] = False
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
         """Return both launches by label: "" and "down". Arguments as in :meth:`ServedProduct.launches`.

@@ -105,7 +105,7 @@ class Ranker:
         ]
         assumed = [f"times: {subject.launch.assumed}"] if subject.launch.assumed else []
         done = msgspec.structs.replace(file, ranked=ranked, basis=basis, notes=[*file.notes, *assumed])
-        if subject.launch.single:
+        if subject.launch.is_shape_independent:
             done = in_table(done, subject.launch.table, for_all_rows(ranked, found), Path(self.code.root))
         if self.verifier is None:
             return done
@@ -133,7 +133,7 @@ class Ranker:
         parts = {part: self.server.parts.get(part, ()) for part in need.launch.parts}
         others = {label: self._function(label, places) for label, places in parts.items()}
         label = f"{function.name} of {self.server.shown}"
-        batches = tuple(rows for rows in self.batches if need.launch.takes(rows))
+        batches = tuple(rows for rows in self.batches if need.launch.supports_rows(rows))
         if not batches:
             raise KprofError(f"not launched in steps of these sizes: {need.launch.assumed}")
         return ServedSubject(label, function, self.arch, self.product, need.launch, batches, runs, others)
@@ -173,7 +173,7 @@ class Ranker:
 
         installed()
         judge = request.judge()
-        own, ranges = subject.launch.unsaid, subject.launch.space
+        own, ranges = subject.launch.default_knobs, subject.launch.space
         heard = [config for votes in asked.values() for config, _ in votes[:VOTED]] or self._candidates(subject)
         listed = {repr(sorted(c.items(), key=str)): {**own, **complete(c)} for c in heard}
         chosen = Space("tuned files for other shapes", listed=tuple(listed.values()))
@@ -210,7 +210,7 @@ def _batch(
     own, ranked = found.own[place], [one for one in found.ranked[place] if one.time_us is not None]
     looked_at = sum(1 + len(one.alike) for one in ranked)
     runs = predicted(own, None) if own is not None and own.time_us is not None else None
-    reason = "" if runs is not None else found.own_problems[place] or "what the server would run is not known"
+    reason = "" if runs is not None else found.own_problems[place] or "the server's current configuration is not known"
     unlaunchable = runs is None and any(found.own_unlaunchable[place : place + 1])
     if unlaunchable:
         reason = f"{taken} cannot be launched: {reason}"

@@ -100,7 +100,7 @@ class ServedSubject:
 
     def flops(self, problem: Problem) -> int | None:
         """Return the number of operations of the kernel, or None if several launches share the layer's operations."""
-        return self.launch.work(problem.values["rows"]) if self.launch.alone else None
+        return self.launch.work(problem.values["rows"]) if self.launch.is_single_launch else None
 
     def dependencies(self) -> Mapping[str, str]:
         """Return the digests of the kernels' files, which contain everything that the kernels refer to."""

@@ -99,7 +99,12 @@ def in_order(batch: RankedBatch, runs: PredictedConfig | None, done: Sequence[Pr
         right = [runs, *(one for one in right if one.config != runs.config)]
     if not right:
         return msgspec.structs.replace(
-            batch, runs=runs, best=None, runners_up=failed, tie=False, reason="nothing of the list could be measured"
+            batch,
+            runs=runs,
+            best=None,
+            runners_up=failed,
+            tie=False,
+            reason="the short list could not be measured",
         )
     tie = now is not None and abs(now - (right[0].measured_us or 0.0)) <= _SAME * now
     return msgspec.structs.replace(batch, runs=runs, best=right[0], runners_up=[*right[1:], *failed], tie=tie)

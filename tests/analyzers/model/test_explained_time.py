@@ -344,14 +344,8 @@ def test_the_power_limit_is_said_where_it_counts(looped):
         (number,) = run.length
         for factor, said in ((1.04, False), (1.06, True)):
             other = replace(run, powered={number: factor * run.length[number]})
-            assert explain(model, other, CYCLES, []).notes == (
-                [
-                    f"power limit: the matrix units are assumed to sustain {share} of their peak when all of them "
-                    "are busy"
-                ]
-                if said
-                else []
-            )
+            power = f"the matrix units are assumed to sustain {share} of their peak when all of them are busy"
+            assert explain(model, other, CYCLES, []).notes == ([f"power limit: {power}"] if said else [])
 
 
 def test_iterations_that_are_not_known_are_said_and_make_the_range_wide(looped):

@@ -93,4 +93,4 @@ def test_a_guess_is_said_to_be_one(kernel):
     found = predict(kernel(loop))
 
     assert found.high_us == pytest.approx(found.time_us * ranges()["unknown"].high)
-    assert any("wide range" in note and "iterates" in note for note in found.notes)
+    assert any("wide range" in note and "iterations of a loop" in note for note in found.notes)

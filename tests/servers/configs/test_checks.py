@@ -77,7 +77,7 @@ FIRES = [
     ("KP713", {FLAT: _flat(num_warps=32)}, "2,048 work-items; gfx942 takes 1,024"),
     ("KP714", {FLAT: _flat(waves_per_eu=9)}, "a SIMD of gfx942 holds 8"),
     ("KP715", {FLAT: _flat(num_ctas=2)}, "no clusters"),
-    ("KP721", {FLAT: {"M_LEQ_64": GEMM}}, "the loader finds nothing for M = 65"),
+    ("KP721", {FLAT: {"M_LEQ_64": GEMM}}, "the loader finds no bucket for M = 65"),
     ("KP721", {"gfx942-MOE-DEFAULT.json": {"small_M": MOE, "large_M": MOE}}, "no bucket medium_M"),
     ("KP722", {FLAT: {"M_LEQ_31": GEMM, "M_LEQ_32": GEMM, "any": GEMM}}, "M = 31 gets M_LEQ_32"),
     (
@@ -96,7 +96,7 @@ FIRES = [
     (
         "KP724",
         {NESTED: _flat(), "gfx950/triton/gemm/gemm_a16w16/GEMM-A8W8-N=1-K=1.json": _flat()},
-        "GEMM-A8W8 is looked for in gemm_a8w8/",
+        "GEMM-A8W8 must be in gemm_a8w8/",
     ),
     (
         "KP724",

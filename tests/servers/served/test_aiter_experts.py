@@ -84,7 +84,7 @@ def test_a_shared_expert_may_be_one_more(table):
     root = table([line(1, experts=257, topk=9)])
     assert looked_up(root).notes == []
     assert looked_up(root, shared=True).notes == [
-        "with the shared expert fused, E 257 and topk 9 are asked for: 1 line is there"
+        "with the shared expert fused, E 257 and topk 9 are looked up: 1 line is there"
     ]
     assert looked_up(root).status == "default"
     assert experts_table(EXPERTS, WeightFormat("w2"), served_gpu("MI300X"), root, (1,)) == []

@@ -104,7 +104,7 @@ def test_heads_products():
     quantised = BatchedProduct(16, 512, 128, quantised=True)
     args = quantised.launches(64, TILE, ["b_ptr", "DTYPE_MAX", "stride_in_bb"], "gfx942")[""].args
     assert (args["b_ptr"].dtype, args["DTYPE_MAX"], args["stride_in_bb"]) == ("fp8e4b8", 240.0, 512 * 128)
-    assert not {"NUM_KSPLIT", "BLOCK_SIZE_K"} & {*quantised.space, *quantised.unsaid, *quantised.knobs}
+    assert not {"NUM_KSPLIT", "BLOCK_SIZE_K"} & {*quantised.space, *quantised.default_knobs, *quantised.knobs}
 
 
 def file(kernel, *rows, alternative=False):

@@ -68,7 +68,7 @@ def test_decoding_is_launched_by_sequences_and_parts():
     assert (first.grid, second.grid) == ((4 * 8,), (4 * 16,))
     assert first.args["kv_indptr"].values == tuple(CONTEXT * place for place in range(5))
     assert first.args["K_Buffer"] == Tensor("bf16", (4 * CONTEXT, 1, 576))
-    assert (launch.takes(256), launch.takes(257)) == (True, False)
+    assert (launch.supports_rows(256), launch.supports_rows(257)) == (True, False)
 
 
 def test_prompts_are_causal_and_extending_reads_what_is_there():

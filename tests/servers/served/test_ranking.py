@@ -140,10 +140,10 @@ def test_a_default_that_cannot_be_launched_is_named(checkout_with_kernel, monkey
     assert int(said[1].replace(",", "")) >= 3 * (64 + 128) * 128
     assert (batch.unlaunchable, batch.runs) == (True, None)
     assert batch.best is not None
-    assert found.summary.endswith("; 1 kernel cannot be launched with what is taken now")
+    assert found.summary.endswith("; 1 kernel cannot be launched with the current configuration")
 
 
 def test_ranking_needs_a_server():
     """There is no kernel to compile without one."""
-    with pytest.raises(kprof.KprofError, match="ranked over the server's own kernel, and there is no server"):
+    with pytest.raises(kprof.KprofError, match="ranking compiles the server's own kernel, but no server was found"):
         kprof.server_configs(PUBLIC / "qwen3-8b", server="vllm", arch="MI300X", rank=True)

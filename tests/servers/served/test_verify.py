@@ -73,7 +73,11 @@ def test_what_runs_today_is_kept_where_nothing_beats_it():
 def test_without_a_measurement_nothing_is_proposed():
     """A file must not promise what did not run."""
     found = in_order(RankedBatch(8, best=one(20.0)), None, [one(20.0)])
-    assert (found.best, found.reason, found.measured) == (None, "nothing of the list could be measured", False)
+    assert (found.best, found.reason, found.measured) == (
+        None,
+        "the short list could not be measured",
+        False,
+    )
 
 
 def test_another_gpu_measures_nothing():

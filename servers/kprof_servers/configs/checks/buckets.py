@@ -62,7 +62,7 @@ class MissingFallback(ConfigCheck):
             if any(bucket.bound for bucket in buckets) and "any" not in names:
                 first = next((rows for rows in _probes() if chosen(names, rows) is None), None)
                 if first is not None:
-                    text = f"no bucket 'any'{where}: the loader finds nothing for M = {first:,}"
+                    text = f"no bucket 'any'{where}: the loader finds no bucket for M = {first:,}"
                     yield self.finding(file, buckets[-1].place, text, rows=first)
             left_out = [name for name in _SIZES if name not in names]
             if 0 < len(left_out) < len(_SIZES):

@@ -40,7 +40,7 @@ class UnknownKnob(BucketCheck):
                 continue
             hint = _typo(knob.name, COMMON | own)
             if own or hint:
-                text = f"{bucket.name} has the knob {knob.name!r}, which {file.format} kernels do not take{hint}"
+                text = f"{bucket.name} has the knob {knob.name!r}, which {file.format} kernels do not accept{hint}"
                 yield self.finding(file, knob.place, text, knob=knob.name)
 
 
@@ -136,7 +136,7 @@ class MissingKnob(ConfigCheck):
         for bucket in file.buckets:
             left_out = [name for name in expected if bucket.knob(name) is None]
             if left_out and len(file.buckets) >= 4:
-                text = f"{bucket.name} does not set {', '.join(left_out)}, as the other buckets do"
+                text = f"{bucket.name} does not set {', '.join(left_out)}, although the other buckets do"
                 yield self.finding(file, bucket.place, text, knobs=left_out)
 
 

@@ -54,7 +54,7 @@ class UnreachableFile(ConfigCheck):
             yield self.finding(file, None, f"{path.name} begins with an architecture, which its folder already names")
         elif file.vocabulary == "aiter-gemm" and folder_of(family) != path.absolute().parent.name:
             yield self.finding(
-                file, None, f"{family} is looked for in {folder_of(family)}/, not in {path.absolute().parent.name}/"
+                file, None, f"{family} must be in {folder_of(family)}/, not in {path.absolute().parent.name}/"
             )
 
 
@@ -87,7 +87,7 @@ class ShadowedFile(ConfigCheck):
         )
         if newer is not None:
             place = Location(file=newer.path, line=1)
-            text = f"{file.family} of {file.arch} is in the new layout too: this file is never read"
+            text = f"{file.family} of {file.arch} also exists in the new layout, so this file is never read"
             yield self.finding(file, None, text, related=[place])
 
 

@@ -126,5 +126,5 @@ class NumStagesZero(BucketCheck):
         """See :meth:`BucketCheck.bucket`."""
         knob = bucket.knob("num_stages")
         if knob is not None and whole(knob.value) and knob.value == 0:
-            text = f"{bucket.name}: num_stages = 0 is from an old Triton, where it meant what 2 means today"
+            text = f"{bucket.name}: num_stages = 0 comes from an old Triton, where it had the meaning that 2 has today"
             yield self.finding(file, knob.place, text, knob="num_stages", value=0)
