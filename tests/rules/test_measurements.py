@@ -69,7 +69,7 @@ from kprof_analyzers.rules import rules
         (
             "registers-just-above-step",
             {"waves_per_simd": 3.0, "computed_waves_per_simd": 4},
-            (True, "3.00 of 4 computed waves per SIMD were achieved: the limit is what holds it"),
+            (True, "3.00 of 4 computed waves per SIMD were achieved: the limit is the cause"),
         ),
         (
             "registers-just-above-step",
@@ -77,15 +77,15 @@ from kprof_analyzers.rules import rules
             (
                 False,
                 (
-                    "2.99 of 4 computed waves per SIMD were achieved: something else, such as the grid "
-                    "or its tail, holds it lower"
+                    "2.99 of 4 computed waves per SIMD were achieved: the cause is something else, such as "
+                    "the grid or its tail"
                 ),
             ),
         ),
         (
             "registers-just-above-step",
             {"waves_per_simd": 4.2, "computed_waves_per_simd": 4},
-            (True, "4.20 of 4 computed waves per SIMD were achieved: the limit is what holds it"),
+            (True, "4.20 of 4 computed waves per SIMD were achieved: the limit is the cause"),
         ),
         (
             "registers-just-above-step",
@@ -101,12 +101,12 @@ from kprof_analyzers.rules import rules
         (
             "spill-in-loop",
             {"scratch_bytes": 16},
-            (True, "the launch was given 16 B of scratch a work-item; its accesses are not counted apart"),
+            (True, "the launch was given 16 B of scratch a work-item; its accesses are not counted separately"),
         ),
         (
             "spill-in-loop",
             {"scratch_bytes": 0},
-            (False, "the launch was given no scratch: what was measured does not spill"),
+            (False, "the launch was given no scratch: the measured kernel does not spill"),
         ),
         (
             "full-drain",
@@ -167,7 +167,7 @@ from kprof_analyzers.rules import rules
         (
             "lds-over-limit",
             {"dispatches": 1200},
-            (False, "it ran 1,200 times: what was measured can be launched"),
+            (False, "it ran 1,200 times: the measured kernel can be launched"),
         ),
     ],
 )

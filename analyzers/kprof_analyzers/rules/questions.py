@@ -58,15 +58,15 @@ def _occupancy(numbers: Numbers) -> Answer:
     if measured > 1.05 * computed:
         return False, f"{text}: more than the compiled kernel allows, so another program was measured"
     if measured >= HELD * computed:
-        return True, f"{text}: the limit is what holds it"
-    return False, f"{text}: something else, such as the grid or its tail, holds it lower"
+        return True, f"{text}: the limit is the cause"
+    return False, f"{text}: the cause is something else, such as the grid or its tail"
 
 
 def _scratch(numbers: Numbers) -> Answer:
     size = numbers["scratch_bytes"]
     if size:
-        return True, f"the launch was given {size:g} B of scratch a work-item; its accesses are not counted apart"
-    return False, "the launch was given no scratch: what was measured does not spill"
+        return True, f"the launch was given {size:g} B of scratch a work-item; its accesses are not counted separately"
+    return False, "the launch was given no scratch: the measured kernel does not spill"
 
 
 def _latency(numbers: Numbers) -> Answer:
@@ -94,7 +94,7 @@ def _lds(numbers: Numbers) -> Answer:
 
 def _ran(numbers: Numbers) -> Answer:
     count = numbers["dispatches"]
-    return False, f"it ran {count:,.0f} times: what was measured can be launched"
+    return False, f"it ran {count:,.0f} times: the measured kernel can be launched"
 
 
 UNITS = ("mfma_utilization", "valu_utilization")

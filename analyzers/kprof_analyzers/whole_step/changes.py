@@ -85,7 +85,7 @@ def _findings(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange
 
 def _fusions(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:
     for what, us, count in fusable(calls):
-        sure = "by shapes" if what.startswith(FUSED) else "by shapes: what passes between may be needed elsewhere"
+        sure = "by shapes" if what.startswith(FUSED) else "by shapes: the values in between may be needed elsewhere"
         yield ProfileChange(what, us, us / whole, count, at_most=True, sure=sure)
 
 
@@ -105,7 +105,7 @@ def short_launches(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileC
         return
     saved = sum(one.launch_us for one in short) - max(one.launch_us for one in short)
     together = sum(one.us or 0.0 for one in short)
-    what = "torch.compile(model) (fewer and larger launches in place of many short ones; host time is outside)"
+    what = "torch.compile(model) (fewer and larger launches in place of many short ones; host time is not included)"
     most = ", ".join(name.removeprefix("aten::") for name in _longest(short))
     sure = f"each takes at most twice an empty launch; most in {most}; which ones can be joined is not known"
     yield ProfileChange(what, saved, saved / whole, len(short), at_most=True, sure=sure, now_us=together)

@@ -21,7 +21,7 @@ ANY_PROGRAM = "python PROGRAM"
 """Placeholder for the command of an unknown program."""
 GENERATED = "triton_"
 """Prefix of the names of torch.compile's kernels."""
-FUSE = OperatorCure("torch.compile(model)", "it fuses operators that memory limits")
+FUSE = OperatorCure("torch.compile(model)", "it fuses memory-bound operators")
 ATTENTION = OperatorCure(
     "torch.nn.functional.scaled_dot_product_attention(q, k, v)",
     "one fused kernel in place of product, softmax and product",

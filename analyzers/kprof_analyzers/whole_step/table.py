@@ -32,7 +32,7 @@ def groups_of(by: str) -> list[str]:
     found = list(dict.fromkeys(filter(None, map(str.strip, by.split(",")))))
     if not found or not set(found) <= set(GROUPS):
         hint = f"They are {', '.join(GROUPS)}, or several: module,name."
-        raise KprofError(f"no rows by {by!r}", hint=hint)
+        raise KprofError(f"cannot group rows by {by!r}", hint=hint)
     return found
 
 

@@ -69,7 +69,7 @@ FIRES = [
     ("KP707", {FLAT: _flat(BLOCK_SIZE_M=0)}, "at least 1 is expected"),
     ("KP707", {FLAT: _flat(cache_modifier=".zz")}, "not a cache modifier"),
     ("KP708", {FLAT: _flat(BLOCK_SIZE_K=96)}, "BLOCK_SIZE_K = 96 is not a power of two"),
-    ("KP709", {FLAT: _flat(num_stages=0)}, "means today"),
+    ("KP709", {FLAT: _flat(num_stages=0)}, "has today"),
     ("KP711", {NESTED: _flat(kpack=2)}, "kpack = 2 has no effect on gfx950"),
     ("KP711", {"gfx1201-GEMM-A8W8.json": _flat(kpack=2)}, "changes no instruction"),
     ("KP712", {"gfx1100-GEMM-A8W8.json": _flat(matrix_instr_nonkdim=32)}, "gfx1100 has 0, 16"),
