@@ -125,14 +125,18 @@ def analyse_directory(
             tell(len(found), len(items))
     kernels = [kernel for item in items for kernel in found[item].kernels]
     failed = [(item, found[item].problem or "") for item in items if found[item].problem is not None]
-    lost = {_subject(item)[:2]: problem for item, problem in failed if item.kind == "capture" and _subject(item)[2]}
-    problems = [" on ".join(_subject(i)[:2]) + f": {p}" if i.kind == "capture" else p for i, p in failed]
+    lost = {
+        _captured_identity(item)[:2]: problem
+        for item, problem in failed
+        if item.kind == "capture" and _captured_identity(item)[2]
+    }
+    problems = [" on ".join(_captured_identity(i)[:2]) + f": {p}" if i.kind == "capture" else p for i, p in failed]
     if not kernels:
         raise KprofError(problems[0] if problems else "no compiled kernel in this directory", path=str(path))
     return Directory(kernels, problems, lost)
 
 
-def _subject(item: DirectoryItem) -> tuple[str, str, bool]:
+def _captured_identity(item: DirectoryItem) -> tuple[str, str, bool]:
     """Return the name and architecture of a captured kernel, and whether its compile finished."""
     kernel = next(kernel for kernel in _capture(item.root).kernels if kernel.id == item.name)
     return kernel.name, kernel.arch, kernel.result is not None

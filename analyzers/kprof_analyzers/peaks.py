@@ -23,9 +23,9 @@ def bandwidths(
     l2 = arch.memory.get("l2")
     channels = l2.channels * xcds if l2 is not None and l2.channels and xcds else None
     found = {
-        "lds": _all(cus, ghz, arch.rates.get("lds_read_bytes")),
-        "l1": _all(cus, ghz, arch.rates.get("l1_bytes")),
-        "l2": _all(channels, ghz, l2.channel_bytes_per_cycle if l2 is not None else None),
+        "lds": _product_of(cus, ghz, arch.rates.get("lds_read_bytes")),
+        "l1": _product_of(cus, ghz, arch.rates.get("l1_bytes")),
+        "l2": _product_of(channels, ghz, l2.channel_bytes_per_cycle if l2 is not None else None),
         **{name: levels[name].bandwidth_gbs for name in ("mall", "hbm") if name in levels},
     }
     return {name: float(value) for name, value in found.items() if value}
@@ -38,10 +38,10 @@ def arithmetic(arch: Architecture, product: Product, kind: str) -> float | None:
     if published:
         return max(published)
     rate = max((arch.rates.get(name) or 0.0 for name in names), default=0.0)
-    return _all(product.compute_units, product.clock_mhz, rate / 1e6)
+    return _product_of(product.compute_units, product.clock_mhz, rate / 1e6)
 
 
-def _all(*factors: float | None) -> float | None:
+def _product_of(*factors: float | None) -> float | None:
     """Return the product of the factors; ``None`` if one is unknown or 0."""
     result = 1.0
     for factor in factors:

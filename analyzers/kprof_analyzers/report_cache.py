@@ -149,7 +149,7 @@ def _recall_explained(jobs: Sequence[TargetJob], root: Path | None) -> list[Kern
     digest = _digest(jobs[0], root)
     if digest is None:
         return None
-    reports = [_read(_EXPLAINED, _explained_key(job, digest)) for job in jobs]
+    reports = [_read_report(_EXPLAINED, _explained_key(job, digest)) for job in jobs]
     found = [report for report in reports if report is not None]
     return found if len(found) == len(reports) else None
 
@@ -218,10 +218,10 @@ def _recall(job: TargetJob) -> KernelReport | None:
     """Return the report of an earlier run if no file and no part of kprof has changed, otherwise ``None``."""
     root = directory()
     digest = None if root is None else known(job.request, root)
-    return None if digest is None else _read(_REPORTS, _key(job, digest))
+    return None if digest is None else _read_report(_REPORTS, _key(job, digest))
 
 
-def _read(section: CacheSection, key: str) -> KernelReport | None:
+def _read_report(section: CacheSection, key: str) -> KernelReport | None:
     data = section.read(key)
     if data is None:
         return None

@@ -103,7 +103,7 @@ def _ignores(program: AssemblyKernel) -> Iterable[Ignore]:
 def comments(file: str) -> tuple[Ignore, ...]:
     """Return every ignore comment of a source file; empty if it cannot be read."""
     text = source_text(file)
-    return () if text is None else _read(file, text)
+    return () if text is None else _parse_ignores(file, text)
 
 
 def source_text(file: str) -> bytes | None:
@@ -112,7 +112,7 @@ def source_text(file: str) -> bytes | None:
 
 
 @lru_cache(maxsize=64)
-def _read(file: str, text: bytes) -> tuple[Ignore, ...]:
+def _parse_ignores(file: str, text: bytes) -> tuple[Ignore, ...]:
     found = []
     for number, comment in _comments(file, text):
         match = _IGNORE.search(comment)

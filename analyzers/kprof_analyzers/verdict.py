@@ -36,7 +36,7 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
     unrecorded = dict.fromkeys(k.unrecorded for k in entries if isinstance(k.unrecorded, str))
     done = "; ".join([f"{len(entries)} {kind} analysed: {found}", *unrecorded])
     reasons = [f"{len(failed)} of the targets could not be analysed"] if failed else []
-    reasons += [*broken, *_some(unseen)]
+    reasons += [*broken, *_first_and_count(unseen)]
     if failing and fail_on is not None:
         also = "".join(f"; cannot be determined: {reason}" for reason in reasons)
         verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}{also}")
@@ -82,6 +82,6 @@ def total(times: Sequence[float | None]) -> float | None:
     return None if any(time is None for time in times) else sum(time for time in times if time is not None)
 
 
-def _some(reasons: Sequence[str]) -> list[str]:
+def _first_and_count(reasons: Sequence[str]) -> list[str]:
     """Return the first reason and a text with the number of further reasons; empty if there are no reasons."""
     return [reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")] if reasons else []

@@ -39,7 +39,7 @@ def diff_since(targets: Sequence[str], options: DiffOptions, limits: DiffLimits,
     launched = dict.fromkeys((each.file, each.function) for each in _configured(tree.root, options))
     chosen = [*_configured(tree.root, options)]
     chosen += (each for each in _written(repository, options) if (each.file, each.function) not in launched)
-    chosen += _given(named, options)
+    chosen += _targets_with_signature(named, options)
 
     def is_wanted(file: str, name: str) -> bool:
         return not named or any(
@@ -65,7 +65,7 @@ def _is_below(file: str, folder: str) -> bool:
     return folder == "." or file.startswith(f"{folder}/")
 
 
-def _given(named: Sequence[tuple[str, str]], options: DiffOptions) -> "Iterator[SinceTarget]":
+def _targets_with_signature(named: Sequence[tuple[str, str]], options: DiffOptions) -> "Iterator[SinceTarget]":
     """Yield the functions named on the command line, if ``--signature`` describes their launch."""
     from kprof.diffing.compiled_sides import SinceTarget
 

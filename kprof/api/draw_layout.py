@@ -71,7 +71,7 @@ def draw_layout(layout: str, *, options: LayoutOptions) -> LayoutDrawing:
     text = _text(layout, options.setting)
     if options.operand is not None:
         text = f"#ttg.dot_op<{{opIdx = {options.operand}, parent = {text}, kWidth = {options.k_width}}}>"
-    found = _read(text, None if options.module is None else Path(options.module))
+    found = _parse_layout(text, None if options.module is None else Path(options.module))
     machine = load(options.one_gpu("a picture") or DEFAULT_GPU)
     return LayoutDrawing(draw(found, tuple(options.size), machine, options.bits), found)
 
@@ -96,7 +96,7 @@ def _text(layout: str, settings: Mapping[str, str]) -> str:
     return f"#{_KINDS[layout]}<{{{', '.join(written)}}}>"
 
 
-def _read(text: str, module: Path | None) -> "Layout":
+def _parse_layout(text: str, module: Path | None) -> "Layout":
     from kprof.inputs import boundary
     from kprof.inputs.mlir import parse
     from kprof.inputs.mlir.layout_text import Scope

@@ -119,7 +119,9 @@ class Occupancies(Result):
         for one in self.kernels:
             known = {name: getattr(one.occupancy, name) for name in one.occupancy.__struct_fields__}
             rows.append(
-                known | {"name": one.name, "arch": one.arch, "product": one.product or None} | _taken(one.demand)
+                known
+                | {"name": one.name, "arch": one.arch, "product": one.product or None}
+                | _demand_values(one.demand)
             )
         return frame(rows, {name: KERNEL_COLUMNS[name] for name in OCCUPANCY_NAMES})
 
@@ -138,7 +140,7 @@ class Occupancies(Result):
             Entry(
                 title=one.name,
                 target=f"{one.arch} · {one.product}" if one.product else one.arch,
-                demand=_words(one.demand),
+                demand=_demand_text(one.demand),
                 block="WGP" if one.demand.block == "wgp" else "CU",
                 occupancy=one.occupancy,
                 problems=one.launch_problems,
@@ -284,7 +286,7 @@ def _notes(demand: "OccupancyInput", method: str, llvm: int | None) -> list[str]
     return notes
 
 
-def _words(demand: "OccupancyInput") -> str:
+def _demand_text(demand: "OccupancyInput") -> str:
     parts = [f"{demand.vgpr} VGPR"]
     if demand.vgpr_allocated > max(demand.vgpr, demand.vgpr_total):
         parts[0] += f" ({demand.vgpr_allocated} allocated)"
@@ -305,7 +307,11 @@ def _record(kernel: KernelOccupancy, over: str | None) -> dict[str, Any]:
         **({"name": kernel.name} if kernel.name else {}),
         "arch": kernel.arch,
         **({"product": kernel.product} if kernel.product else {}),
-        "resources": {**_taken(demand), "lds_limit_bytes": demand.arch.lds.bytes_per_workgroup, "mode": demand.block},
+        "resources": {
+            **_demand_values(demand),
+            "lds_limit_bytes": demand.arch.lds.bytes_per_workgroup,
+            "mode": demand.block,
+        },
         "occupancy": kernel.occupancy,
         "launch_problems": kernel.launch_problems,
         "notes": kernel.notes,
@@ -319,7 +325,7 @@ def _record(kernel: KernelOccupancy, over: str | None) -> dict[str, Any]:
     return record
 
 
-def _taken(demand: "OccupancyInput") -> dict[str, int]:
+def _demand_values(demand: "OccupancyInput") -> dict[str, int]:
     return {
         "vgpr": demand.vgpr,
         "agpr": demand.agpr,

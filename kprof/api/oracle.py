@@ -58,7 +58,7 @@ def oracle(
         "seed": options.seed,
     }
     limits = {"seconds": options.timeout, "memory": options.memory << 20, "network": options.allow_network}
-    found = _all(texts, head, limits, options.jobs or os.cpu_count() or 1)
+    found = _judge_all(texts, head, limits, options.jobs or os.cpu_count() or 1)
     return found if isinstance(candidate, list) else found[0]
 
 
@@ -71,7 +71,9 @@ def gpu_of(options: OracleOptions) -> str:
     return options.one_gpu("kprof oracle") or DEFAULT_GPU
 
 
-def _all(texts: Sequence[str], head: Mapping[str, Any], limits: Mapping[str, Any], jobs: int) -> list[OracleAnswer]:
+def _judge_all(
+    texts: Sequence[str], head: Mapping[str, Any], limits: Mapping[str, Any], jobs: int
+) -> list[OracleAnswer]:
     from kprof.api.live.judges import Judges
 
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()

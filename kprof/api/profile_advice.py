@@ -57,7 +57,7 @@ def search(
     from kprof.targets.captured import SEPARATOR
     from kprof.tuning.recorded import advise
 
-    asked = _asked(calls)
+    asked = _kernels_to_search(calls)
     if not asked:
         return Searched([], [])
     changes: list[ProfileChange] = []
@@ -89,7 +89,7 @@ def search(
 
 def worth_searching(calls: "Sequence[StepCall]") -> bool:
     """Return whether any Triton kernel takes enough of the step for a search to matter."""
-    return bool(_asked(calls))
+    return bool(_kernels_to_search(calls))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class _Kernel:
     launches: int
 
 
-def _asked(calls: "Sequence[StepCall]") -> dict[str, _Kernel]:
+def _kernels_to_search(calls: "Sequence[StepCall]") -> dict[str, _Kernel]:
     """Return the kernels that take enough of the step for a search, by identifier."""
     from kprof.captures.model import CapturedLaunch
     from kprof.tuning.recorded.advise import LEAST_SHARE

@@ -107,10 +107,10 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
         which = (
             f"smaller with {layers.more} layers than with {layers.few}, so the value with {layers.more} layers is used"
         )
-        notes.append(f"{which}: {_some(found.shrunk)}")
+        notes.append(f"{which}: {_listed(found.shrunk)}")
     if found.stretched and "shapes" in by:
         notes.append(
-            f"shown with the sizes of {layers.more} layers and the time of {layers.wanted}: {_some(found.stretched)}"
+            f"shown with the sizes of {layers.more} layers and the time of {layers.wanted}: {_listed(found.stretched)}"
         )
     peaks = few.document.peak_bytes, more.document.peak_bytes
     sums = sums_of(found.calls)
@@ -133,16 +133,16 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
         unknown_kernels=sums.unknown_kernels,
         changes=changes_of(found.calls, product),
         notes=notes,
-        peak_bytes=None if None in peaks else _line(peaks[0] or 0, peaks[1] or 0, layers.steps),
+        peak_bytes=None if None in peaks else _extrapolated(peaks[0] or 0, peaks[1] or 0, layers.steps),
         layers=[layers.few, layers.more, layers.wanted],
     )
     return OneRun(document, found.calls, more.pages)
 
 
-def _line(few: int, more: int, steps: int) -> int:
+def _extrapolated(few: int, more: int, steps: int) -> int:
     return few + (more - few) * steps
 
 
-def _some(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     left = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(names[:_NAMED])}{left}"

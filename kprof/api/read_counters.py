@@ -56,8 +56,8 @@ class Counters(Tables):
             "schema": "kprof.counters/1",
             "sources": [asdict(source) for source in data.sources],
             "issues": [asdict(issue) for issue in data.issues],
-            "agents": [_plain(row) for row in data.agents.to_dict("records")],
-            "kernels": [_plain(row) for row in data.kernels.to_dict("records")],
+            "agents": [_row_values(row) for row in data.agents.to_dict("records")],
+            "kernels": [_row_values(row) for row in data.kernels.to_dict("records")],
             "counters": _sums(data),
             # Only counted if the tables are loaded, because counting would load millions of rows of a database.
             "rows": {name: len(data.table(name)) for name in data.names()} if data.is_loaded else {},
@@ -140,12 +140,12 @@ def _sums(data: "Data") -> list[dict[str, Any]]:
     found = []
     with step("adding up counters", len(table), "sums") as so_far:
         for row in table.to_dict("records"):
-            found.append(_plain(row))
+            found.append(_row_values(row))
             so_far.done += 1
     return found
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _row_values(row: Any) -> dict[str, Any]:
     """Return the row as Python values, without missing values."""
     import pandas as pd
 

@@ -22,7 +22,7 @@ class SuggestingGroup(TyperGroup):
             known = self.list_commands(ctx)
             loaded: dict[str, Any] = getattr(self, "commands", {})
             shown = [name for name in known if name not in loaded or not loaded[name].hidden]
-            ctx.fail(f"no command {args[0]!r}{_meant(ctx.command_path, args[0], shown)}")
+            ctx.fail(f"no command {args[0]!r}{_suggestion(ctx.command_path, args[0], shown)}")
         return super().resolve_command(ctx, args)
 
 
@@ -97,7 +97,7 @@ def folder(package: str, kind: type[Folder] = Folder, **attributes: Any) -> type
     return made
 
 
-def _meant(path: str, word: str, known: list[str]) -> str:
+def _suggestion(path: str, word: str, known: list[str]) -> str:
     if guess := near(word, known):
         return guess
     if len(known) == 1:

@@ -100,12 +100,12 @@ def _output_parameters(kind: str) -> Sequence[inspect.Parameter]:
     found = [parameter for each in shown for parameter in _format_parameters(each)]
     if shown:
         found.append(
-            _declared(_FORMAT, Annotated[str, typer.Option("--format", help=_words(), metavar="FORMAT")], TEXT)
+            _declared(_FORMAT, Annotated[str, typer.Option("--format", help=_format_help(), metavar="FORMAT")], TEXT)
         )
     return [*found, *map(_parameter, declared(DisplayOptions))]
 
 
-def _words() -> str:
+def _format_help() -> str:
     """Return the help text of ``--format``, which is the same for every command."""
     return (
         f"Print on standard output, where it can be shown so: {', '.join([TEXT, *(each.name for each in formats())])}."

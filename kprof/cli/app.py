@@ -158,7 +158,7 @@ def _root(
 
 
 @contextlib.contextmanager
-def _shown() -> Iterator[None]:
+def _progress_shown() -> Iterator[None]:
     """Show the progress of compiles and long steps on a terminal; before the first output, show the command's name."""
     if not sys.stderr.isatty():
         yield
@@ -195,7 +195,7 @@ def _ran() -> int | str | None:
         with told_apart():
             take_plain_values()
             try:
-                with _shown():
+                with _progress_shown():
                     to_click(app)(prog_name="kprof")
             finally:
                 flush()
@@ -264,7 +264,7 @@ class _PlainFirst:
         described = self._parameter.type_descriptor
         info = described.parameter_info
         if getattr(info, "parser", None) is None and getattr(info, "click_type", None) is None:
-            found = _plain(described.annotation, value, several=param.multiple or param.nargs == -1, info=info)
+            found = _convert_plain(described.annotation, value, several=param.multiple or param.nargs == -1, info=info)
             if found is not _UNKNOWN:
                 return found
         return self._ask(self._parameter).coerce(value, param=param, ctx=ctx)
@@ -284,13 +284,13 @@ def _is_refused(path: str) -> bool:
     return "\0" in path or (os.path.lexists(path) and not os.access(path, os.R_OK))
 
 
-def _plain(kind: Any, value: Any, *, several: bool, info: Any) -> Any:
+def _convert_plain(kind: Any, value: Any, *, several: bool, info: Any) -> Any:
     """Convert a plain value; return ``_UNKNOWN`` if typer's own conversion is needed."""
     if value is None:
         return () if several else None
     if kind in {list[str], list[int], list[float], list[Path]} and isinstance(value, tuple | list):
         (each_kind,) = kind.__args__
-        found = [_plain(each_kind, each, several=False, info=info) for each in value]
+        found = [_convert_plain(each_kind, each, several=False, info=info) for each in value]
         return _UNKNOWN if any(each is _UNKNOWN or each is None for each in found) else found
     if kind in {str, bool} and type(value) is kind:
         return value

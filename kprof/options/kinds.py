@@ -20,7 +20,7 @@ def _names(given: Any, _flag: str) -> tuple[str, ...]:
     return tuple(listed(",".join(map(str, _texts(given)))))
 
 
-def _words(given: Any, _flag: str) -> str | None:
+def _comma_separated(given: Any, _flag: str) -> str | None:
     return given if given is None or isinstance(given, str) else ",".join(map(str, given)) or None
 
 
@@ -166,7 +166,7 @@ Scalar = int | float | bool | str
 _VALUES = "Mapping[str, Any] | str | None"
 _PATHS = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
-WORDS = Kind("str | Sequence[str] | None", _words, str, several=True)
+WORDS = Kind("str | Sequence[str] | None", _comma_separated, str, several=True)
 NAMES = Kind("str | Sequence[str]", _names, str | list[str], several=False)
 LISTED = Kind("str | Sequence[str]", _names, list[str])
 TEXTS = Kind("str | Sequence[str]", _paths, list[str])

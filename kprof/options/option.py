@@ -137,7 +137,7 @@ class Options:
                 object.__setattr__(self, field.name, given.pop(field.name, default))
             if given:
                 raise TypeError(f"{type(self).__name__} has no option {', '.join(sorted(given))}")
-            for each in _all(type(self)):
+            for each in _declared_options(type(self)):
                 object.__setattr__(self, each.name, each.value(getattr(self, each.name)))
 
         def __setattr__(self, name: str, _value: object) -> None:
@@ -168,11 +168,11 @@ def is_group(annotation: Any) -> bool:
 
 def declared(group: Any) -> tuple[Declared, ...]:
     """Return the options that a group offers: first inherited ones in the order of the groups, then its own."""
-    return tuple(each for each in _all(group) if each.name not in group.without)
+    return tuple(each for each in _declared_options(group) if each.name not in group.without)
 
 
 @functools.cache
-def _all(group: Any) -> tuple[Declared, ...]:
+def _declared_options(group: Any) -> tuple[Declared, ...]:
     known = {field.name: field for field in fields(group)}
     names = dict.fromkeys(name for base in _in_order(group) for name in vars(base).get("__annotations__", ()))
     found = [_declared(known[name]) for name in names if name in known]

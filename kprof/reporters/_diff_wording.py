@@ -224,12 +224,12 @@ def differs(step: DiffStep) -> str:
     """Return the differing knobs of a pair of specialisations: ``num_warps 4 → 8``."""
     # Skip hints such as a pointer's range, because they depend on the Triton release, not on the user's choices.
     found = [(name, pair) for name, pair in step.differs.items() if not name.startswith("attributes of ")]
-    shown = [f"{name} {_plain(old)} → {_plain(new)}" for name, (old, new) in found[:4]]
+    shown = [f"{name} {_shortened(old)} → {_shortened(new)}" for name, (old, new) in found[:4]]
     more = len(found) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def _plain(value: object) -> str:
+def _shortened(value: object) -> str:
     text = "-" if value is None else str(value)
     return text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"
 

@@ -33,7 +33,7 @@ def verdict(kernel: KernelReport) -> str:
     """
     where = kernel.product if isinstance(kernel.product, str) else f"{kernel.arch}{_assumed(kernel)}"
     name = f"{kernel.name} on {where}" if where else kernel.name
-    return f"{name}: {_said(kernel)}"
+    return f"{name}: {_kernel_sentence(kernel)}"
 
 
 def _assumed(kernel: KernelReport) -> str:
@@ -43,7 +43,7 @@ def _assumed(kernel: KernelReport) -> str:
     return f" ({found[1]} assumed)" if found else ""
 
 
-def _said(kernel: KernelReport) -> str:
+def _kernel_sentence(kernel: KernelReport) -> str:
     worst = next((found for found in kernel.findings if found.severity is Severity.ERROR), None)
     occupancy = kernel.occupancy
     if occupancy is not None and occupancy is not UNSET and not occupancy.waves_per_simd:

@@ -54,7 +54,7 @@ def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True
         if (how := supplied(prediction)) is not None:
             rows.append(("", Text(how, style="cyan")))
     causes = Text()
-    shown, left = _shown(prediction.shares)
+    shown, left = _largest_shares(prediction.shares)
     for cause, share in shown:
         causes.append(f"{_percent(share)} ", style="bold" if cause == prediction.bound else "")
         causes.append(f"{_named(cause, prediction)}   ", style=_NEEDED.get(cause, "cyan"))
@@ -62,14 +62,14 @@ def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True
     rows.append(("  Time", causes))
     # The gain from occupancy refers to the unchanged code, so it would contradict the gain of a compiled cure.
     cured = any(cause.cure is not UNSET for cause in kernel.causes)
-    if not cured and (worth := _worth(prediction)) is not None:
+    if not cured and (worth := _occupancy_gain_text(prediction)) is not None:
         rows.append(("", worth))
     for number, line in enumerate(_assumed(kernel, prediction, full=full) if assumed else ()):
         rows.append(("" if number else "  Assumed", Text(line, style="dim")))
     return rows
 
 
-def _shown(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], str]:
+def _largest_shares(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], str]:
     """Return the largest causes with their shares, and ``4 % other`` for the rest."""
     shown = [(cause, share) for cause, share in shares.items() if share >= 0.01][:_SHOWN]
     left = 1 - sum(share for _, share in shown)
@@ -78,7 +78,7 @@ def _shown(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], str]:
 
 def time_words(shares: Mapping[str, float]) -> str:
     """Return the shares of the time as words, or "" if not known: ``71 % matrix units   12 % LDS   4 % other``."""
-    shown, left = _shown(shares)
+    shown, left = _largest_shares(shares)
     return "   ".join(
         filter(None, [*(f"{_percent(share)} {_named(cause)}" for cause, share in shown), left * bool(shown)])
     )
@@ -157,7 +157,7 @@ def bandwidth_is_reached(prediction: Prediction) -> bool:
     return any(not one.peak_gbs or one.bytes / seconds / 1e9 >= _NEAR_PEAK * one.peak_gbs for one in levels)
 
 
-def _worth(prediction: Prediction) -> "Text | None":
+def _occupancy_gain_text(prediction: Prediction) -> "Text | None":
     from rich.text import Text
 
     worth = prediction.occupancy_worth

@@ -157,7 +157,7 @@ class CaptureTextReporter:
             shown = list(reasons.items())[: None if self._verbose else _FAILURES]
             for (name, why), kernels in shown:
                 count = f" ({len(kernels)} alike)" if len(kernels) > 1 else ""
-                lines.append(f"  {name}{count}: {' '.join(why.split())}{_where(kernels[0])}")
+                lines.append(f"  {name}{count}: {' '.join(why.split())}{_place_text(kernels[0])}")
                 hint = kernels[0].result.hint if kernels[0].result is not None else None
                 lines += [f"    {hint}"] if hint else []
                 lines += [f"    with {kernels[0].configs[0]}"] if kernels[0].configs else []
@@ -219,7 +219,7 @@ class CaptureTextReporter:
         return f"{capture.path}: {text}"
 
 
-def _where(kernel: CapturedKernel) -> str:
+def _place_text(kernel: CapturedKernel) -> str:
     if kernel.source is None:
         return ""
     place = kernel.result.place if kernel.result is not None else None

@@ -61,15 +61,15 @@ class CheckTextReporter:
         summary = report.verdict.summary
         for kernel in report.kernels:
             for finding in kernel.findings:
-                said = self._said(without_labels(finding.message, kernel))
+                said = self._message_text(without_labels(finding.message, kernel))
                 summary = summary.replace(finding.message, said)
         return without_labels(summary, report.kernels[0]) if len(report.kernels) == 1 else summary
 
-    def _told(self, item: GateFinding) -> str:
+    def _message_and_cost(self, item: GateFinding) -> str:
         """Return a finding's message and its cost."""
-        return item.text.replace(item.message, self._said(without_labels(item.finding.message, item.kernel)), 1)
+        return item.text.replace(item.message, self._message_text(without_labels(item.finding.message, item.kernel)), 1)
 
-    def _said(self, message: str) -> str:
+    def _message_text(self, message: str) -> str:
         """Return a message without instruction names, unless verbose."""
         return message if self._verbose else plain(message)
 
@@ -79,7 +79,9 @@ class CheckTextReporter:
             finding = item.finding
             where = f"{item.where}: " if item.where else ""
             severity = self._paint(finding.severity.value, _COLOUR[finding.severity.value])
-            text = clean(f"{where}{finding.severity.value} {finding.rule} {finding.name}: {self._told(item)}")
+            text = clean(
+                f"{where}{finding.severity.value} {finding.rule} {finding.name}: {self._message_and_cost(item)}"
+            )
             first, *more = self._folded(text)
             lines += [first.replace(f"{finding.severity.value} ", f"{severity} ", 1), *more]
             lines += [f"    {clean(line)}" for line in str(finding.evidence.get(BLOCK, "")).splitlines()]

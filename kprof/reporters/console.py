@@ -95,10 +95,10 @@ class ConsoleReporter:
     def lines(self, report: Report) -> list[str]:
         """Return the lines that :meth:`show` prints, with this reporter's number of causes and brevity."""
         with self._console.capture() as capture:
-            self._all(report)
+            self._print_kernels(report)
         return apart(capture.get()).rstrip("\n").splitlines()
 
-    def _all(self, report: Report) -> None:
+    def _print_kernels(self, report: Report) -> None:
         headed = {position: job for job in report.jobs for position in job.launches}
         done: set[int] = set()
         for position, kernel in enumerate(report.kernels):
@@ -322,7 +322,9 @@ class ConsoleReporter:
         table.add_column(no_wrap=True)
         table.add_column(style="cyan")
         for change in kernel.passes:
-            words = ", ".join(f"{name} {_step(old)} → {_step(new)}" for name, (old, new) in change.changed.items())
+            words = ", ".join(
+                f"{name} {_step_text(old)} → {_step_text(new)}" for name, (old, new) in change.changed.items()
+            )
             table.add_row(f"  {change.order:4}", change.pass_, Text(words))
         self._console.print(table)
 
@@ -361,7 +363,7 @@ def _fitting(report: Report) -> tuple[int, bool]:
     return _LESS[-1]
 
 
-def _step(value: int | None) -> str:
+def _step_text(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 

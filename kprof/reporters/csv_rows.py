@@ -61,7 +61,7 @@ class _Csv(Format):
         if request.kind == "counters-diff":
             rows, columns = list(counter_rows(document)), list(COUNTER_COLUMNS)
         elif request.kind == "occupancy":
-            rows = [_taken(kernel) for kernel in document["kernels"]]
+            rows = [_occupancy_columns(kernel) for kernel in document["kernels"]]
             columns = list(rows[0])
         elif request.kind in _LISTED:
             columns = list(_LISTED[request.kind])
@@ -76,7 +76,7 @@ class _Csv(Format):
         return text.getvalue()
 
 
-def _taken(kernel: Mapping[str, Any]) -> dict[str, Any]:
+def _occupancy_columns(kernel: Mapping[str, Any]) -> dict[str, Any]:
     """Return the resources and the occupancy of a kernel of ``kprof.occupancy/1``."""
     held = {name: getattr(kernel["occupancy"], name, None) for name in OCCUPANCY_NAMES}
     return {name: kernel.get(name, kernel["resources"].get(name, held[name])) for name in OCCUPANCY_NAMES}

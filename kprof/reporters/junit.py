@@ -52,7 +52,7 @@ def _suite(suite: "Element", kernels: list[KernelReport], found: list[GateFindin
         more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
         message = clean(f"{first.finding.rule} {first.finding.name}: {first.message}{more}")
         outcome = ET.SubElement(case, "failure" if failing else "error", message=message, type=first.finding.rule)
-        outcome.text = clean("\n".join(_line(item) for item in items))
+        outcome.text = clean("\n".join(_finding_line(item) for item in items))
     return counts
 
 
@@ -69,7 +69,7 @@ def _numbers(counts: list[int]) -> dict[str, str]:
     return dict(zip(("tests", "failures", "errors"), map(str, counts), strict=True))
 
 
-def _line(item: GateFinding) -> str:
+def _finding_line(item: GateFinding) -> str:
     finding = item.finding
     where = f"{item.where}: " if item.where else ""
     advice = item.advice

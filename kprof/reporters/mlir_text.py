@@ -34,7 +34,7 @@ _ADVICE = "AMD's guide advises using LDS once: load the tile in the order of the
 def show(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> None:
     """Print each module."""
     for one, walk in zip(modules, walks, strict=True):
-        _one(one, walk)
+        _print_module(one, walk)
 
 
 def verdict(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> str:
@@ -59,7 +59,7 @@ def _times(count: int) -> str:
     return "twice" if count == 2 else f"{count} times"
 
 
-def _one(one: "DumpedModule", walk: "LdsWalk") -> None:
+def _print_module(one: "DumpedModule", walk: "LdsWalk") -> None:
     print(f"{one.kernel or 'module'}" + (f" for {one.target}" if one.target else ""))
     if one.last is not None:
         print(f"  as printed before {one.last}, of {_runs(one.pass_count)}")

@@ -68,7 +68,7 @@ def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]
         for row in one.rows:
             found.setdefault("  ".join(filter(None, (heading(row, by), row.why))), {})[one.gpu] = row
     kept = list(found.items())[:limit] if limit else list(found.items())
-    columns = [(*(_on(rows, one.gpu) for one in every), _counted(rows, every), name) for name, rows in kept]
+    columns = [(*(_time_on_gpu(rows, one.gpu) for one in every), _counted(rows, every), name) for name, rows in kept]
     title = _title(by)
     gpus = [f"ms {one.gpu}" for one in every]
     text = rows_table((*gpus, "calls", title), columns, wide=len(every) + 1).splitlines()
@@ -79,7 +79,7 @@ def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]
     return [*text, *_notes((*own, *common))]
 
 
-def _on(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
+def _time_on_gpu(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
     """Return a row's milliseconds on a GPU; ``-`` if not known, empty if the row does not exist on that GPU."""
     row = rows.get(gpu)
     if row is None:

@@ -103,7 +103,7 @@ def _result(item: GateFinding, index: dict[str, int]) -> dict[str, Any]:
             "primaryLocationLineHash": f"{item.fingerprint}:1",
             "kprof/v1": item.fingerprint,
         },
-        "properties": {"kernel": kernel.name, "arch": kernel.arch, "evidence": _plain(finding.evidence)},
+        "properties": {"kernel": kernel.name, "arch": kernel.arch, "evidence": _json_value(finding.evidence)},
     }
     if finding.gain is not None:
         # SARIF's rank is a priority from 0 to 100; here it is the share of the launch's time.
@@ -157,7 +157,7 @@ def _notification(text: str) -> dict[str, Any]:
     return {"level": "warning", "message": {"text": clean(text)}}
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Convert a finding's evidence to JSON-compatible values."""
     return json.loads(json.dumps(value, default=str))
 

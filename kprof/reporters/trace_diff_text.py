@@ -63,7 +63,7 @@ def tree_grid(found: TreeComparison, top: int) -> Grid:
     changes = sorted((abs(node.delta_ns) for _, _, node in walk(found.root)), reverse=True)
     # If the number of nodes is limited, unchanged nodes are left out, too.
     least = max(changes[min(top, len(changes)) - 1], _LEAST) if top and changes else 0.0
-    rows = list(_kept(found.root, least, 0))
+    rows = list(_changed_nodes(found.root, least, 0))
     remarks = []
     if not rows:
         remarks.append(f"nothing in the tree of {found.by} changed" if changes else "no kernels in either tree")
@@ -76,10 +76,10 @@ def tree_grid(found: TreeComparison, top: int) -> Grid:
     return Grid(f"By {found.by}", NODES, cells, 0, remarks)
 
 
-def _kept(change: TreeChange, least: float, level: int) -> Iterator[tuple[int, TreeChange]]:
+def _changed_nodes(change: TreeChange, least: float, level: int) -> Iterator[tuple[int, TreeChange]]:
     """Yield the nodes that changed by at least ``least``, and those that contain such a node."""
     for child in change.children:
-        inside = list(_kept(child, least, level + 1))
+        inside = list(_changed_nodes(child, least, level + 1))
         if inside or abs(child.delta_ns) >= least:
             yield level, child
             yield from inside

@@ -20,7 +20,7 @@ def show(results: TunableOpResults, gains: Sequence[TuningGain], top: int) -> No
     slowest = sorted(best.values(), key=lambda one: -(one.milliseconds or 0.0))[:top]
     rows: list[list[Any]] = [[one.problem, one.dtype, one.solution, one.milliseconds, one.tflops] for one in slowest]
     print(rows_table(["problem (layout_M_N_K)", "type", "solution", "ms", "TFLOP/s"], rows))
-    lost = _lost(gains)
+    lost = _with_lost_time(gains)
     if lost:
         print("\nLost without tuning:")
         rows = [
@@ -43,7 +43,7 @@ def show(results: TunableOpResults, gains: Sequence[TuningGain], top: int) -> No
 
 def verdict(results: TunableOpResults, gains: Sequence[TuningGain]) -> str:
     """Return a line with the number of problems and, if known, the gain from tuning."""
-    lost = _lost(gains)
+    lost = _with_lost_time(gains)
     count = plural(len(results.best()), "GEMM")
     untuned = sum(one.is_default for one in results.best().values())
     kept = f", {untuned} of them best with the default solution" if untuned else ""
@@ -56,5 +56,5 @@ def verdict(results: TunableOpResults, gains: Sequence[TuningGain]) -> str:
     )
 
 
-def _lost(gains: Sequence[TuningGain]) -> list[TuningGain]:
+def _with_lost_time(gains: Sequence[TuningGain]) -> list[TuningGain]:
     return [gain for gain in gains if gain.lost_milliseconds > 0]

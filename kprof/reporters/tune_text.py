@@ -323,9 +323,9 @@ def _dispatch(console: "Console", report: "TuneReport") -> None:
             rows.append([problem.name, *["-"] * (4 + len(names))])
             continue
         best, own = problem.ranking[0], problem.own
-        figures = [_taken(best), "?", "?", str(problem.ties)]
+        figures = [_time_text(best), "?", "?", str(problem.ties)]
         if own is not None:
-            figures[1:3] = [_taken(own), f"{_gain(problem):.2f}x"]
+            figures[1:3] = [_time_text(own), f"{_gain(problem):.2f}x"]
         rows.append([problem.name, *figures, *(str(best.config.get(name, "-")) for name in names)])
     lines = aligned(rows)
     if max(map(len, lines)) < console.width:
@@ -341,7 +341,7 @@ def _dispatch(console: "Console", report: "TuneReport") -> None:
         _fold(console, f"all rows: {assigned(shared)}")
 
 
-def _taken(one: "Ranked") -> str:
+def _time_text(one: "Ranked") -> str:
     return predicted(one) if one.measured_ms is None else duration(1000 * one.measured_ms)
 
 

@@ -84,7 +84,7 @@ class HelionPrior:
         Raises:
             KprofError: if no candidate has a prediction.
         """
-        drawn = _drawn(bound, self.candidates)
+        drawn = _candidate_configs(bound, self.candidates)
         ranking = self.ranker.rank([_launch(bound, config, args) for config in drawn])
         if not ranking.order:
             raise KprofError(f"no configuration has a prediction: {ranking.problem}")
@@ -116,7 +116,7 @@ def _search(bound: Any, args: Sequence[Any], configs: Sequence[Any]) -> Any:
     return cache_classes[bound.settings.autotune_cache](make(), autotuner_factory=make)
 
 
-def _drawn(bound: Any, count: int) -> list[Any]:
+def _candidate_configs(bound: Any, count: int) -> list[Any]:
     """Return Helion's default configuration, the user's own ones, and random ones."""
     from helion.autotuner.base_search import normalize_autotune_seed_configs
 

@@ -36,7 +36,7 @@ def _first(body: Iterable[ast.stmt]) -> int | None:
         if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
             continue
         inner: list[ast.stmt] = []
-        if isinstance(node, ast.If) and _plain(node.test):
+        if isinstance(node, ast.If) and _is_harmless(node.test):
             inner = [*node.body, *node.orelse]
         elif isinstance(node, ast.Try):
             handlers = (statement for handler in node.handlers for statement in handler.body)
@@ -51,11 +51,11 @@ def _first(body: Iterable[ast.stmt]) -> int | None:
 
 def _defines(node: ast.stmt) -> bool:
     text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    assigned = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and _plain(node)
+    assigned = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and _is_harmless(node)
     return text or assigned or isinstance(node, _DEFINES)
 
 
-def _plain(node: ast.AST) -> bool:
+def _is_harmless(node: ast.AST) -> bool:
     """Whether an expression calls only functions in ``_HARMLESS``."""
     return all(_called(call) in _HARMLESS for call in ast.walk(node) if isinstance(call, ast.Call))
 

@@ -133,7 +133,7 @@ class InductorPrior:
         candidates = [*templates, *added]
         _fix_layouts(candidates)
         ranking = self.ranker.rank([_or_error(template_launch, one) for one in candidates])
-        kept = self._kept("a product", ranking)
+        kept = self._kept_candidates("a product", ranking)
         if kept is None:
             return list(choices)
         kept = [i for i in kept if i < len(templates) or i in ranking.costs]
@@ -150,14 +150,14 @@ class InductorPrior:
         if len(launchers) < 2:
             return launchers
         ranking = self.ranker.rank([_or_error(tuner_launch, tuner, one.config, args) for one in launchers])
-        kept = self._kept(tuner.fn.__name__, ranking)
+        kept = self._kept_candidates(tuner.fn.__name__, ranking)
         if kept is None:
             return launchers
         labels = [label({**one.config.kwargs, "num_warps": one.config.num_warps}) for one in launchers]
         PriorReport(tuner.fn.__name__, self.ranker.target, ranking, labels, kept).publish()
         return [launchers[i] for i in kept]
 
-    def _kept(self, name: str, ranking: CandidateRanking) -> list[int] | None:
+    def _kept_candidates(self, name: str, ranking: CandidateRanking) -> list[int] | None:
         if not ranking.order:
             warn("inductor_prior", f"{name}: {ranking.problem}", "no candidate has a prediction, so all are kept")
             return None

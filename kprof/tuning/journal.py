@@ -94,7 +94,7 @@ class TuningJournal:
         if self._file is None:
             raise KprofError(self._problem)
         try:
-            view = memoryview(_line(answer))
+            view = memoryview(_json_line(answer))
             while view:
                 view = view[os.write(self._file, view) :]
         except OSError as error:
@@ -124,7 +124,7 @@ class TuningJournal:
                     yield answer
 
 
-def _line(answer: TaskResult) -> bytes:
+def _json_line(answer: TaskResult) -> bytes:
     """Return one line of JSON, whose first member is a checksum of the other members."""
     members = msgspec.json.encode(answer)[1:]
     return b'{"sum":"' + _checksum(members) + b'",' + members + b"\n"

@@ -101,7 +101,7 @@ class Queue:
         self._heap: list[tuple[bool, float, int, float, Config, Iterator[tuple[int, Config]]]] = []
         self._number = count()
         self.size = self._listed(pruned) if space.listed else self._combinations(pruned)
-        self.tiles = self._spread()
+        self.tiles = self._delay_repeated_tiles()
         heapq.heapify(self._heap)
 
     def __len__(self) -> int:
@@ -168,10 +168,10 @@ class Queue:
         following = next(inner, None)
         if following is not None:
             again = _chain(following, inner)
-            heapq.heappush(self._heap, (True, cost * _back(following[0]), number, cost, outer, again))
+            heapq.heappush(self._heap, (True, cost * _delay_factor(following[0]), number, cost, outer, again))
         return {**self._base, **outer, **rest}
 
-    def _spread(self) -> int:
+    def _delay_repeated_tiles(self) -> int:
         """Delay all but the first entry of each tile; return the number of tiles."""
         groups: dict[tuple[Any, ...], list[int]] = {}
         for place, entry in enumerate(self._heap):
@@ -180,7 +180,7 @@ class Queue:
             places.sort(key=lambda place: (self._heap[place][1], self._off(self._heap[place][4])))
             for behind, place in enumerate(places):
                 _, _, number, cost, outer, inner = self._heap[place]
-                cost *= _back(behind)
+                cost *= _delay_factor(behind)
                 self._heap[place] = (behind > 0, cost, number, cost, outer, inner)
         return len(groups)
 
@@ -267,7 +267,7 @@ def _default(values: tuple[Any, ...], own: Any) -> Any:
     return own if own in values else values[0]
 
 
-def _back(before: int) -> float:
+def _delay_factor(before: int) -> float:
     """Return the factor on the cost of a configuration with this number of configurations before it."""
     return 1 + BACK * log2(1 + before)
 

@@ -161,7 +161,7 @@ class Learned(NamedTuple):
 
     def _knobs(self) -> Iterator[tuple[float, str]]:
         for knob in self.knobs:
-            effects = {_word(one.config[knob]): self._effect(knob, one.config[knob]) for one in self.timings}
+            effects = {_value_text(one.config[knob]): self._effect(knob, one.config[knob]) for one in self.timings}
             least, most = min(effects, key=lambda v: effects[v]), max(effects, key=lambda v: effects[v])
             size = effects[most] - effects[least]
             yield size, f"{knob}={most} takes {exp(size):.2f} times as long as predicted, relative to {least}"
@@ -169,7 +169,7 @@ class Learned(NamedTuple):
     def _effect(self, knob: str, value: Any) -> float:
         share = KNOBS**2 / max(1, len(self.knobs))
         pairs = zip(self.timings, self.weights, strict=True)
-        return sum(w * share * _near(value, one.config[knob]) for one, w in pairs)
+        return sum(w * share * _similarity(value, one.config[knob]) for one, w in pairs)
 
 
 def learn(timings: Sequence[TimedConfig]) -> Learned:
@@ -237,7 +237,7 @@ def _strongest(found: Iterator[tuple[float, str]]) -> list[str]:
 
 
 def _covariance(knobs: Sequence[str], one: Config, shares: Shares, other: Config, others: Shares) -> float:
-    near = [_near(one.get(knob), other.get(knob)) for knob in knobs]
+    near = [_similarity(one.get(knob), other.get(knob)) for knob in knobs]
     shared = sum(near) / len(near) if near else 1.0
     found = ALL**2 + KNOBS**2 * shared + ITSELF**2 * exp(-sum(1 - value for value in near))
     if shares and others:
@@ -247,7 +247,7 @@ def _covariance(knobs: Sequence[str], one: Config, shares: Shares, other: Config
     return found
 
 
-def _near(one: Any, other: Any) -> float:
+def _similarity(one: Any, other: Any) -> float:
     """Return the similarity of two values of a knob: 1 if equal, less by a factor of e for each doubling."""
     if one == other:
         return 1.0
@@ -256,7 +256,7 @@ def _near(one: Any, other: Any) -> float:
     return 0.0
 
 
-def _word(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return str(value) if value != "" else "none"
 
 

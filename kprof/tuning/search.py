@@ -119,7 +119,7 @@ class Search:
         for candidate in self._under_way:
             if not candidate.missing:
                 self._learn(candidate)
-        return self._found()
+        return self._result()
 
     def _queue(self, index: int) -> Order:
         subject, problem = self._subject, self._subject.problems[index]
@@ -335,7 +335,7 @@ class Search:
         self.progress.seconds = time.monotonic() - self._began
         self._report(self.progress)
 
-    def _found(self) -> SearchResult:
+    def _result(self) -> SearchResult:
         ranked = [merged(scored) for scored in self._scored]
         self.progress.seconds = time.monotonic() - self._began
         return SearchResult(

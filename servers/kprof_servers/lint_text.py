@@ -42,7 +42,7 @@ class LintTextReporter:
             hidden += len(found) - len(shown)
             notes = kernel.notes if self._verbose else []
             if shown or notes:
-                lines += self._block(kernel, sorted(shown, key=_place), notes)
+                lines += self._block(kernel, sorted(shown, key=_sort_key), notes)
         if hidden:
             lines.append(f"notes: {hidden}; -v shows them")
         lines += [clean(note) for note in report.notes]
@@ -55,7 +55,7 @@ class LintTextReporter:
     def _block(self, kernel: KernelReport, found: Sequence[GateFinding], notes: Sequence[str]) -> list[str]:
         path = kernel.source.file if isinstance(kernel.source, Location) else kernel.name
         lines = [clean(f"{path}   {kernel.arch}")]
-        at = [_where(item) for item in found]
+        at = [_position_text(item) for item in found]
         width = max((len(text) for text in at), default=0)
         for text, item in zip(at, found, strict=True):
             finding = item.finding
@@ -73,13 +73,13 @@ class LintTextReporter:
         return painted(text, code, colour=self._colour)
 
 
-def _where(item: GateFinding) -> str:
+def _position_text(item: GateFinding) -> str:
     place = item.location
     if place is None:
         return ""
     return f"{place.line}:{place.column}" if place.column else f"{place.line}"
 
 
-def _place(item: GateFinding) -> tuple[int, int, str]:
+def _sort_key(item: GateFinding) -> tuple[int, int, str]:
     place = item.location
     return (place.line, place.column or 0, item.finding.rule) if place is not None else (0, 0, item.finding.rule)

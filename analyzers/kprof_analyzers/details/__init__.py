@@ -60,8 +60,8 @@ def occupancy_curves(resources: Resources | UnsetType, arch: str) -> list[Curve]
         demand = OccupancyInput(
             arch=load(arch),
             vgpr=vgpr,
-            agpr=_known(resources.agpr),
-            sgpr=_known(resources.sgpr),
+            agpr=_or_zero(resources.agpr),
+            sgpr=_or_zero(resources.sgpr),
             lds_bytes=lds,
             num_warps=warps,
             wavefront_size=resources.wavefront_size if isinstance(resources.wavefront_size, int) else None,
@@ -77,7 +77,7 @@ def _curve(demand: OccupancyInput, resource: str, amount: int) -> Curve:
     return Curve(resource, amount, steps)
 
 
-def _known(amount: Any) -> int:
+def _or_zero(amount: Any) -> int:
     return 0 if amount is None or amount is UNSET else int(amount)
 
 

@@ -32,7 +32,7 @@ def instruction_words(facts: KernelFacts) -> list[str]:
     for loop in facts.program.loops:
         for wait in waits_of(facts.program, loop, facts.arch):
             waits.setdefault(wait.instruction.index, []).append(wait)
-    return [_words(one, waits.get(one.index, ()), facts) for one in facts.program.instructions]
+    return [_instruction_text(one, waits.get(one.index, ()), facts) for one in facts.program.instructions]
 
 
 def live_registers(facts: KernelFacts) -> list[int]:
@@ -40,7 +40,7 @@ def live_registers(facts: KernelFacts) -> list[int]:
     return list(Liveness(facts.program).pressure["vgpr"])
 
 
-def _words(one: Instruction, waits: Sequence[Wait], facts: KernelFacts) -> str:
+def _instruction_text(one: Instruction, waits: Sequence[Wait], facts: KernelFacts) -> str:
     cycles = issue_cycles(one, facts.arch)
     parts = [_CLASSES.get(one.opcode.cls, one.opcode.cls.value)]
     if cycles is not None:

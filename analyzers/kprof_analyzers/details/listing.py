@@ -98,7 +98,7 @@ def source_beside_code(
         shares: share of the time by cause, for each instruction; ``None`` if the kernel was not modelled.
         sources: which files may be read.
     """
-    places = [_place(facts.program, position) for position in range(len(facts.program.instructions))]
+    places = [_source_place(facts.program, position) for position in range(len(facts.program.instructions))]
     counts = Counter(place[0] for place in places if place is not None)
     order = {path: number for number, (path, _) in enumerate(sorted(counts.items(), key=lambda c: (-c[1], c[0])))}
     lines = _cost(facts, places, shares)
@@ -106,7 +106,7 @@ def source_beside_code(
     return files, _blocks(facts.program, places, order, shares)
 
 
-def _place(program: AssemblyKernel, position: int) -> Place | None:
+def _source_place(program: AssemblyKernel, position: int) -> Place | None:
     frame = program.instructions[position].user_frame
     return None if frame is None else (frame.file, frame.line)
 

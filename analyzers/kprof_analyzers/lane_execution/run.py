@@ -196,7 +196,10 @@ class LaneProgram:
         outside = [one for one in block.successors if one not in inside]
         following = outside[0] if outside else through if jump == loop.header_block else jump
         return _Exit(
-            loop.index, self._lost(loop.blocks), tuple(h for h in loop.blocks if h in self._headers), following
+            loop.index,
+            self._registers_written_in(loop.blocks),
+            tuple(h for h in loop.blocks if h in self._headers),
+            following,
         )
 
     def _join_of(self, block: Block) -> "_Join":
@@ -205,9 +208,9 @@ class LaneProgram:
         passed_by = tuple(
             self._headers[header] for header in headers if not self._reaches(block.successors[0], header, meet)
         )
-        return _Join(meet, self._lost(between), passed_by)
+        return _Join(meet, self._registers_written_in(between), passed_by)
 
-    def _lost(self, blocks: Iterable[int]) -> frozenset[str]:
+    def _registers_written_in(self, blocks: Iterable[int]) -> frozenset[str]:
         return frozenset[str]().union(*(self._written[one] for one in blocks))
 
     def _reaches(self, start: int, goal: int, stop: int) -> bool:

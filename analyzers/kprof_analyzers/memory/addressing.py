@@ -131,7 +131,7 @@ class _Reader:
         while pending:
             value, ready = pending.pop()
             if ready:
-                self._known[value] = self._read(value)
+                self._known[value] = self._compute_steps(value)
             elif value not in self._known:
                 # The value depends on itself, which no compiler emits, so nothing is known about it.
                 self._known[value] = None
@@ -149,7 +149,7 @@ class _Reader:
             return () if at is None else (at,)
         return self.flow.inputs(op) if op.name in _FOLLOWED else ()
 
-    def _read(self, value: str) -> Steps | None:
+    def _compute_steps(self, value: str) -> Steps | None:
         op, sources = self.flow.producer(value), self._sources(value)
         if op is None:
             # A loop's result has the steps of the value that it yields. Arguments have no steps: all lanes share them.

@@ -164,22 +164,22 @@ class _Divisors:
         self._before = {}
         for _ in range(_ROUNDS):
             self._now = {}
-            found = self._at(value, axis, 0)
+            found = self._alignment_of(value, axis, 0)
             if self._now == self._before:
                 return found
             self._before = self._now
         raise _UnknownError
 
-    def _at(self, value: str, axis: int | None, depth: int) -> int:
+    def _alignment_of(self, value: str, axis: int | None, depth: int) -> int:
         key = (value, axis)
         if key not in self._now:
             if depth > _DEPTH:
                 raise _UnknownError
             self._now[key] = self._before.get(key, _ZERO)
-            self._now[key] = self._read(value, axis, depth + 1)
+            self._now[key] = self._compute_alignment(value, axis, depth + 1)
         return self._now[key]
 
-    def _read(self, value: str, axis: int | None, depth: int) -> int:
+    def _compute_alignment(self, value: str, axis: int | None, depth: int) -> int:
         op = self.flow.producer(value)
         if op is None:
             return self._without_producer(value, axis, depth)
@@ -206,7 +206,7 @@ class _Divisors:
             inputs = inputs[1:]
         elif name not in _SAME | _COMMON | _FOLLOWED:
             raise _UnknownError
-        found = [self._at(*one, depth) for one in inputs]
+        found = [self._alignment_of(*one, depth) for one in inputs]
         if name == "arith.muli":
             return min(found[0] * found[1], _CAP)
         if name in {"arith.divsi", "arith.divui"}:
@@ -231,12 +231,12 @@ class _Divisors:
             return _power(self._given.get(argument(value), 1))
         initial, following = self.flow.initial(value), self.flow.following(value)
         if initial is not None and following is not None:
-            return gcd(self._at(initial, axis, depth), self._at(following, axis, depth))
+            return gcd(self._alignment_of(initial, axis, depth), self._alignment_of(following, axis, depth))
         loop = self._loops.get(value)
         if loop is None:
             raise _UnknownError
         first, _, step, *_ = self.flow.inputs(loop)
-        return gcd(self._at(first, None, depth), self._at(step, None, depth))
+        return gcd(self._alignment_of(first, None, depth), self._alignment_of(step, None, depth))
 
 
 def _around(module: Module, load: Operation) -> dict[str, Operation]:

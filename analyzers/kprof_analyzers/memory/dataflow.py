@@ -34,12 +34,12 @@ class Dataflow:
         self._written: dict[str, list[Operation]] = {}
         self._visible: list[tuple[int | None, dict[str, str]]] = [(None, {})]
         for op in module.operations:
-            self._read(op)
+            self._add_operation(op)
         for op in module.operations:
             if (writes_lds(op) or copies_to_lds(op)) and not makes_buffer(op):
                 self._note_write(op)
 
-    def _read(self, op: Operation) -> None:
+    def _add_operation(self, op: Operation) -> None:
         self._enter_region(op)
         self._inputs[op.index] = inputs = tuple(self._resolve(name) for name in op.operands)
         if op.name == "scf.yield":

@@ -189,12 +189,12 @@ def _swapped(access: Operation, pointer_name: str) -> str | None:
     rows, columns, steps = set[str](), set[str](), set[str]()
     waiting = [start]
     while waiting:
-        value = _spread(flow, waiting.pop())
+        value = _filling_scalar(flow, waiting.pop())
         op = flow.producer(value)
         if op is not None and op.name in _SUMS:
             waiting += flow.inputs(op)
         elif op is not None and op.name == "arith.muli":
-            factor, step = (_name(_spread(flow, flow.input(op, number))) for number in (0, 1))
+            factor, step = (_name(_filling_scalar(flow, flow.input(op, number))) for number in (0, 1))
             steps.add(step)
             # A scalar product is no part of the tile's columns: the loop adds it to all of their offsets.
             columns |= {factor} if any(isinstance(kind, TensorType) for kind in op.result_types) else set()
@@ -262,7 +262,7 @@ def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str
             along -= isinstance(at, int) and along > at
         if op.name == "arith.cmpi":
             for one in flow.inputs(op):
-                name = argument(_spread(flow, one))
+                name = argument(_filling_scalar(flow, one))
                 (found if name in known else offsets).add(name if name in known else _name(one))
             places |= {str(place)} if (place := location_of(op)[0]) is not None else set()
         waiting += [(one, along) for one in flow.inputs(op)]
@@ -291,7 +291,7 @@ def _name(value: str) -> str:
     return name if name.isidentifier() else ""
 
 
-def _spread(flow: Dataflow, value: str) -> str:
+def _filling_scalar(flow: Dataflow, value: str) -> str:
     """Return the scalar that fills a tensor, or the value itself if it is not a filled tensor."""
     while (op := flow.producer(value)) is not None and op.name in _SPREAD:
         value = flow.input(op, 0)

@@ -49,7 +49,7 @@ def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
             own = [accesses[op.index] for op in path if op.index in accesses]
             narrow = max((a for a in own if _weight(a) >= _ENOUGH), key=_weight, default=None)
             load = max((op for op in path if is_load(op)), key=_elements, default=None)
-            lines = frozenset(_line(op.operation) for op in own)
+            lines = frozenset(_source_line(op.operation) for op in own)
             if narrow is None or load is None or lines & by_hardware:
                 continue
             axis = _contiguous(load)
@@ -78,6 +78,6 @@ def _contiguous(load: Operation) -> int | None:
     return next((axis for axis, step in found.items() if step is not None and step.value({}) == 1), None)
 
 
-def _line(op: Operation) -> tuple[str, int]:
+def _source_line(op: Operation) -> tuple[str, int]:
     place = location_of(op)[0]
     return (place.file, place.line) if place is not None else ("", 0)

@@ -20,7 +20,7 @@ def alive(evaluator: ValueContext, op: Operation) -> list[int] | None:
     while inner.parent is not None:
         outer = operations[inner.parent]
         if outer.name == "tt.func":
-            reached = _reached(evaluator, outer, inner)
+            reached = _workgroups_reaching(evaluator, outer, inner)
             if reached is not None:
                 found = [a and b for a, b in zip(found, reached, strict=True)]
         elif outer.name == "scf.if" and outer.loop is None:
@@ -31,7 +31,7 @@ def alive(evaluator: ValueContext, op: Operation) -> list[int] | None:
     return None if all(found) else list(map(int, found))
 
 
-def _reached(evaluator: ValueContext, function: Operation, op: Operation) -> list[bool] | None:
+def _workgroups_reaching(evaluator: ValueContext, function: Operation, op: Operation) -> list[bool] | None:
     """Return for each workgroup whether it reaches the block of an operation; ``None`` if all do.
 
     Code after ``if ...: return`` is a separate block.

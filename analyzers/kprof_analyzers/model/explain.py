@@ -62,21 +62,21 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     capped = cycles
     memory = max(_memory_cycles(model), cycles) + _written_back_cycles(model)
     if memory > capped:
-        shares = _grown(shares, "memory bandwidth", capped, memory)
+        shares = _extended_shares(shares, "memory bandwidth", capped, memory)
         capped = memory
     waiting = max(waiting_cycles(machine, model.sharing.contended), _delayed_cycles(model, capped, rounds))
     if waiting > capped:
-        shares = _grown(shares, "memory latency", capped, waiting)
+        shares = _extended_shares(shares, "memory latency", capped, waiting)
         capped = waiting
     us = capped / machine.clock_mhz
     condition = model.facts.condition
     overhead = launch_us(condition, machine) if model.effects.launch_overhead else 0.0
-    shares = _grown(shares, "launch", us, us + overhead)
+    shares = _extended_shares(shares, "launch", us, us + overhead)
     us += overhead
     light = _speed_of_light(model)
     if light > us:
         # The Infinity Cache's share of loads is a rough estimate. It must not lead to a time below the speed of light.
-        shares = _grown(shares, "memory bandwidth", us, light)
+        shares = _extended_shares(shares, "memory bandwidth", us, light)
         us = light
     known = where.known and machine.product is not None
     known_trips = all(loop.trips_known for loop in loops)
@@ -84,7 +84,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     low, high = bounds(us, light, sure.low, sure.high)
     # Timing events add the same overhead to every launch, so it is not part of the uncertain range.
     events = events_us(condition, machine) if model.effects.launch_overhead else 0.0
-    shares = _grown(shares, "launch", us, us + events)
+    shares = _extended_shares(shares, "launch", us, us + events)
     us, low, high = us + events, low + events, high + events
     bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(
@@ -152,7 +152,7 @@ def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, f
     return scaled
 
 
-def _grown(shares: dict[str, float], cause: str, before: float, after: float) -> dict[str, float]:
+def _extended_shares(shares: dict[str, float], cause: str, before: float, after: float) -> dict[str, float]:
     """Return the shares of the time by cause, after ``cause`` has extended the time from ``before`` to ``after``."""
     if after <= before or not after:
         return shares
@@ -240,7 +240,7 @@ def _causes(model: KernelModel, run: Run) -> dict[str, float]:
         # The power limit makes iterations longer than simulated, and CUs that are out of step make them shorter.
         loop = node.loop.index
         more = run.powered.get(loop, 0.0) - run.length.get(loop, 0.0)
-        cause = CAUSES.index(_moved(more))
+        cause = CAUSES.index(_corrected_cause(more))
         totals[cause] = max(0.0, totals[cause] + times * run.simulated * more)
     return dict(zip(CAUSES, totals, strict=True))
 
@@ -271,16 +271,16 @@ def _loops(model: KernelModel, run: Run, nodes: Sequence[Node], entries: float, 
         _loops(model, run, node.body, entries * trips.mean, found)
 
 
-def _own(model: KernelModel, node: LoopNode) -> Iterator[tuple[range, float]]:
+def _own_stretches(model: KernelModel, node: LoopNode) -> Iterator[tuple[range, float]]:
     """Yield a loop's stretches of instructions outside inner loops, with the share of iterations that execute each."""
     for part in node.body:
         if isinstance(part, range):
             yield part, 1.0
         elif isinstance(part, BranchNode):
-            yield from ((inner, model.trips[part.loop.index].mean) for inner, _ in _own(model, part))
+            yield from ((inner, model.trips[part.loop.index].mean) for inner, _ in _own_stretches(model, part))
 
 
-def _moved(more: float) -> str:
+def _corrected_cause(more: float) -> str:
     """Return the cause whose cycles are corrected after the simulation: increased if ``more`` > 0, else reduced."""
     return "matrix" if more > 0 else "memory bandwidth"
 
@@ -298,7 +298,7 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
         before = iterations.middle or [0.0] * len(iterations.end)
         done = max(1, run.iterations[number] - run.iterations[number] // 2)
         waves = len(iterations.times)
-        for part, share_of in _own(model, node):
+        for part, share_of in _own_stretches(model, node):
             own = range(part.start - iterations.first, part.stop - iterations.first)
             by_cause = {
                 cause: [share_of * cycles for cycles in _spent(iterations.end, before, own, cause)]
@@ -310,7 +310,7 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
                 lines[place] += took / done / waves
         if number in run.powered:
             more = run.powered[number] - run.length[number]
-            causes[_moved(more)] = max(0.0, causes[_moved(more)] + more)
+            causes[_corrected_cause(more)] = max(0.0, causes[_corrected_cause(more)] + more)
         length = sum(causes.values())
         if len(iterations.busy) > 1:
             (begun, matrix, _), (ended, after, _) = iterations.busy[0], iterations.busy[-1]

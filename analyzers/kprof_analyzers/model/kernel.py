@@ -338,7 +338,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
             if length.get(number) and limit:
                 powered[number] = soft_max(powered[number], limit, model.machine.figures["overlap"])
     lengths = {loop: (iterations[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in iterations}
-    each = [_whole(model.nodes, model.trips, lengths, n) for n in (-1, *_different(model))]
+    each = [_unsimulated_cycles(model.nodes, model.trips, lengths, n) for n in (-1, *_different(model))]
     cycles = result.cycles + each[0]
     longest = result.cycles + max(each)
     return Run(result, cycles, longest, iterations, length, powered, on_simd, groups * waves, frozenset(steady))
@@ -350,7 +350,7 @@ def _lengths(result: SimulationResult, iterations: Mapping[int, int]) -> tuple[d
     steady: set[int] = set()
     for loop, measured in result.iterations.items():
         times = [t for t in measured.times if len(t) == iterations[loop] + 1]
-        length[loop], is_steady = _steady(times)
+        length[loop], is_steady = _mean_of_second_half(times)
         if is_steady:
             steady.add(loop)
     return length, steady
@@ -424,7 +424,7 @@ def _iterations(model: KernelModel, waves: int) -> dict[int, int]:
     return iterations
 
 
-def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
+def _mean_of_second_half(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
     """Return the mean cycles per iteration in the second half of the simulated iterations.
 
     Also return whether the last two iterations took the same time, within 5 %.
@@ -441,7 +441,7 @@ def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
     return mean, abs(last - before) <= 0.05 * max(last, before)
 
 
-def _whole(
+def _unsimulated_cycles(
     nodes: Sequence[Node], trips: Mapping[int, Trips], lengths: Mapping[int, tuple[int, float, float]], number: int
 ) -> float:
     """Return the cycles to add to the simulation for all iterations that were not simulated.
@@ -458,5 +458,5 @@ def _whole(
             done, length, powered = lengths[node.loop.index]
             mine = trips[node.loop.index]
             wanted = mine.mean if number < 0 or not mine.each else mine.each[number]
-            total += wanted * (powered + _whole(node.body, trips, lengths, number)) - done * length
+            total += wanted * (powered + _unsimulated_cycles(node.body, trips, lengths, number)) - done * length
     return total

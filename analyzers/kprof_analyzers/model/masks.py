@@ -51,7 +51,7 @@ def masked(facts: KernelFacts) -> tuple[Masked, ...]:
     for known, found in _last:
         if known is facts:
             return found
-    result = () if facts.ttgir is None else _all(facts, facts.ttgir)
+    result = () if facts.ttgir is None else _masked_accesses(facts, facts.ttgir)
     _last[:] = [(facts, result)]
     return result
 
@@ -70,7 +70,7 @@ def fullest_shares(facts: KernelFacts) -> dict[int, float]:
     return {index: share for index, share in fullest.items() if share < 1}
 
 
-def _all(facts: KernelFacts, module: Module) -> tuple[Masked, ...]:
+def _masked_accesses(facts: KernelFacts, module: Module) -> tuple[Masked, ...]:
     accesses = [(op, mask_of(op)) for op in module.operations if op.name in (*GLOBAL_LOADS, *GLOBAL_STORES)]
     if all(mask is None for _, mask in accesses):
         return tuple(Masked(op, 1.0) for op, _ in accesses)

@@ -49,7 +49,7 @@ def roofline(model: KernelModel, traffic: Mapping[str, float]) -> Roofline | Non
             instruction = model.facts.program.instructions[position]
             for kind, count in _flops(instruction, machine.arch, machine.lanes):
                 flops[kind] += times * count
-            for level in _near(instruction):
+            for level in _levels_inside_cu(instruction):
                 moved[level] += times * machine.lanes * (instruction.opcode.bytes_per_lane or 0)
     amounts = {**moved, **traffic}
     cus = product.compute_units
@@ -79,11 +79,11 @@ def _flops(instruction: Instruction, arch: Architecture, lanes: int) -> Iterator
             yield f"matrix_{_SAME_RATE.get(known.type, known.type)}", known.flops
     elif opcode.cls is InstructionClass.VALU:
         for name, _ in instruction.halves:
-            if (size := _FLOATING.search(name)) and (count := _each(name)):
+            if (size := _FLOATING.search(name)) and (count := _operations_per_lane(name)):
                 yield f"valu_fp{size[1]}", count * lanes
 
 
-def _each(name: str) -> int:
+def _operations_per_lane(name: str) -> int:
     """Return the number of floating-point operations that an instruction performs per lane."""
     stem = name.removeprefix("v_").removeprefix("s_").removeprefix("dual_")
     pairs = 2 if stem.startswith("pk_") else 1
@@ -91,7 +91,7 @@ def _each(name: str) -> int:
     return pairs * (2 if word in _TWO else 1 if word in _ONE else 0)
 
 
-def _near(instruction: Instruction) -> Iterator[str]:
+def _levels_inside_cu(instruction: Instruction) -> Iterator[str]:
     """Yield the memory levels inside a CU (LDS, vector cache) that an instruction's bytes pass through."""
     cls = instruction.opcode.cls
     if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:

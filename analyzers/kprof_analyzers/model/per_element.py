@@ -40,7 +40,7 @@ def element_cost(prediction: Prediction, depths: Mapping[str, int], *, without_g
     place = 0
     while place < len(loops):
         loop = loops[place]
-        inside = _inside(loops, place, depths)
+        inside = _inner_loops(loops, place, depths)
         if loop.trips_known or loop.trips_from == RETRY:
             place += 1
             continue
@@ -59,7 +59,7 @@ def element_cost(prediction: Prediction, depths: Mapping[str, int], *, without_g
     return ElementCost(axes.pop(), cycles * max(1.0, prediction.rounds))
 
 
-def _inside(loops: list[LoopPrediction], place: int, depths: Mapping[str, int]) -> list[LoopPrediction]:
+def _inner_loops(loops: list[LoopPrediction], place: int, depths: Mapping[str, int]) -> list[LoopPrediction]:
     """Return the loops inside a loop; they follow it in the list."""
     depth = depths.get(loops[place].header, 1)
     found = []

@@ -34,7 +34,7 @@ def drawn(evaluator: ValueContext, op: Operation, depth: int) -> Value | None:
     around = None if op.loop is None else op.module.operations[op.loop]
     if around is None:
         return _first(counters, _work(evaluator, op), part, step)
-    before = _carried(evaluator, around, op)
+    before = _carried_name(evaluator, around, op)
     last = evaluator.value(before, depth) if before is not None else None
     if last is None:
         return None
@@ -67,10 +67,10 @@ def is_queue(module_loop: Operation, evaluator: ValueContext) -> bool:
     """Return whether a loop draws a number from a work queue and carries it to its next iteration."""
     inside = module_loop.module.operations
     draws = [op for op in inside if op.loop == module_loop.index and op.name == "tt.atomic_rmw"]
-    return any(_carried(evaluator, module_loop, op) is not None for op in draws)
+    return any(_carried_name(evaluator, module_loop, op) is not None for op in draws)
 
 
-def _carried(evaluator: ValueContext, loop: Operation, op: Operation) -> str | None:
+def _carried_name(evaluator: ValueContext, loop: Operation, op: Operation) -> str | None:
     """Return the name under which a loop carries an operation's result to its next iteration, or ``None``."""
     if loop.name != "scf.while":
         return None

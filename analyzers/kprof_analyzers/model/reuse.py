@@ -56,7 +56,7 @@ def of_one_xcd(
             for access in group:
                 shape, size = tile(access.operation), element_bytes(access.operation)
                 long = None if shape is None else extent(access.operation, shape, arguments)
-                reached = None if long is None else _reached(evaluator, access.operation)
+                reached = None if long is None else _address_range(evaluator, access.operation)
                 if long is None or size is None or reached is None:
                     return None
                 _add(places[size], access, reached, long)
@@ -85,7 +85,7 @@ def _enter(evaluator: Evaluator, load: Operation, around: Sequence[Operation], *
         evaluator.at(own, last=False)
 
 
-def _reached(evaluator: Evaluator, load: Operation) -> tuple[Value, Value] | None:
+def _address_range(evaluator: Evaluator, load: Operation) -> tuple[Value, Value] | None:
     """Return the first and last address of a load in the current iteration of the outer loops."""
     evaluator.inside(load.loop)
     loop = None if load.loop is None else load.module.operations[load.loop]

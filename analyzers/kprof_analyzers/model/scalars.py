@@ -264,7 +264,7 @@ class Evaluator:
             where = self.corner(op, depth)
             if where is None:
                 return None
-            return self._held(self._where_run(op, where)) if self._contents else _opaque(where)
+            return self._content_of(self._where_run(op, where)) if self._contents else _opaque(where)
         if op.name in BINARY:
             return self._two(BINARY[op.name], inputs, depth)
         if op.name in SAME:
@@ -290,7 +290,7 @@ class Evaluator:
             return self._after(op, name)
         return drawn(self, op, depth) if op.name == "tt.atomic_rmw" else None
 
-    def _held(self, where: Value) -> Value:
+    def _content_of(self, where: Value) -> Value:
         """Return the content of each address, or a unique placeholder if the content is unknown."""
         if isinstance(where, int):
             return self._held_at(where)

@@ -181,17 +181,17 @@ def _events(model: KernelModel, recorder: TimelineRecorder, process: int) -> Ite
         instruction = instructions[step.position]
         waiting = is_wait(step)
         name = "barrier" if step.kind is None else instruction.opcode.name
-        arguments = {"instruction": instruction.text.strip(), "cause": step.cause, "line": _line(instruction)}
+        arguments = {"instruction": instruction.text.strip(), "cause": step.cause, "line": _source_line(instruction)}
         category = "wait" if waiting else "issue"
         yield _slice((process, step.wave), name, category, (step.start, step.end), arguments)
     for busy in recorder.busy:
         instruction = instructions[busy.position]
-        arguments = {"line": _line(instruction)}
+        arguments = {"line": _source_line(instruction)}
         track = (process + 1, busy.pipe)
         yield _slice(track, instruction.opcode.name, PIPES[busy.pipe], (busy.start, busy.end), arguments)
 
 
-def _line(instruction: Instruction) -> str:
+def _source_line(instruction: Instruction) -> str:
     frame = instruction.user_frame
     return "" if frame is None else f"{frame.file.rpartition('/')[2]}:{frame.line}"
 

@@ -89,7 +89,7 @@ class _Walker:
             if any(live):
                 self._keep(loop, live, state)
                 self._pass(loop, live)
-                self._inside(loop, live)
+                self._count_inner_loops(loop, live)
                 evaluator.restart({**around, **state})
                 following = {n: evaluator.certain(v) for n, v in zip(names, flow.inputs(ending), strict=False)}
                 state = {name: _chosen(live, following.get(name), state[name], size) for name in state}
@@ -118,7 +118,7 @@ class _Walker:
         if branches:
             self.evaluator.restart(here)
 
-    def _inside(self, loop: Operation, live: list[int]) -> None:
+    def _count_inner_loops(self, loop: Operation, live: list[int]) -> None:
         """Count the entries and iterations of the inner loops in the current iteration of a loop."""
         evaluator, counts = self.evaluator, self.counts
         here = evaluator.snapshot()

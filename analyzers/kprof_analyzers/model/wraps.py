@@ -38,7 +38,7 @@ def _wrapped(facts: KernelFacts, module: Module) -> dict[int, float]:
     shares = _remainders(module, facts)
     flow, found = flow_of(module), {}
     for load in global_loads(module) if shares else ():
-        made_of = {op.index: op for op in _made_of(load)}
+        made_of = {op.index: op for op in _address_operations(load)}
         share = 1.0
         for op in made_of.values():
             before = flow.producer(flow.input(op, 0))
@@ -74,7 +74,7 @@ def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
     return found
 
 
-def _made_of(load: Operation) -> list[Operation]:
+def _address_operations(load: Operation) -> list[Operation]:
     """Return the operations that compute a load's addresses.
 
     The search backwards ends at remainders, at loads, and at values carried from earlier iterations.

@@ -35,7 +35,7 @@ def next_step(demand: OccupancyInput) -> NextStep | None:
     reductions = _reductions(demand, _allowed(demand, now + 1))
     if reductions is None:
         return None
-    return _step(reductions, occupancy(apply(demand, reductions)).waves_per_simd)
+    return _next_step(reductions, occupancy(apply(demand, reductions)).waves_per_simd)
 
 
 def apply(demand: OccupancyInput, reductions: Mapping[str, int]) -> OccupancyInput:
@@ -142,6 +142,6 @@ def _launchable(demand: OccupancyInput) -> NextStep | None:
     return NextStep(resource="num_warps", reduce_by=demand.num_warps - most, waves_per_simd=then, also=also)
 
 
-def _step(reductions: dict[str, int], waves_per_simd: float) -> NextStep:
+def _next_step(reductions: dict[str, int], waves_per_simd: float) -> NextStep:
     (resource, amount), *also = reductions.items()
     return NextStep(resource=resource, reduce_by=amount, waves_per_simd=waves_per_simd, also=dict(also))

@@ -80,7 +80,7 @@ def _weight(program: AssemblyKernel, block: Block) -> float:
     return 0.25 + 0.75 * (block.end - block.start) / longest
 
 
-def _words(program: AssemblyKernel, block: Block) -> tuple[str, str]:
+def _block_text(program: AssemblyKernel, block: Block) -> tuple[str, str]:
     classes = Counter(program.instructions[i].opcode.cls for i in range(block.start, block.end))
     label = block.label or f"block {block.index}"
     counts = "  ".join(f"{n} {_LABELS[cls]}" for cls, n in classes.most_common() if cls in _LABELS)
@@ -99,7 +99,7 @@ def _several(count: int, noun: str) -> str:
 
 
 def _box(program: AssemblyKernel, block: Block, x: float, y: float) -> list[str]:
-    title, counts = _words(program, block)
+    title, counts = _block_text(program, block)
     return [
         svg.rectangle(x, y, _WIDTH, _ROW, fill=svg.heat(_weight(program, block))),
         svg.text(x + 10, y + 21, title),
@@ -155,7 +155,7 @@ def _clusters(program: AssemblyKernel, parent: int | None, indent: str) -> list[
     lines = []
     for index in own:
         block = program.blocks[index]
-        title, counts = _words(program, block)
+        title, counts = _block_text(program, block)
         colour = svg.heat(_weight(program, block))
         lines.append(f"{indent}b{index} [label={_quoted(title + chr(10) + counts)}, fillcolor={_quoted(colour)}];")
     for loop in children:

@@ -35,7 +35,7 @@ def peaks(program: AssemblyKernel, occupancy: Occupancy | None = None) -> dict[s
             location=location_of(at)[0],
             instruction=at.text,
             lines=_busiest(lines, live.pressure[file]),
-            held=_held(lines, live, file, peak.index),
+            held=_live_by_line(lines, live, file, peak.index),
             to_next_step=step.reduce_by if step is not UNSET and step.resource == file else None,
         )
     return found
@@ -48,7 +48,7 @@ def _lines(program: AssemblyKernel) -> list[str | None]:
     for instruction in program.instructions:
         key = id(instruction.source)
         if key not in places:
-            places[key] = _line(location_of(instruction)[0])
+            places[key] = _line_text(location_of(instruction)[0])
         lines.append(places[key])
     return lines
 
@@ -62,7 +62,7 @@ def _busiest(lines: list[str | None], counts: list[int]) -> dict[str, int]:
     return dict(sorted(most.items(), key=lambda item: -item[1])[:_LINES])
 
 
-def _held(places: list[str | None], live: Liveness, file: str, index: int) -> dict[str, int]:
+def _live_by_line(places: list[str | None], live: Liveness, file: str, index: int) -> dict[str, int]:
     """Return the number of registers live at the peak, by source line of the last write before the peak."""
     left = live.needed(index, file)
     lines: Counter[str] = Counter()
@@ -79,5 +79,5 @@ def _held(places: list[str | None], live: Liveness, file: str, index: int) -> di
     return dict(lines.most_common(_LINES))
 
 
-def _line(place: Location | None) -> str | None:
+def _line_text(place: Location | None) -> str | None:
     return None if place is None else f"{place.file}:{place.line}"

@@ -123,7 +123,10 @@ def loads_on(facts: KernelFacts, operations: Iterable[Operation]) -> list[Instru
     return [
         i
         for i in facts.program.instructions
-        if _is_plain(i) and i.opcode.is_load and (at := location_of(i)[0]) is not None and (at.file, at.line) in places
+        if _is_simple_access(i)
+        and i.opcode.is_load
+        and (at := location_of(i)[0]) is not None
+        and (at.file, at.line) in places
     ]
 
 
@@ -136,7 +139,7 @@ def narrow_accesses(facts: KernelFacts) -> Iterator[Narrow]:
     for region in significant_regions(facts, InstructionClass.VMEM):
         by_line: dict[tuple[bool, str, int], list[Instruction]] = defaultdict(list)
         for instruction in region.instructions:
-            if _is_plain(instruction):
+            if _is_simple_access(instruction):
                 frame, is_store = instruction.user_frame, instruction.opcode.is_store
                 by_line[(is_store, frame.file, frame.line) if frame else (is_store, "", 0)].append(instruction)
         yield from _by_cause([one for found in by_line.values() if (one := _judged(facts, region, found)) is not None])
@@ -205,7 +208,7 @@ def _tiles(
     return [outside] if region.loop is None and outside is not None else list(by_loop.values())
 
 
-def _is_plain(instruction: Instruction) -> bool:
+def _is_simple_access(instruction: Instruction) -> bool:
     opcode = instruction.opcode
     return (
         opcode.cls is InstructionClass.VMEM

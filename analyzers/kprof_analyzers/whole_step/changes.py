@@ -334,7 +334,7 @@ def fusable(calls: Sequence[StepCall]) -> list[tuple[str, float, int]]:
 def _runs(calls: Sequence[StepCall]) -> Iterator[list[StepCall]]:
     run: list[StepCall] = []
     for call in calls:
-        if run and not _follows(run[-1], call):
+        if run and not _uses_result_of(run[-1], call):
             if len(run) > 1:
                 yield run
             run = []
@@ -344,7 +344,7 @@ def _runs(calls: Sequence[StepCall]) -> Iterator[list[StepCall]]:
         yield run
 
 
-def _follows(before: StepCall, call: StepCall) -> bool:
+def _uses_result_of(before: StepCall, call: StepCall) -> bool:
     """Return whether a call seems to use the result of the call before it: one of its inputs has the same size."""
     if call.timed.kind not in _KINDS or call.timed.us is None or call.process != before.process or call.compiled:
         return False

@@ -49,7 +49,7 @@ def continued(few: Sequence[StepCall], more: Sequence[StepCall], steps: int) -> 
     return ScaledCalls(calls, list(dict.fromkeys(call.timed.name for call in gone)), list(longer))
 
 
-def _place(call: StepCall) -> _Place:
+def _place_of(call: StepCall) -> _Place:
     scope = call.scope
     where = (scope.module, scope.phase, scope.range) if scope else ("", "", "")
     kind = "triton" if call.timed.kind == "triton" else ""
@@ -57,7 +57,7 @@ def _place(call: StepCall) -> _Place:
 
 
 def _alike(call: StepCall) -> tuple[_Place, str, float | None]:
-    return _place(call), call.timed.shapes, call.timed.us
+    return _place_of(call), call.timed.shapes, call.timed.us
 
 
 def _surplus(calls: Sequence[StepCall], counts: "Counter[tuple[_Place, str, float | None]]") -> list[int]:
@@ -82,11 +82,11 @@ def _paired(
     """
     waiting: defaultdict[_Place, deque[StepCall]] = defaultdict(deque)
     for call in smaller:
-        waiting[_place(call)].append(call)
+        waiting[_place_of(call)].append(call)
     paired, single = {}, set()
     gone: list[StepCall] = []
     for at, call in larger.items():
-        same = waiting[_place(call)]
+        same = waiting[_place_of(call)]
         if not same:
             single.add(at)
             continue

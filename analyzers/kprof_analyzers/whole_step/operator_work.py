@@ -70,7 +70,7 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     given, made = arguments_of(call.inputs), arguments_of(call.outputs)
     if not kind or call.from_host or call.to_host:
         return None
-    work = _FORMULAS[call.name](given) if call.name in _FORMULAS else _moved(call.name, kind, given, made)
+    work = _FORMULAS[call.name](given) if call.name in _FORMULAS else _bytes_moved(call.name, kind, given, made)
     shapes = [one.dims for one in given if one.is_tensor]
     if work is None:
         return None
@@ -129,7 +129,7 @@ def _grouped(given: Sequence[Argument]) -> Work | None:
 _FORMULAS = {**products.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, "aten::_grouped_mm": _grouped}
 
 
-def _moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> Work | None:
+def _bytes_moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> Work | None:
     """Return the bytes moved by reading each element of the arguments and writing each element of the results once."""
     read, written = _bytes(given), _bytes(made)
     if name.startswith("aten::_fused_"):

@@ -14,12 +14,12 @@ GROUPS = ("name", "shapes", "module", "phase", "range", "place")
 Key = tuple[str, ...]
 
 _KEYS: dict[str, Callable[[StepCall], Key]] = {
-    "name": lambda call: (_maker(call), call.timed.name),
-    "shapes": lambda call: (_maker(call), call.timed.name, call.timed.shapes),
+    "name": lambda call: (_maker_key(call), call.timed.name),
+    "shapes": lambda call: (_maker_key(call), call.timed.name, call.timed.shapes),
     "module": lambda call: (call.scope.module if call.scope else "",),
     "phase": lambda call: (call.scope.phase if call.scope else "",),
     "range": lambda call: (call.scope.range if call.scope else "",),
-    "place": lambda call: (_line(call),),
+    "place": lambda call: (_source_line(call),),
 }
 
 
@@ -36,13 +36,13 @@ def groups_of(by: str) -> list[str]:
     return found
 
 
-def _line(call: StepCall) -> str:
+def _source_line(call: StepCall) -> str:
     """Return the program's file and line that made a call; "" if unknown."""
     place = call.scope.place if call.scope else None
     return "" if place is None else f"{place.file}:{place.line}"
 
 
-def _maker(call: StepCall) -> str:
+def _maker_key(call: StepCall) -> str:
     """Return a key that separates Triton kernels from operators of the same name."""
     return "triton" if call.timed.kind == "triton" else ""
 
@@ -65,7 +65,7 @@ def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:
         key = tuple(word for one in wanted for word in _KEYS[one](call))
         groups.setdefault((key, call.timed.why), []).append(call)
     rows = [_row(some, wanted) for some in groups.values()]
-    return _in_order(rows)
+    return _by_time(rows)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _named(unknown: Counter[tuple[str, str]]) -> list[str]:
     return [f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)]
 
 
-def _in_order(rows: list[ProfiledRow]) -> list[ProfiledRow]:
+def _by_time(rows: list[ProfiledRow]) -> list[ProfiledRow]:
     """Sort the rows by decreasing time, and set each row's share of the sum."""
     whole = sum(row.us for row in rows if row.us is not None)
     rows = sorted(
@@ -137,7 +137,7 @@ def _row(calls: Sequence[StepCall], by: Sequence[str]) -> ProfiledRow:
     ranges = dict.fromkeys(call.scope.range for call in calls if call.scope is not None)
     lines: Counter[str] = Counter()
     for call in calls:
-        lines[_line(call)] += int(1000 * (call.timed.us or 0.0))
+        lines[_source_line(call)] += int(1000 * (call.timed.us or 0.0))
     lines.pop("", None)
     kinds = dict.fromkeys(call.timed.kind for call in calls)
     limits = [call.timed.limit_us for call in calls if call.timed.limit_us is not None]

@@ -120,8 +120,8 @@ class CounterDiff(CounterView):
             "after_ns": times[1] if times else None,
             "cannot_tell": self.cannot_tell,
             "kernels": [self._pair(pair) for pair in found.pairs],
-            "only_before": [_alone(before, one) for one in found.only_before],
-            "only_after": [_alone(after, one) for one in found.only_after],
+            "only_before": [_unpaired_record(before, one) for one in found.only_before],
+            "only_after": [_unpaired_record(after, one) for one in found.only_after],
         }
 
     @property
@@ -171,7 +171,7 @@ class CounterDiff(CounterView):
         }
 
 
-def _alone(chosen: "Chosen", kernel: "KernelCounters") -> dict[str, Any]:
+def _unpaired_record(chosen: "Chosen", kernel: "KernelCounters") -> dict[str, Any]:
     return {
         "kernel": kernel.name,
         "dispatches": kernel.calls,

@@ -376,9 +376,9 @@ def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
             raise
         except Exception as error:
             if trial.is_compiled:
-                listed.append([trial.name, "", _words(error), []])
+                listed.append([trial.name, "", _error_text(error), []])
                 continue
-            raise TargetError(f"check {trial.name}: {_words(error)}", path=FILE) from error
+            raise TargetError(f"check {trial.name}: {_error_text(error)}", path=FILE) from error
         if not counted.launches:
             return {"kind": "unchecked", "why": f"the case's run does not launch {asked.function}"}, {}
         for key, value in outputs.items():
@@ -400,7 +400,7 @@ def _timed(asked: TrialCase, entry: Any, knobs: Mapping[str, Any]) -> tuple[dict
     except KprofError:
         raise
     except Exception as error:  # noqa: BLE001 - a kernel may raise anything
-        return {"failed": _words(error)}, {}
+        return {"failed": _error_text(error)}, {}
     blobs, types = {}, {}
     for name, (places, values) in found.values.items():
         types[name] = str(values.dtype).removeprefix("torch.")
@@ -415,7 +415,7 @@ def timed_config(asked: TrialCase, knobs: Mapping[str, Any]) -> dict[str, Any]:
     return asked.kernel.configure(asked.arch, dict(knobs), asked.timed.shape)
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Return the type and first line of a kernel's error, which Triton's interpreter wraps in errors of its own."""
     cause = error
     while cause.__cause__ is not None:

@@ -119,12 +119,12 @@ def _of_function(kernel: "Kernel", given: Mapping[str, Any], machine: "Architect
             listed.setdefault(name, []).append(value)
     defaults = {p.name: p.default for p in function.jit.params if p.is_constexpr and p.has_default}
     first = dict(function.configs[0]) if function.configs else {}
-    now = {**{name: value for name, value in defaults.items() if _plain(value)}, **first, **given}
+    now = {**{name: value for name, value in defaults.items() if _is_scalar(value)}, **first, **given}
     space = {name: _ordered([now[name], *values]) for name, values in listed.items()}
     return _knobs(replace(kernel, space=space), now, machine, function.constexprs)
 
 
-def _plain(value: object) -> bool:
+def _is_scalar(value: object) -> bool:
     return isinstance(value, int | float | str | bool)
 
 

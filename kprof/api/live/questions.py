@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Options = Mapping[str, Any]
 
 
-def _plain(found: "Result") -> dict[str, Any]:
+def _json_values(found: "Result") -> dict[str, Any]:
     """Return a result's document as JSON values, with unchanged paths so that an editor can open the files."""
     from kprof.reporters.json_document import encoded
 
@@ -33,14 +33,16 @@ def analyze(target: str, **options: Any) -> answers.Analyzed:
 
     found = analyze_.analyze(target, **options)
     jobs = [job_line(job, found.kernels) for job in found.document.jobs]
-    return answers.Analyzed("; ".join([*jobs, found.summary]), [kernel_answer(one) for one in _plain(found)["kernels"]])
+    return answers.Analyzed(
+        "; ".join([*jobs, found.summary]), [kernel_answer(one) for one in _json_values(found)["kernels"]]
+    )
 
 
 def report(target: str, **options: Any) -> dict[str, Any]:
     """Call ``kprof.analyze`` and return the complete document (schema ``kprof.report/1``)."""
     from kprof.api import analyze as analyze_
 
-    return _plain(analyze_.analyze(target, keep_programs=False, **options))
+    return _json_values(analyze_.analyze(target, keep_programs=False, **options))
 
 
 def joined_report(target: str, **options: Any) -> dict[str, Any]:
@@ -73,7 +75,7 @@ def compared(old: Options, new: Options) -> answers.Compared:
     from kprof.options.searches import DiffOptions
 
     found = diff_.diff(*(ReportResult(msgspec.convert(side, Report)) for side in (old, new)), options=DiffOptions())
-    document = _plain(found)
+    document = _json_values(found)
     changes = [
         answers.ChangeAnswer(
             kernel["name"],
@@ -99,7 +101,7 @@ def advise(target: str, **options: Any) -> answers.AdviceAnswer:
     from kprof.errors import TargetError
 
     found = advise_.advise(target, **options)
-    document = _plain(found)
+    document = _json_values(found)
     if "start" not in document:
         kernels = [one.get("kernel", "?") for one in document.get("kernels", ())]
         raise TargetError(
@@ -151,7 +153,7 @@ def rank(target: str, **options: Any) -> answers.Ranking:
     from kprof.errors import TargetError
 
     found = tune_.tune(target, **options)
-    document = _plain(found)
+    document = _json_values(found)
     if len(document["problems"]) != 1:
         names = ", ".join(problem["name"] for problem in document["problems"])
         raise TargetError(
@@ -180,7 +182,7 @@ def occupancy(target: str | None = None, **numbers: Any) -> answers.Occupied:
     from kprof.api import occupancy as occupancy_
 
     found = occupancy_.occupancy(target, **numbers) if target else occupancy_.occupancy(**numbers)
-    return answers.Occupied(found.summary, _plain(found)["kernels"])
+    return answers.Occupied(found.summary, _json_values(found)["kernels"])
 
 
 def explain_rule(rule: str) -> answers.RuleText:

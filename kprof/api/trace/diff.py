@@ -86,7 +86,7 @@ class TraceDiff(TraceView):
         before, after = paths
         sides = [per_file(of_one, [path], options, view=cls, options=options) for path in paths]
         (old, _), (new, _) = sides
-        result = compare(_side(before, old), _side(after, new))
+        result = compare(_read_side(before, old), _read_side(after, new))
         prediction = _prediction(before, after, options)
         if prediction is not None and not result.cannot_tell:
             result = replace(result, cannot_tell=f"{prediction.predicted} was predicted, not measured")
@@ -269,7 +269,7 @@ def _prediction(before: Path_, after: Path_, options: Any) -> "PredictionCompari
     return compare_prediction(second, first) if predicted[0] else compare_prediction(first, second)
 
 
-def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":
+def _read_side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":
     """Return one side of the comparison: one trace, or the combined traces of a folder."""
     from kprof.inputs.completeness import KERNEL_TIMES, STEPS, cannot_tell
     from kprof_analyzers.profiles.timeline.compare import TraceSide

@@ -133,7 +133,9 @@ class TraceGaps(TraceView):
     def grids(self, part: "Idle", display: Any) -> list[Grid]:
         """Return the tables as shown; gaps that round to 0.0 µs are hidden unless all rows are requested."""
         named = zip(chosen(self.tables(), display.show), super().grids(part, display), strict=True)
-        return [_seen(grid, part) if display.top and table.name == "gaps" else grid for table, grid in named]
+        return [
+            _without_zero_rows(grid, part) if display.top and table.name == "gaps" else grid for table, grid in named
+        ]
 
     @property
     def conclusion(self) -> str:
@@ -215,7 +217,7 @@ def _launch_advice(part: "Idle", total: int) -> TraceAdvice:
     return TraceAdvice(total, _ONE_GRAPH.format("model"), _ONE_GRAPH_WHY, span, gone)
 
 
-def _seen(grid: Grid, part: "Idle") -> Grid:
+def _without_zero_rows(grid: Grid, part: "Idle") -> Grid:
     rows = [row for row in grid.rows if row[0] != "0.0"]
     return replace(grid, rows=rows, left=part.report.count - len(rows))
 

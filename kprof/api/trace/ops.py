@@ -181,12 +181,12 @@ class TraceOps(TraceView):
     def conclusion(self) -> str:
         """The time lost against the limits, the largest loss, and with targets the gain of a search, in one line."""
         if self.targets is None:
-            return self._lost()
+            return self._lost_time_text()
         from kprof.reporters.trace_targets_text import verdict
 
-        return f"{self._lost()}; {verdict(self.targets)}"
+        return f"{self._lost_time_text()}; {verdict(self.targets)}"
 
-    def _lost(self) -> str:
+    def _lost_time_text(self) -> str:
         whole = sum(one.kernel_ns for one in self.traces)
         if not whole:
             return "no kernels in these traces"

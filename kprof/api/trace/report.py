@@ -140,9 +140,11 @@ class TraceReport(TraceView):
                 raise KprofError(f"the report has no part {name!r}", hint=near_hint(name, names, "there are"))
         if display.output is not None and not display.show:
             return []
-        return [line for name in names if name in (display.show or names) for line in self._part(name, display)]
+        return [
+            line for name in names if name in (display.show or names) for line in self._section_lines(name, display)
+        ]
 
-    def _part(self, name: str, display: Any) -> list[str]:
+    def _section_lines(self, name: str, display: Any) -> list[str]:
         plain = AnswerOptions(top=display.top)
         if name in self.answers:
             answer = self.answers[name]

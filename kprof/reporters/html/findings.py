@@ -101,9 +101,9 @@ def _finding(finding: Finding, kernel: KernelReport, links: Links) -> dict[str, 
         "message": said(finding.message, kernel),
         "landed": [f"{links.key}-i{at}" for at in landed],
         "gain": cost_words(finding.gain),
-        "place": None if finding.location is UNSET else _place(finding.location, anchors),
-        "related": [_place(place, anchors) for place in finding.related[:_MOST_RELATED]],
-        "evidence": [(name, _words(value)) for name, value in list(finding.evidence.items())[:_MOST_EVIDENCE]],
+        "place": None if finding.location is UNSET else _place_values(finding.location, anchors),
+        "related": [_place_values(place, anchors) for place in finding.related[:_MOST_RELATED]],
+        "evidence": [(name, _value_text(value)) for name, value in list(finding.evidence.items())[:_MOST_EVIDENCE]],
         "advice": [
             {
                 "knob": advice.knob,
@@ -121,11 +121,11 @@ def _finding(finding: Finding, kernel: KernelReport, links: Links) -> dict[str, 
     }
 
 
-def _place(place: Location, anchors: Anchors) -> dict[str, Any]:
+def _place_values(place: Location, anchors: Anchors) -> dict[str, Any]:
     return {"words": str(place), "full": f"{place.file}:{place.line}", "anchor": anchors.get((place.file, place.line))}
 
 
-def _words(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {inner}" for name, inner in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -50,10 +50,10 @@ def resource_rows(kernel: KernelReport) -> list[dict[str, Any]]:
     vgprs, sgprs = _register_files(kernel.arch)
     rows = [
         _row("VGPRs", _registers(resources), resources.vgpr_allocated, vgprs),
-        _row("SGPRs", _shown(resources.sgpr), resources.sgpr, sgprs),
+        _row("SGPRs", _amount_text(resources.sgpr), resources.sgpr, sgprs),
         _row("LDS", _lds(resources), resources.lds_bytes, resources.lds_limit_bytes),
         _row("Scratch", _in_bytes(resources.scratch_bytes)),
-        _row("Spilled", f"{_shown(resources.vgpr_spills)} VGPRs", resources.vgpr_spills),
+        _row("Spilled", f"{_amount_text(resources.vgpr_spills)} VGPRs", resources.vgpr_spills),
         _row("Workgroup", _workgroup(resources)),
     ]
     return [row for row in rows if row["words"]]
@@ -70,7 +70,7 @@ def _row(name: str, words: str, amount: Any = None, most: Any = None) -> dict[st
 
 
 def _workgroup(resources: Resources) -> str:
-    return f"{_shown(resources.num_warps)} wavefronts of {_shown(resources.wavefront_size)} lanes"
+    return f"{_amount_text(resources.num_warps)} wavefronts of {_amount_text(resources.wavefront_size)} lanes"
 
 
 def _percent(amount: float, most: float) -> float:
@@ -78,10 +78,10 @@ def _percent(amount: float, most: float) -> float:
 
 
 def _registers(resources: Resources) -> str:
-    parts = [f"{_shown(resources.vgpr)} used"]
+    parts = [f"{_amount_text(resources.vgpr)} used"]
     if resources.agpr not in {UNSET, None, 0}:
-        parts.append(f"{_shown(resources.agpr)} AGPRs")
-    parts.append(f"{_shown(resources.vgpr_allocated)} allocated")
+        parts.append(f"{_amount_text(resources.agpr)} AGPRs")
+    parts.append(f"{_amount_text(resources.vgpr_allocated)} allocated")
     return ", ".join(parts)
 
 
@@ -94,7 +94,7 @@ def _in_bytes(amount: Any) -> str:
     return "" if amount is UNSET else "?" if amount is None else f"{amount:,} B a lane"
 
 
-def _shown(amount: Any) -> str:
+def _amount_text(amount: Any) -> str:
     return "?" if amount is None or amount is UNSET else f"{amount:,}"
 
 

@@ -24,11 +24,11 @@ def smaller(details: Details) -> Iterator[Details]:
     total = sum(len(block.code) for block in details.blocks)
     in_loops = [block if block.loop else _emptied(block) for block in details.blocks]
     if any(block.loop for block in details.blocks) and any(not block.loop for block in details.blocks):
-        yield _noted(replace(details, blocks=in_loops), _left(total, in_loops, "of loops"))
+        yield _noted(replace(details, blocks=in_loops), _shown_part_text(total, in_loops, "of loops"))
     for most in _CUTS:
         if total > most:
             blocks = _hottest(details.blocks if not any(b.loop for b in details.blocks) else in_loops, most)
-            yield _noted(replace(details, blocks=blocks), _left(total, blocks, "of the costliest blocks"))
+            yield _noted(replace(details, blocks=blocks), _shown_part_text(total, blocks, "of the costliest blocks"))
     if details.blocks:
         hint = "instructions are left out to keep the page small: --kernel shows one kernel alone"
         yield _noted(replace(details, blocks=(), control_flow=None), hint)
@@ -45,7 +45,7 @@ def _noted(details: Details, note: str) -> Details:
     return replace(details, notes=[*details.notes, note])
 
 
-def _left(total: int, blocks: Sequence[CodeBlock], which: str) -> str:
+def _shown_part_text(total: int, blocks: Sequence[CodeBlock], which: str) -> str:
     kept = sum(len(block.code) for block in blocks)
     return f"only {kept:,} of {total:,} instructions are shown, those {which}, to keep the page small"
 

@@ -208,7 +208,7 @@ def _reasons(kernel: KernelReport, links: Links) -> list[dict[str, Any]]:
     """Return one or two sentences about what limits the kernel: the model's result, and the worst finding."""
     found: list[dict[str, Any]] = []
     if kernel.model is not UNSET and kernel.model.shares:
-        found.append({"text": f"{verdict(kernel)}. {_why(kernel.model)}", "place": None, "anchor": None})
+        found.append({"text": f"{verdict(kernel)}. {_cause_text(kernel.model)}", "place": None, "anchor": None})
     for cause in causes_of(kernel)[:_CAUSES]:
         if found and is_negligible(cause, kernel):
             continue
@@ -223,7 +223,7 @@ def _reasons(kernel: KernelReport, links: Links) -> list[dict[str, Any]]:
     return found
 
 
-def _why(model: Prediction) -> str:
+def _cause_text(model: Prediction) -> str:
     """Explain the largest cause; if it is a busy unit, name the other large causes."""
     (cause, _), *others = sorted(model.shares.items(), key=lambda item: -item[1])
     words = _CAUSE_WORDS.get(cause)
@@ -252,7 +252,7 @@ def _model(model: Prediction, kernel: KernelReport) -> dict[str, Any]:
             if amount
         ],
         "launch": _launch(model),
-        "worth": _worth(model),
+        "worth": _occupancy_gain_text(model),
     }
 
 
@@ -271,7 +271,7 @@ def _launch(model: Prediction) -> str:
     return f"{groups}, {model.rounds:.3g} round{'' if model.rounds == 1 else 's'}{clock}, {in_short(model.condition)}"
 
 
-def _worth(model: Prediction) -> str:
+def _occupancy_gain_text(model: Prediction) -> str:
     worth = model.occupancy_worth
     if worth is UNSET or not model.time_us:
         return ""

@@ -206,7 +206,7 @@ def choose(
     forms = bundled(kernel, shape, arch, device)
     known = _published(kernel, shape, forms, arch, device)
     notes += [known.note] if known.note else []
-    considered, kept = _own(kernel, shape, forms, machine, product, condition)
+    considered, kept = _bundled_and_shipped(kernel, shape, forms, machine, product, condition)
     own = [one for one in considered if not one.needs]
     usable = [one for one in known.candidates if one.usable and one.runs]
     if not usable and not any(one.usable for one in own):
@@ -221,7 +221,7 @@ def choose(
         config={},
         rule="default",
         reason="",
-        candidates=_ordered([*known.candidates, *considered, *_others(kernel, known)]),
+        candidates=_ordered([*known.candidates, *considered, *_libraries_without_time(kernel, known)]),
         device=device,
         notes=notes,
         condition=condition,
@@ -271,7 +271,7 @@ def other_inputs(choice: ImplementationChoice, *, faster_only: bool = False) -> 
     return sentences
 
 
-def _own(  # noqa: PLR0917 - the problem, the kernels, the GPU and the condition
+def _bundled_and_shipped(  # noqa: PLR0917 - the problem, the kernels, the GPU and the condition
     kernel: Kernel,
     shape: Shape,
     forms: list[tuple[Kernel, ConsideredImplementation]],
@@ -406,7 +406,7 @@ def _default(base: ImplementationChoice, own: list[ConsideredImplementation]) ->
     return replace(base, implementation=best.implementation, config=best.config, reason=reason, device="")
 
 
-def _others(kernel: Kernel, known: Published) -> list[ConsideredImplementation]:
+def _libraries_without_time(kernel: Kernel, known: Published) -> list[ConsideredImplementation]:
     """List libraries that have no time for this shape."""
     from kprof.bench.implementations import providers
 

@@ -144,7 +144,7 @@ def predictions(
         [
             (
                 one,
-                _asked(
+                _with_tasks(
                     KernelSubject(
                         kernel, machine, product, (Problem(kernel.name, one.shape or shape),), condition=condition
                     ),
@@ -164,7 +164,7 @@ def predictions(
     ]
 
 
-def _asked(
+def _with_tasks(
     subject: KernelSubject, candidate: ConsideredImplementation, tasks: dict[str, TuningTask], judge: Judge
 ) -> Candidate | str:
     """Add the compile tasks of a candidate to ``tasks``. Return the candidate, or the reason why it has no tasks."""
@@ -219,7 +219,7 @@ def _only(shape: Shape, names: tuple[str, ...], **more: Any) -> dict[str, Any]:
     return {name: shape[name] for name in names} | more
 
 
-def _plain(shape: Shape) -> str | None:
+def _only_gemm_reason(shape: Shape) -> str | None:
     """Return the reason why only ``gemm`` supports a problem, or None."""
     if shape["trans_a"]:
         return "it needs A stored by rows (trans_a=False)"
@@ -227,7 +227,7 @@ def _plain(shape: Shape) -> str | None:
 
 
 def _stream_k(shape: Shape) -> dict[str, Any] | str:
-    return _plain(shape) or _only(shape, _PRODUCT, bias=shape["bias"], trans_b=shape["trans_b"])
+    return _only_gemm_reason(shape) or _only(shape, _PRODUCT, bias=shape["bias"], trans_b=shape["trans_b"])
 
 
 def _skinny(shape: Shape) -> dict[str, Any] | str:
@@ -237,7 +237,9 @@ def _skinny(shape: Shape) -> dict[str, Any] | str:
         return f"made for at most {SKINNY_ROWS} rows"
     if not shape["trans_b"]:
         return "it needs B stored along K (trans_b=True)"
-    return _plain(shape) or ("it adds no bias" if shape["bias"] else _only(shape, _PRODUCT, per_channel=False))
+    return _only_gemm_reason(shape) or (
+        "it adds no bias" if shape["bias"] else _only(shape, _PRODUCT, per_channel=False)
+    )
 
 
 def _multiply_reduce(shape: Shape) -> dict[str, Any] | str:
@@ -245,7 +247,7 @@ def _multiply_reduce(shape: Shape) -> dict[str, Any] | str:
         return f"made for at most {TINY_ROWS} rows: it does not use the matrix instructions"
     if not shape.get("trans_b", True):
         return "it needs B stored along K (trans_b=True)"
-    return _plain({"trans_a": False, "pad": 0, **shape}) or _only(shape, _PRODUCT, bias=shape["bias"])
+    return _only_gemm_reason({"trans_a": False, "pad": 0, **shape}) or _only(shape, _PRODUCT, bias=shape["bias"])
 
 
 def _gemm(shape: Shape) -> dict[str, Any] | str:

@@ -93,18 +93,18 @@ def written(table: ShippedTable) -> str:
         for row in rows:
             times = {}
             for one, time in row.times.items():
-                kept = _line([time.config, time.reason])
+                kept = _compact_json([time.config, time.reason])
                 short = (float(f"{time.ms:.4g}"), float(f"{time.low_ms:.3g}"), float(f"{time.high_ms:.3g}"))
                 times[one] = [*short, variants.setdefault(kept, len(variants))]
-            lines.append(_line([row.product, list(row.shape.values()), times]))
-        parameters, body = _line(list(rows[0].shape)), ",\n".join(lines)
+            lines.append(_compact_json([row.product, list(row.shape.values()), times]))
+        parameters, body = _compact_json(list(rows[0].shape)), ",\n".join(lines)
         kernels.append(f'"{name}": {{"parameters": {parameters}, "rows": [\n{body}]}}')
     head = {"about": _ABOUT, "triton": table.triton, "kprof": table.kprof, "revision": table.revision}
     rows_text, variants_text = ",\n".join(kernels), ",\n".join(variants)
-    return f'{_line(head)[:-1]},\n"variants": [\n{variants_text}],\n"kernels": {{\n{rows_text}}}}}\n'
+    return f'{_compact_json(head)[:-1]},\n"variants": [\n{variants_text}],\n"kernels": {{\n{rows_text}}}}}\n'
 
 
-def _line(value: Any) -> str:
+def _compact_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
@@ -185,10 +185,10 @@ def shipped_comparisons(kernel: Kernel) -> list[ShippedComparison]:
     rows = _table().kernels.get(kernel.name, ())
     for product in dict.fromkeys(row.product for row in rows):
         arch = load_gpu(product)[0].name
-        times = {_line(sorted(row.shape.items())): row.times for row in rows if row.product == product}
+        times = {_compact_json(sorted(row.shape.items())): row.times for row in rows if row.product == product}
         for case in kernel.shapes:
             shape = kernel.problem(arch, case)
-            known = times.get(_line(sorted(shape.items())), {})
+            known = times.get(_compact_json(sorted(shape.items())), {})
             mine = known.get(kernel.name)
             for _, one in bundled(kernel, shape, arch, product):
                 theirs = known.get(one.implementation) if one.implementation != kernel.name else None

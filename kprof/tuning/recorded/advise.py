@@ -115,7 +115,7 @@ def advise(
         for (subject, how), share in zip(opening, deadline.shares(len(chosen), _LEAST_SECONDS), strict=True):
             if len(chosen) > 1:
                 tell(f"searching configurations of {subject.recorded.kernel.name}, {share:.0f} s")
-            yield _found(subject, how, share, progress=progress, pool=pool)
+            yield _advise_kernel(subject, how, share, progress=progress, pool=pool)
 
 
 @contextmanager
@@ -270,7 +270,7 @@ def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Evaluation]:
             yield with_report(subject, trial)
 
 
-def _found(
+def _advise_kernel(
     subject: RecordedSubject, how: str, budget: float, *, progress: Callable[[int, str], None] | None, pool: Pool
 ) -> AdvisedKernel:
     each = subject.recorded

@@ -126,11 +126,13 @@ def _in_files(
             continue
         keys: dict[str, list[tuple[str, ...]]] = {}
         _entries(data, (), knobs, keys)
-        found += [(path, _taken(places, ready, data), json.loads(entry)) for entry, places in keys.items()]
+        found += [(path, _used_places(places, ready, data), json.loads(entry)) for entry, places in keys.items()]
     return found
 
 
-def _taken(places: list[tuple[str, ...]], ready: LaunchDescription, data: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def _used_places(
+    places: list[tuple[str, ...]], ready: LaunchDescription, data: Mapping[str, Any]
+) -> list[tuple[str, ...]]:
     """Return the places that the program used among a file's equal entries, or all places if that is unknown.
 
     The keys under which the program holds the entry decide. If the program copied the entry, its batch size decides,

@@ -47,7 +47,7 @@ def explain_captures(
     versions = [_version(target, side) for target, side in zip(targets, sides, strict=True)]
     if versions[0] == versions[1]:
         return {}, [f"Triton {versions[0]} compiled both sides, so the program or its compile options changed"]
-    with Tritons(targets[1], options, [_asked(version) for version in versions], tell, wait) as tritons:
+    with Tritons(targets[1], options, [_requested_name(version) for version in versions], tell, wait) as tritons:
         again = tritons.sides()
         reasons = tritons.explanations(again, limits, budget)
     notes = [f"explained with {sides[1].label}, compiled again from its TTIR with Triton {' and '.join(versions)}"]
@@ -100,7 +100,7 @@ def _version(target: str, side: "Input") -> str:
     return found[0]
 
 
-def _asked(version: str) -> str:
+def _requested_name(version: str) -> str:
     """Return the name by which a release is requested: ``installed`` for the running one, which needs no folder."""
     from kprof.compiler.installations import CURRENT, normalise
     from kprof.compiler.versions import installed

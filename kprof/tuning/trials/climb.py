@@ -78,7 +78,7 @@ def climb(
         KprofError: if no usable Triton is installed, or the kernel's file fails.
     """
     assert start.report is not None
-    subject = _subject(kernel, machine, product, problem, options)
+    subject = _tuning_subject(kernel, machine, product, problem, options)
     changes = _changes(kernel, machine, problem, start.report.findings)
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
     around = ClimbScope(
@@ -284,7 +284,7 @@ def _trial(base: Mapping[str, Any], one: Evaluation) -> Evaluation:
     return replace(one, change=changes[place], config=configs[place])
 
 
-def _subject(
+def _tuning_subject(
     kernel: "Kernel",
     machine: Architecture,
     product: Product | None,
@@ -323,7 +323,7 @@ def reported(
     Raises:
         KprofError: if a trial that compiled before fails to compile.
     """
-    subject = _subject(kernel, machine, None, problem, options)
+    subject = _tuning_subject(kernel, machine, None, problem, options)
     seen = {repr(sorted(trial.config.items(), key=str)) for trial in trials.best}
     yield from trials.best
     for trial in trials.all:

@@ -59,7 +59,7 @@ def with_other_releases(reports: Sequence[KernelReport], target: str, options: C
     found = list(reports)
     for release in neighbours():
         keys = [_key(report, release) for report in reports]
-        kept = [_read(key) for key in keys]
+        kept = [_read_cached(key) for key in keys]
         if None in kept:
             kept = list(_compiled(reports, target, options, release))
             for key, answer in zip(keys, kept, strict=True):
@@ -113,7 +113,7 @@ def _key(report: KernelReport, release: str) -> str:
     return derived_key("releases", release, known)
 
 
-def _read(key: str) -> OtherRelease | None:
+def _read_cached(key: str) -> OtherRelease | None:
     kept = _KEPT.read(key)
     return None if kept is None else msgspec.json.decode(kept, type=OtherRelease)
 

@@ -162,7 +162,7 @@ def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.compiler.versions import CODE_SWITCHES, installed
     from kprof.tuning.trials.changes import neighbours
 
-    kernel, machine, options = _subject(question)
+    kernel, machine, options = _kernel_and_options(question)
     problem: Mapping[str, Any] = {}
     if kernel.shapes and options.signature is None:
         problem = kernel.problem(machine.name, options.case, options.sizes)
@@ -185,7 +185,7 @@ def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.hardware.machine import find_product
     from kprof.tuning.trials.search import compile_changes
 
-    kernel, machine, options = _subject(question)
+    kernel, machine, options = _kernel_and_options(question)
     known = {*SWITCHES, *question.get("switches", ())}
     for trial in compile_changes(
         kernel, machine, options, question["config"], question["changes"], deadline=Deadline(question["seconds"]),
@@ -238,7 +238,7 @@ def _job(question: Mapping[str, Any]) -> "tuple[TargetJob, Callable[[LoadedKerne
             raise KprofError(next(iter(lost.values())))
         (each,) = found
         return each.job, lambda kernel: _as_recorded(each, kernel, question["options"]["condition"])
-    kernel, machine, options = _subject(question)
+    kernel, machine, options = _kernel_and_options(question)
     config = question["config"]
     knobs = {name: value for name, value in config.items() if name not in SWITCHES}
     switches = {name: str(value) for name, value in config.items() if name in SWITCHES}
@@ -248,7 +248,7 @@ def _job(question: Mapping[str, Any]) -> "tuple[TargetJob, Callable[[LoadedKerne
     return job, lambda kernel: kernel if product is None else replace(kernel, product=product)
 
 
-def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, CompileOptions]":
+def _kernel_and_options(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, CompileOptions]":
     from kprof.hardware.machine import load_gpu
     from kprof.targets.target import kernel_of
 

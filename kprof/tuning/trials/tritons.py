@@ -132,7 +132,7 @@ class Tritons:
 
     def _side_or_error(self, child: "Child", jobs: int) -> "Input | KprofError":
         try:
-            return self._side(child, jobs)
+            return self._compiled_side(child, jobs)
         except KprofError as error:
             return error
 
@@ -155,10 +155,10 @@ class Tritons:
             sides.append(side)
         return sides
 
-    def _side(self, child: "Child", jobs: int) -> "Input":
+    def _compiled_side(self, child: "Child", jobs: int) -> "Input":
         from kprof.diffing.comparing import Input
 
-        question = {"ask": "kernels", "target": self.target, "options": self._asked(jobs=jobs)}
+        question = {"ask": "kernels", "target": self.target, "options": self._child_options(jobs=jobs)}
         kernels: dict[int, KernelReport] = {}
         problems: list[str] = []
         lost: dict[tuple[str, str], str] = {}
@@ -183,7 +183,7 @@ class Tritons:
         known = [kernel.triton for kernel in kernels if isinstance(kernel.triton, str)]
         return f"{known[0]} (installed)" if known else "installed"
 
-    def _asked(self, **changes: Any) -> dict[str, Any]:
+    def _child_options(self, **changes: Any) -> dict[str, Any]:
         """Return the compile options in the form that the child process reads."""
         return asdict(replace(self.options.part(CompileOptions), **changes))
 
@@ -270,7 +270,7 @@ class _OneKernel:
     launch: Mapping[str, Any]
 
     def _question(self, ask: str, **more: Any) -> dict[str, Any]:
-        options = self.owner._asked(arch=(), all_configs=False)  # noqa: SLF001  # part of the Tritons class
+        options = self.owner._child_options(arch=(), all_configs=False)  # noqa: SLF001  # part of the Tritons class
         return {
             "ask": ask,
             "target": self.target,

@@ -62,10 +62,10 @@ def _merged(findings: Sequence[Finding]) -> list[Finding]:
         knob = finding.evidence.get("knob")
         key = (str(number),) if knob is None else (finding.rule, knob, repr(finding.evidence.get("value")))
         groups.setdefault(key, []).append(finding)
-    return [_one(group) for group in groups.values()]
+    return [_merged_finding(group) for group in groups.values()]
 
 
-def _one(group: Sequence[Finding]) -> Finding:
+def _merged_finding(group: Sequence[Finding]) -> Finding:
     first = group[0]
     if len(group) == 1:
         return first

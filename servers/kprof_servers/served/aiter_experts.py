@@ -84,7 +84,7 @@ def experts_table(
     lines = _first_lines(experts, weights, gpu, root)
     fused = replace(experts, count=experts.count + 1, chosen=experts.chosen + 1)
     others = _first_lines(fused, weights, gpu, root) if shared else {}
-    taken = {rows: next((each for each in _asked(rows) if each in lines), None) for rows in batches}
+    taken = {rows: next((each for each in _searched_tiers(rows) if each in lines), None) for rows in batches}
     without = [rows for rows, tokens in taken.items() if tokens is None]
     status: Found = "exact" if not without else "default" if len(without) == len(taken) else "fallback"
     used = {tokens: lines[tokens] for tokens in taken.values() if tokens is not None}
@@ -122,7 +122,7 @@ def _first_lines(experts: ExpertShape, weights: WeightFormat, gpu: ServedGpu, ro
     return found
 
 
-def _asked(rows: int) -> list[int]:
+def _searched_tiers(rows: int) -> list[int]:
     first = tier(rows)
     smaller = [each for each in reversed(_TIERS) if each < first] if first in _TIERS else []
     return [first, *smaller]
@@ -160,9 +160,9 @@ def _lines(root: Path, wanted: Mapping[str, str]) -> Iterator[tuple[int, _Line]]
             fits = row.get("_tag") != "flydsl_fallback" and all(row.get(n, v) == v for n, v in wanted.items())
             if fits and tokens is not None:
                 names = [row.get("kernelName1", ""), row.get("kernelName2", "")]
-                makers = tuple(dict.fromkeys(_maker(name) for name in names if name))
+                makers = tuple(dict.fromkeys(_maker_of(name) for name in names if name))
                 yield tokens, _Line(str(path.relative_to(root)), makers or ("its heuristics'",), row.get("us", ""))
 
 
-def _maker(name: str) -> str:
+def _maker_of(name: str) -> str:
     return next((maker for start, maker in _MAKERS if name.startswith(start)), "other makers'")

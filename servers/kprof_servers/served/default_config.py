@@ -32,7 +32,7 @@ def default_config(file: Path, lookup: str, block: tuple[int, int]) -> dict[str,
             continue
         for node in inside:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
-                found = _plain(node.value, {"block_size": block, "block_n": block[0], "block_k": block[1]})
+                found = _literal_values(node.value, {"block_size": block, "block_n": block[0], "block_k": block[1]})
                 if found is not None and "BLOCK_SIZE_M" in found:
                     return found
     return None
@@ -42,7 +42,7 @@ def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _plain(node: ast.Dict, names: Mapping[str, Any]) -> dict[str, Any] | None:
+def _literal_values(node: ast.Dict, names: Mapping[str, Any]) -> dict[str, Any] | None:
     found = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):

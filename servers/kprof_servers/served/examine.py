@@ -142,7 +142,7 @@ def _examined(
         gpu=asked.gpu.product,
         arch=asked.gpu.arch,
         device=device,
-        weights=_words(asked.weights),
+        weights=_weights_text(asked.weights),
         tp=asked.split.tp,
         ep=asked.split.ep,
         needed=needed,
@@ -209,7 +209,7 @@ def _triton() -> str:
         return "0"
 
 
-def _words(weights: WeightFormat) -> str:
+def _weights_text(weights: WeightFormat) -> str:
     if weights.block is not None:
         return f"{weights.name} {weights.block[0]}x{weights.block[1]}"
     if weights.everywhere:

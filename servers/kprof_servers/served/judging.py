@@ -74,7 +74,7 @@ def judged(
         folder=_below(wanted.parent, root),
         status=status,
         opened="" if first.opened is None else _below(Path(first.opened), root),
-        others=_others(wanted, gpu),
+        others=_files_of_other_gpu_names(wanted, gpu),
         batches=[_batch(rows, answers, config if server.nearest else None, _table(need)) for rows in batches],
         notes=notes,
         lint=_lint(config, gpu),
@@ -136,7 +136,7 @@ def _far(config: ConfigFile, batches: Sequence[int]) -> list[str]:
     return found
 
 
-def _others(wanted: Path, gpu: ServedGpu) -> list[str]:
+def _files_of_other_gpu_names(wanted: Path, gpu: ServedGpu) -> list[str]:
     """Return the existing files for the same shape whose names contain another name of the GPU."""
     match = _DEVICE.search(wanted.name)
     if match is None or not wanted.parent.parent.is_dir():

@@ -287,11 +287,11 @@ class PathWatch:
         self.paths: dict[str, None] = {}
         self.opened: str | None = None
         self._exists = os.path.exists
-        os.path.exists = self._asked
+        os.path.exists = self._noted_exists
         self._open = builtins.open
         builtins.open = self._opening  # type: ignore[assignment]
 
-    def _asked(self, path: Any) -> bool:
+    def _noted_exists(self, path: Any) -> bool:
         self._note(path)
         return self._exists(path)
 
@@ -311,7 +311,7 @@ def _answer(modules: LookupModules, root: Path, call: dict[str, Any], watch: Pat
     watch.paths, watch.opened = {}, None
     try:
         named = modules.function(root / call["file"], call["function"])
-        result = named(**_taken(named, call)) if callable(named) else named
+        result = named(**_arguments_of(named, call)) if callable(named) else named
         json.dumps(result)
     except Exception as error:  # noqa: BLE001 - foreign code: whatever it raises is its answer
         text = f"{type(error).__name__}: {error}"
@@ -319,7 +319,7 @@ def _answer(modules: LookupModules, root: Path, call: dict[str, Any], watch: Pat
     return {"result": result, "asked": list(watch.paths), "opened": watch.opened}
 
 
-def _taken(function: Any, call: dict[str, Any]) -> dict[str, Any]:
+def _arguments_of(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call. A loose call drops those that this version's function does not have."""
     options: dict[str, Any] = call["options"]
     if not call.get("loose"):

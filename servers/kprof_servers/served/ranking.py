@@ -94,7 +94,7 @@ class Ranker:
                 file, unranked="--alternatives ranks other families for the same weights, too"
             )
         try:
-            subject = self._subject(need, file)
+            subject = self._tuning_subject(need, file)
             asked, basis = self._votes(file, device)
             found = self._searched(subject, file.name, asked)
         except KprofError as error:
@@ -114,7 +114,7 @@ class Ranker:
             return msgspec.structs.replace(done, notes=[*done.notes, said])
         return self.verifier.measured(subject, done)
 
-    def _subject(self, need: NeededLookup, file: NeededFile) -> ServedSubject:
+    def _tuning_subject(self, need: NeededLookup, file: NeededFile) -> ServedSubject:
         reason = self.server.unranked(need, file, self.arch.name)
         if reason:
             raise KprofError(reason)

@@ -142,11 +142,11 @@ def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerS
                 found, "shared_experts.", shared, model.hidden, tp=split.tp, layers=model.experts.layers, block=block
             )
         _experts(model, split, found, block)
-    _plain(model, split.tp, found)
+    _add_router_and_output(model, split.tp, found)
     return found
 
 
-def _plain(model: ModelConfig, tp: int, found: LayerShapes) -> None:
+def _add_router_and_output(model: ModelConfig, tp: int, found: LayerShapes) -> None:
     """Add the router, which is not split, and this GPU's part of the output layer.
 
     The output layer's columns are the vocabulary, padded to a multiple of 64.

@@ -58,17 +58,17 @@ class Verifier:
         return msgspec.structs.replace(file, ranked=ranked)
 
     def _batch(self, target: str, name: str, batch: RankedBatch) -> RankedBatch:
-        runs = None if batch.runs is None else self._one(target, name, batch.rows, batch.runs)
+        runs = None if batch.runs is None else self._predicted_config(target, name, batch.rows, batch.runs)
         listed = [batch.best, *batch.runners_up] if batch.best is not None else []
         done = [
             runs
             if runs is not None and batch.runs is not None and one.config == batch.runs.config
-            else self._one(target, name, batch.rows, one)
+            else self._predicted_config(target, name, batch.rows, one)
             for one in listed
         ]
         return in_order(batch, runs, done)
 
-    def _one(self, target: str, name: str, rows: int, one: PredictedConfig) -> PredictedConfig:
+    def _predicted_config(self, target: str, name: str, rows: int, one: PredictedConfig) -> PredictedConfig:
         task = BenchTask(
             target=target, case=f"{rows} rows", shape={"rows": rows}, provider="triton", config=dict(one.config),
             warmup_ms=WARMUP_MS, rep_ms=REP_MS, device=self.device,

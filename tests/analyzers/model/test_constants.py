@@ -35,7 +35,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "kernel._FEWEST_ITERATIONS": ((4,), "bound on work"),
     "kernel.build": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "kernel._iterations": ((0.4999,), "rounds up, but for whole numbers"),
-    "kernel._steady": ((3, 0.05), "when a loop has settled: ends the simulation of it"),
+    "kernel._mean_of_second_half": ((3, 0.05), "when a loop has settled: ends the simulation of it"),
     "launch._sampled": ((16,), "launches whose workgroups are kept"),
     "launch._consecutive": ((16,), "launches whose workgroups are kept"),
     "launch._GOLDEN": ((0.6180339887498949,), "places of samples that repeat with no period: the golden ratio less 1"),

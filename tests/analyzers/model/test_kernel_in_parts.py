@@ -56,7 +56,7 @@ def test_the_soft_maximum_is_the_norm_of_the_two(one, other, sharpness):
     ],
 )
 def test_an_iteration_is_the_mean_of_the_second_half(times, found):
-    assert parts._steady(times) == (pytest.approx(found[0]), found[1])
+    assert parts._mean_of_second_half(times) == (pytest.approx(found[0]), found[1])
 
 
 def test_wavefronts_that_have_not_ended_are_no_measure():
@@ -119,7 +119,7 @@ def test_iterations_that_were_not_simulated_are_added(number, inner):
     nodes = (range(5), loop(0, range(5, 9), loop(1, range(9, 20))), loop(2, range(20, 30)))
     trips = {0: Trips(5.0), 1: Trips(20.0, (10, 30)), 2: Trips(7.0)}
     lengths = {0: (1, 100.0, 110.0), 1: (8, 10.0, 12.0), 2: (0, 3.0, 3.0)}
-    assert parts._whole(nodes, trips, lengths, number) == 5 * (110 + inner) - 1 * 100
+    assert parts._unsimulated_cycles(nodes, trips, lengths, number) == 5 * (110 + inner) - 1 * 100
 
 
 def ran(cycles, longest, whole=None):

@@ -34,7 +34,7 @@ def test_the_kernel_that_is_launched_last_has_as_much_as_the_others(
 
     monkeypatch.setattr(recompile, "recorded", lambda *_arguments: (each, {}))
     monkeypatch.setattr(module, "_opened_each", opened)
-    monkeypatch.setattr(module, "_found", found)
+    monkeypatch.setattr(module, "_advise_kernel", found)
     assert len(list(module.advise("capture", budget=budget, only=[str(n) for n in range(kernels)]))) == kernels
     assert shares[-1] == pytest.approx(shares[1])
     assert shares[0] == pytest.approx(budget / kernels)

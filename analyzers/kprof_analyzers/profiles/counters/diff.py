@@ -322,7 +322,7 @@ def _paired(before: Chosen, after: Chosen) -> tuple[list[tuple[int, int, tuple[s
     left, right = list(range(len(before.kernels))), list(range(len(after.kernels)))
     pairs: list[tuple[int, int, tuple[str, ...]]] = []
     for fields in (launch + build, launch):
-        mine, theirs = _by(before, left, fields), _by(after, right, fields)
+        mine, theirs = _grouped_by(before, left, fields), _grouped_by(after, right, fields)
         for key, old in mine.items():
             new = theirs.get(key, [])
             if len(old) == len(new) == 1:
@@ -334,7 +334,7 @@ def _paired(before: Chosen, after: Chosen) -> tuple[list[tuple[int, int, tuple[s
     return pairs, left, right
 
 
-def _by(chosen: Chosen, places: Sequence[int], fields: Sequence[str]) -> dict[Any, list[int]]:
+def _grouped_by(chosen: Chosen, places: Sequence[int], fields: Sequence[str]) -> dict[Any, list[int]]:
     groups: dict[Any, list[int]] = defaultdict(list)
     for place in places:
         groups[tuple(_values(chosen.kernels[place].identities, field) for field in fields)].append(place)

@@ -93,7 +93,7 @@ def identified(
     table["gpu"] = [places[int(source), whole(agent)] for source, agent in columns]
     numbers = table.groupby(list(KEY), dropna=False, sort=False, observed=True).ngroup()
     firsts = table[~numbers.duplicated()].set_axis(numbers[~numbers.duplicated()].tolist()).sort_index()
-    known = {name: _wholes(firsts[name]) for name in KEY if name != "kernel_name"}
+    known = {name: _integers(firsts[name]) for name in KEY if name != "kernel_name"}
     grids, workgroups = (
         map(_size, *(known[f"{of}_{axis}"] for axis in "xyz"), known[f"{of}_work_items"])
         for of in ("grid", "workgroup")
@@ -104,7 +104,7 @@ def identified(
     return numbers, [Identity(*values) for values in zip(*fields_of_all, strict=True)]
 
 
-def _wholes(column: "pd.Series[Any]") -> list[Any]:
+def _integers(column: "pd.Series[Any]") -> list[Any]:
     """Return each value of a column as an integer, or None if it is missing; see :func:`whole`."""
     values = column.tolist()
     return values if column.dtype.kind in "iu" and not column.hasnans else [whole(value) for value in values]

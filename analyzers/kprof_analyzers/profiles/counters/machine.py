@@ -128,15 +128,17 @@ class Gpus:
         beside = [PurePath(one.path).parent == path.parent for one in sources]
         same = [near and stem.isdigit() and PurePath(one.path).name.startswith(f"{stem}_")
                 for near, one in zip(beside, sources, strict=True)]  # fmt: skip
-        yield self._of(same)
+        yield self._rows_of(same)
         system = [one.role == "system" for one in sources]
         for folder in path.parents:
-            yield self._of([s and PurePath(one.path).parent == folder for s, one in zip(system, sources, strict=True)])
+            yield self._rows_of(
+                [s and PurePath(one.path).parent == folder for s, one in zip(system, sources, strict=True)]
+            )
         given = sources[source].given
-        yield self._of([s and one.given == given for s, one in zip(system, sources, strict=True)])
-        yield self._of(system)
+        yield self._rows_of([s and one.given == given for s, one in zip(system, sources, strict=True)])
+        yield self._rows_of(system)
 
-    def _of(self, wanted: list[bool]) -> "pd.DataFrame":
+    def _rows_of(self, wanted: list[bool]) -> "pd.DataFrame":
         chosen: pd.DataFrame = self._rows[[wanted[int(source)] for source in self._rows["source"]]]
         return chosen
 

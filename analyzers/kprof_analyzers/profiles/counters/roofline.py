@@ -143,8 +143,8 @@ def place(kernel: KernelCounters, gpu: MeasuredGpu, limits: list[Roof]) -> Point
 
 def _placed(kernel: KernelCounters, found: dict[str, Metric], limits: list[Roof]) -> Point:
     levels = _levels(found, limits)
-    rate, intensity = _of(found, "flop_rate"), _of(found, "hbm_intensity")
-    read, write = _of(found, "hbm_read_bandwidth"), _of(found, "hbm_write_bandwidth")
+    rate, intensity = _metric_named(found, "flop_rate"), _metric_named(found, "hbm_intensity")
+    read, write = _metric_named(found, "hbm_read_bandwidth"), _metric_named(found, "hbm_write_bandwidth")
     bandwidth = next((level.bandwidth for level in levels if level.name == "HBM"), None)
     needed = [metric for metric in (rate, intensity, read, write) if metric is not None]
     missing = tuple(sorted({counter for metric in needed for counter in metric.missing}))
@@ -190,7 +190,7 @@ def _levels(found: dict[str, Metric], limits: list[Roof]) -> tuple[Level, ...]:
     return tuple(levels)
 
 
-def _of(found: dict[str, Metric], name: str) -> Metric | None:
+def _metric_named(found: dict[str, Metric], name: str) -> Metric | None:
     return found.get(name)
 
 

@@ -101,9 +101,9 @@ def in_counters(subject: CompiledIdentity, data: "Data") -> tuple[Match, tuple[i
     chosen = dispatches[names.isin(wanted)]
     columns = [chosen[key].tolist() if key in chosen else [None] * len(chosen) for key in keys]
     for row, name, size, lds, vgprs, agprs in zip(chosen.index, names[chosen.index], *columns, strict=True):
-        registers = _whole(vgprs)
-        total = None if registers is None else registers + (_whole(agprs) or 0)
-        groups.setdefault((str(name), _whole(size), _whole(lds), total), []).append(int(row))
+        registers = _integer(vgprs)
+        total = None if registers is None else registers + (_integer(agprs) or 0)
+        groups.setdefault((str(name), _integer(size), _integer(lds), total), []).append(int(row))
     variants = [Variant(key[0], tuple(rows), *key[1:]) for key, rows in groups.items()]
     match, variant = _best(subject, variants, "counters", map(str, names.unique()))
     return match, variant.rows
@@ -213,7 +213,7 @@ def _fits(one: Variant, other: Variant) -> bool:
     )
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     """Return a value from a table as an integer; ``None`` if it is missing."""
     import pandas as pd
 

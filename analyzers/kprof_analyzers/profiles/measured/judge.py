@@ -135,13 +135,13 @@ def _judged(place: int, finding: Finding, numbers: MeasuredNumbers, other_build:
         if other_build:
             return made("not measured", other_build, {}, [])
         counters = sorted({counter for name in absent for counter in numbers.missing.get(name, ())})
-        return made("not measured", _why(absent, counters, numbers), {}, counters)
+        return made("not measured", _reason_text(absent, counters, numbers), {}, counters)
     used = {name: numbers.values[name] for name in (*question.needs, *question.may) if name in numbers.values}
     confirmed, words = question.answer(used)
     return made("confirmed" if confirmed else "refuted", words, used, [])
 
 
-def _why(absent: list[str], counters: list[str], numbers: MeasuredNumbers) -> str:
+def _reason_text(absent: list[str], counters: list[str], numbers: MeasuredNumbers) -> str:
     doubts = list(dict.fromkeys(numbers.doubts[name] for name in absent if name in numbers.doubts))
     if doubts:
         return "; ".join(doubts)

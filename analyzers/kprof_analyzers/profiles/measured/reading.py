@@ -65,8 +65,8 @@ def read(
     opened = tuple(open_trace(file) for file in trace_files([Path(path) for path in traces])) if traces else ()
     gpu = _traced(opened)
     data = rocprof.read([str(path) for path in counters]) if counters else None
-    notes = [_words(i.severity, i.message, i.path) for i in data.issues if i.severity != "note"] if data else []
-    notes += [_words("warning", issue.message, trace.info.path) for trace in opened for issue in trace.issues]
+    notes = [_problem_text(i.severity, i.message, i.path) for i in data.issues if i.severity != "note"] if data else []
+    notes += [_problem_text("warning", issue.message, trace.info.path) for trace in opened for issue in trace.issues]
     if data is not None:
         gpu = _counted(data, gpu, asked)
     if gpu is not None and asked is not None:
@@ -82,7 +82,7 @@ def _thread(path: str | Path) -> "DecodedThreadTrace":
     return thread_trace.read(path)
 
 
-def _words(severity: str, message: str, path: str) -> str:
+def _problem_text(severity: str, message: str, path: str) -> str:
     return f"{severity}: {message} ({path.replace(chr(92), '/').rsplit('/', 1)[-1]})"
 
 

@@ -44,12 +44,12 @@ def align(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> Alignment:
     found: list[Traced] = []
     at = 0
     for instruction in program.instructions:
-        mine = _words(instruction.text)
-        while at < len(listed) and _words(listed[at].text) != mine and _is_padding(listed[at]):
+        mine = _comparable_parts(instruction.text)
+        while at < len(listed) and _comparable_parts(listed[at].text) != mine and _is_padding(listed[at]):
             at += 1
         if at == len(listed):
             return Alignment(found, (instruction.text, "nothing more"))
-        if _words(listed[at].text) != mine:
+        if _comparable_parts(listed[at].text) != mine:
             return Alignment(found, (instruction.text, listed[at].text))
         found.append(listed[at])
         at += 1
@@ -89,8 +89,10 @@ def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadT
 
 def _other_counts(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> list[Key]:
     """Return the kinds of instructions whose numbers differ most between the program and the trace."""
-    mine = Counter(_words(one.text)[0] for one in program.instructions)
-    theirs = Counter(_words(one.text)[0] for one in trace.instructions if not one.text.startswith((";", *_PADDING)))
+    mine = Counter(_comparable_parts(one.text)[0] for one in program.instructions)
+    theirs = Counter(
+        _comparable_parts(one.text)[0] for one in trace.instructions if not one.text.startswith((";", *_PADDING))
+    )
     kinds = [one for one in {**mine, **theirs} if mine[one] != theirs[one] and one not in _PADDING]
     kinds.sort(key=lambda one: (-abs(mine[one] - theirs[one]), one))
     return [Key(f"count of {one}", mine[one], theirs[one], agrees=False) for one in kinds[:_KINDS]]
@@ -141,7 +143,7 @@ def _loop(
     by_line: dict[str, float] = defaultdict(float)
     stalls: dict[str, float] = defaultdict(float)
     for index in own:
-        place = _place(program.instructions[index])
+        place = _source_line(program.instructions[index])
         by_line[place] += (traced[index].latency + (traced[index].idle or 0)) / iterations
         stalls[place] += (traced[index].stall or 0) / iterations
     has_stalls = any(traced[index].stall is not None for index in own)
@@ -161,7 +163,7 @@ def _loop(
     )
 
 
-def _place(instruction: "Instruction") -> str:
+def _source_line(instruction: "Instruction") -> str:
     """Return the source line of an instruction, written as in the model's results."""
     frame = instruction.user_frame
     return "?" if frame is None else f"{frame.file.rpartition('/')[2]}:{frame.line}"
@@ -171,7 +173,7 @@ def _is_padding(one: "Traced") -> bool:
     return not one.hits and one.text.startswith(_PADDING)
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _comparable_parts(text: str) -> tuple[str, ...]:
     """Return the parts of an instruction's text that are the same in assembler and disassembler output."""
     name, _, operands = text.strip().partition(" ")
     if name.startswith(_JUMPS) or "@" in operands:

@@ -68,7 +68,7 @@ def trace_files(paths: Sequence[Path], repairs: Repairs = ()) -> list[TraceFile]
         if not path.exists():
             raise InputError("no such file or directory", path=str(path))
         if path.is_dir():
-            inside = list(_inside(path))
+            inside = list(_files_inside(path))
             if not inside and _has_timeline(path):
                 inside = [TraceFile(str(path), "rocprof", found=True)]
             if not inside:
@@ -111,7 +111,7 @@ def other_files(paths: Sequence[Path]) -> list[str]:
     return found
 
 
-def _inside(folder: Path) -> Iterator[TraceFile]:
+def _files_inside(folder: Path) -> Iterator[TraceFile]:
     if is_tables(folder):
         yield TraceFile(str(folder), "tables", found=True)
         return

@@ -95,7 +95,7 @@ def merged(*sets: Disjoint) -> Disjoint:
                 _extend(result, piece)
             return result
         case full:
-            return union(_in_order(full))
+            return union(_sorted_by_start(full))
 
 
 def _pieces(sets: list[Disjoint]) -> Iterator[Disjoint]:
@@ -123,7 +123,7 @@ def _extend(left: Disjoint, right: Disjoint) -> None:
     left.ends.extend(right.ends[skip:])
 
 
-def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
+def _sorted_by_start(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
     """Yield all intervals by start. Windows of a few thousand are sorted, which is much faster than a heap."""
     if not sets:
         return

@@ -114,7 +114,7 @@ def _without_wrappers(
     while True:
         missing = others.keys() - nodes.keys()
         unmatched = [node for node in nodes.values() if node.name not in others]
-        found = next((n for n in unmatched if 2 * _held(n, missing, _AROUND) >= max(n.total_ns, 1)), None)
+        found = next((n for n in unmatched if 2 * _time_of_names(n, missing, _AROUND) >= max(n.total_ns, 1)), None)
         if found is None:
             return nodes
         wrappers.setdefault(found.name)
@@ -122,11 +122,11 @@ def _without_wrappers(
         nodes = {child.name: child for child in merged([beside, found]).children}
 
 
-def _held(node: TreeNode, names: Container[str], depth: int) -> int:
+def _time_of_names(node: TreeNode, names: Container[str], depth: int) -> int:
     """Return the time of the nodes below ``node`` that have one of the names. Nested nodes are counted once."""
     if not depth:
         return 0
-    return sum(c.total_ns if c.name in names else _held(c, names, depth - 1) for c in node.children)
+    return sum(c.total_ns if c.name in names else _time_of_names(c, names, depth - 1) for c in node.children)
 
 
 def walk(change: TreeChange, level: int = 0, place: tuple[str, ...] = ()) -> Iterator[tuple[int, str, TreeChange]]:

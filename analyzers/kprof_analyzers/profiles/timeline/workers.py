@@ -55,7 +55,7 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
                         given += 1
         except BrokenProcessPool:
             log("a worker process died; its files are read again")
-            done.update((place, _alone(step, files[place], died)) for place in sorted(running.values()))
+            done.update((place, _run_alone(step, files[place], died)) for place in sorted(running.values()))
         while given in done:
             yield done.pop(given)
             given += 1
@@ -83,7 +83,7 @@ def _main_hidden() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _alone(step: Callable[[F], Any], file: F, died: Callable[[F], Any]) -> Any:
+def _run_alone(step: Callable[[F], Any], file: F, died: Callable[[F], Any]) -> Any:
     try:
         with _pool(1) as pool:
             with _main_hidden():

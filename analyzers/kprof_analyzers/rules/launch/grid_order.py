@@ -78,7 +78,7 @@ class GridOrderAcrossXcds(Rule):
             return
         if any(_by_xcds(op, xcds) for op in module.operations if op.name in _SPLITTING):
             return
-        shared = _spread(module, grid, xcds)
+        shared = _axes_across_dies(module, grid, xcds)
         if shared is None:
             return
         yield Costed(
@@ -91,7 +91,7 @@ class GridOrderAcrossXcds(Rule):
         )
 
 
-def _spread(module: Module, grid: tuple[int, ...], xcds: int) -> dict[str, str] | None:
+def _axes_across_dies(module: Module, grid: tuple[int, ...], xcds: int) -> dict[str, str] | None:
     """Map each load of shared data to the axes along which workgroups share it, if all of it is spread over the dies.
 
     Return ``None`` if some of the shared data is used on one die only, or if no order of workgroups would help.

@@ -122,12 +122,12 @@ def _is_first_pass(operation: Operation) -> bool:
     It then has not been in a product or in LDS.
     """
     flow = flow_of(operation.module)
-    before = list(flow.back(flow.input(operation, 0), stop=_made_here))
-    ends = [op for op in before if _made_here(op)]
+    before = list(flow.back(flow.input(operation, 0), stop=_is_producer))
+    ends = [op for op in before if _is_producer(op)]
     return any(is_load(op) for op in ends) and all(is_load(op) for op in ends)
 
 
-def _made_here(op: Operation) -> bool:
+def _is_producer(op: Operation) -> bool:
     return is_load(op) or op.name in {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttg.local_load"}
 
 

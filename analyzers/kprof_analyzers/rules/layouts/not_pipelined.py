@@ -79,13 +79,13 @@ class LoopNotPipelined(Rule):
                             "load": frame.line if frame is not None else None,
                             "pass": said,
                         },
-                        fix=_ahead(load),
+                        fix=_fix_for_ignored_load(load),
                     ),
                     ModelChange(leave_out=("memory_latency",), at_most=True),
                 )
 
 
-def _ahead(load: Operation) -> str:
+def _fix_for_ignored_load(load: Operation) -> str:
     """Return the fix for a load that the pipeliner ignores, or "" if the reason is not found."""
     operations, flow = load.module.operations, flow_of(load.module)
     parent = None if load.parent is None else operations[load.parent]

@@ -99,7 +99,7 @@ class LdsBankConflicts(Rule):
                     "write": worst.write,
                 },
             ),
-            ModelChange(conflict_free=_on(facts, worst.operation)),
+            ModelChange(conflict_free=_accesses_on_line(facts, worst.operation)),
         )
 
 
@@ -108,7 +108,7 @@ def _cost(accesses: list[LdsAccess]) -> BankCost:
     return sum((a.cost for a in accesses if a.cost is not None), BankCost(0, 0))
 
 
-def _on(facts: KernelFacts, operation: Operation) -> tuple[int, ...]:
+def _accesses_on_line(facts: KernelFacts, operation: Operation) -> tuple[int, ...]:
     """Return the LDS accesses on the source line of an operation."""
     place = location_of(operation)[0]
     return tuple(

@@ -66,11 +66,13 @@ class ReplicatedProduct(Rule):
                         "num_warps": warps if isinstance(warps, int) else None,
                     },
                 ),
-                ModelChange(cycles={i.index: 1 / product.copies for i in _at(facts, product.operation)}),
+                ModelChange(
+                    cycles={i.index: 1 / product.copies for i in _instructions_on_line(facts, product.operation)}
+                ),
             )
 
 
-def _at(facts: KernelFacts, product: Operation) -> list[Instruction]:
+def _instructions_on_line(facts: KernelFacts, product: Operation) -> list[Instruction]:
     """Return the matrix instructions on the source line of a product."""
     place = location_of(product)[0]
     return [

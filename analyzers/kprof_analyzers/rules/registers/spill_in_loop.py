@@ -82,7 +82,7 @@ class SpillInLoop(Rule):
                 f"{spilled}{len(scratch)} scratch accesses in each iteration of loop {header}",
                 at=place,
                 severity=Severity.ERROR if share >= _ERROR_SHARE else Severity.WARNING,
-                related=_others(scratch, place),
+                related=_other_spill_lines(scratch, place),
                 evidence={
                     "loop": header,
                     "scratch_loads": sum(i.opcode.is_load for i in scratch),
@@ -96,7 +96,7 @@ class SpillInLoop(Rule):
         )
 
 
-def _others(scratch: list[Instruction], place: Instruction | None) -> list[Location]:
+def _other_spill_lines(scratch: list[Instruction], place: Instruction | None) -> list[Location]:
     """Return the other lines with spill traffic, sorted by decreasing traffic."""
     first = location_of(place)[0] if place is not None else None
     counts: dict[Location, int] = {}

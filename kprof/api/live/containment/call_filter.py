@@ -60,7 +60,7 @@ def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes
     """Return the instructions of the filter; jump offsets are relative to the next instruction."""
     code = [_load(_ARCHITECTURE), _unless_equal(machine.audit, 1), _skip(1), _return(_KILL), _load(_NUMBER)]
     # Refuse the x32 numbers, a second numbering of the same calls on x86_64.
-    code += [_step(0x35, 0, 1, _X32), _return(_REFUSE)]
+    code += [_bpf_instruction(0x35, 0, 1, _X32), _return(_REFUSE)]
     for number in machine.numbers({**ALLOWED, **(NETWORK if network else {})}):
         code += [_unless_equal(number, 1), _return(_ALLOW)]
     for number in machine.numbers(PRETENDED):
@@ -68,7 +68,7 @@ def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes
     for name, then in _conditions(process).items():
         for number in machine.numbers({name: CONDITIONAL[name]}):
             code += [_unless_equal(number, len(then)), *then]
-    return [*code, _step(0x25, 0, 1, NEWEST), _return(_NO_SUCH_CALL), _return(_REFUSE)]
+    return [*code, _bpf_instruction(0x25, 0, 1, NEWEST), _return(_NO_SUCH_CALL), _return(_REFUSE)]
 
 
 def _conditions(process: int) -> dict[str, list[bytes]]:
@@ -77,7 +77,7 @@ def _conditions(process: int) -> dict[str, list[bytes]]:
     # If prlimit64 only reads limits, its third argument is 0; both halves are compared.
     reads = [_load(_ARGUMENTS + 16), _unless_equal(0, 3), _load(_ARGUMENTS + 20), _unless_equal(0, 1)]
     return {
-        "clone": [_load(_ARGUMENTS), _step(0x45, 0, 1, _CLONE_THREAD), _return(_ALLOW), _return(_REFUSE)],
+        "clone": [_load(_ARGUMENTS), _bpf_instruction(0x45, 0, 1, _CLONE_THREAD), _return(_ALLOW), _return(_REFUSE)],
         # The flags of clone3 are in memory, which a filter cannot read. The C library then uses clone instead.
         "clone3": [_return(_NO_SUCH_CALL)],
         "kill": to_itself,
@@ -97,22 +97,22 @@ def _if_first_is(offset: int, values: "tuple[int, ...]") -> list[bytes]:
     return [*code, _return(_REFUSE)]
 
 
-def _step(code: int, true: int, false: int, value: int) -> bytes:
+def _bpf_instruction(code: int, true: int, false: int, value: int) -> bytes:
     return struct.pack("HBBI", code, true, false, value)
 
 
 def _load(offset: int) -> bytes:
-    return _step(0x20, 0, 0, offset)
+    return _bpf_instruction(0x20, 0, 0, offset)
 
 
 def _return(answer: int) -> bytes:
-    return _step(0x06, 0, 0, answer)
+    return _bpf_instruction(0x06, 0, 0, answer)
 
 
 def _skip(count: int) -> bytes:
-    return _step(0x05, 0, 0, count)
+    return _bpf_instruction(0x05, 0, 0, count)
 
 
 def _unless_equal(value: int, skipped: int) -> bytes:
     """Return an instruction that skips the next ``skipped`` instructions unless the loaded word equals the value."""
-    return _step(0x15, 0, skipped, value)
+    return _bpf_instruction(0x15, 0, skipped, value)

@@ -208,7 +208,7 @@ class ViewServer:
 
     async def _compare(self, asked: DiffQuery) -> Any:
         if asked.old.triton != asked.new.triton:
-            reports = await self._both("report", asked, arguments)
+            reports = await self._answers_of_both_sides("report", asked, arguments)
             return asdict(await asyncio.to_thread(compared, *reports))
         given = pair_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("compare", given, asked.new.triton))
@@ -216,12 +216,14 @@ class ViewServer:
     async def _difference(self, asked: DiffQuery) -> Any:
         if asked.old.triton != asked.new.triton:
             same = DiffQuery(asked.old, msgspec.structs.replace(asked.new, stage=asked.old.stage))
-            listings = await self._both("listing", same, listing_arguments)
+            listings = await self._answers_of_both_sides("listing", same, listing_arguments)
             return asdict(await asyncio.to_thread(side_by_side, *listings))
         given = difference_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("difference", given, asked.new.triton))
 
-    async def _both(self, question: str, asked: DiffQuery, of: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
+    async def _answers_of_both_sides(
+        self, question: str, asked: DiffQuery, of: Callable[..., dict[str, Any]]
+    ) -> list[dict[str, Any]]:
         """Return the answers to a query for both sides of a comparison, each compiled with the side's Triton."""
         if asked.old.target != asked.new.target:
             raise two_targets()

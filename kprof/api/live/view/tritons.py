@@ -24,7 +24,7 @@ class TritonSessions:
     def __init__(self, begin: Callable[[str], Session]) -> None:
         self._begin, self._stack = begin, ExitStack()
         self._sessions: dict[str, Session] = {}
-        self.versions = _known()
+        self.versions = _known_releases()
 
     def __enter__(self) -> "Self":
         return self
@@ -47,7 +47,7 @@ class TritonSessions:
         return self._sessions[version]
 
 
-def _known() -> list[str]:
+def _known_releases() -> list[str]:
     from kprof.compiler.installations import known, provide
 
     try:

@@ -82,11 +82,11 @@ class ConfigCheck(ABC):
             message=message,
             location=Location(file=file.path, line=at.line, column=at.column),
             related=list(related),
-            evidence={name: _plain(item) for name, item in evidence.items()},
+            evidence={name: _json_safe(item) for name, item in evidence.items()},
         )
 
 
-def _plain(value: Any) -> Any:
+def _json_safe(value: Any) -> Any:
     """Convert integers of 2^53 and more to text, because some JSON readers cannot represent them exactly."""
     return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
 

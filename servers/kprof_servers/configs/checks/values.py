@@ -52,7 +52,7 @@ class WrongKind(BucketCheck):
         for knob in bucket.knobs:
             reason = None if knob.value is UNKNOWN else _wrong(knob)
             if reason:
-                text = f"{bucket.name}: {knob.name} = {_shown(knob.value)}: {reason}"
+                text = f"{bucket.name}: {knob.name} = {_shortened(knob.value)}: {reason}"
                 yield self.finding(file, knob.place, text, knob=knob.name, value=knob.value)
 
 
@@ -74,7 +74,7 @@ def _wrong(knob: Knob) -> str | None:
     return None
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
 

@@ -17,7 +17,7 @@ def _product(a: Argument, b: Argument, result_bytes: int, extra: int = 0) -> Wor
     return Work(2 * count * m * n * k, a.bytes + b.bytes + count * m * n * result_bytes + extra, matrix_unit(a))
 
 
-def _plain(given: Sequence[Argument]) -> Work | None:
+def _matrix_product(given: Sequence[Argument]) -> Work | None:
     """Return the work of ``mm(a, b)`` and ``bmm(a, b)``."""
     return _product(given[0], given[1], given[0].element_bytes) if len(given) >= 2 else None
 
@@ -58,8 +58,8 @@ def _skinny(given: Sequence[Argument]) -> Work | None:
 
 
 OPERATORS: Mapping[str, Formula] = {
-    "aten::mm": _plain,
-    "aten::bmm": _plain,
+    "aten::mm": _matrix_product,
+    "aten::bmm": _matrix_product,
     "aten::addmm": _added,
     "aten::addmm_": _added,
     "aten::baddbmm": _added,
