@@ -145,9 +145,9 @@ def sentence(found: Sequence[Mapping[str, Any]]) -> str:
     by = {one["timings"]: one for one in found if one["family"].startswith("tritonBLAS")}
     ten, most = by[ASKED], by[max(by)]
     return (
-        f"the median error of what was not timed goes from {_one(ten['before'])} to {_one(ten['error'])} % with ten "
-        f"timings drawn by lot, to {_one(ten['told'])} % with the ten that tell most, and to {_one(most['error'])} % "
-        f"with {max(by)}; its Spearman is {ten['spearman']:.2f} and {most['spearman']:.2f}"
+        f"the median error of the untimed configurations falls from {_one(ten['before'])} to {_one(ten['error'])} % with "
+        f"ten random timings, to {_one(ten['told'])} % with the ten most informative ones, and to "
+        f"{_one(most['error'])} % with {max(by)}; its Spearman is {ten['spearman']:.2f} and {most['spearman']:.2f}"
     )
 
 
@@ -174,7 +174,10 @@ def gains(found: Sequence[Mapping[str, Any]]) -> str:
     named = "; ".join(
         f"{name} {_whole(best)} (of {most}; by lot {_whole(lot)})" for name, (most, lot, best) in told.items()
     )
-    return f"Of what many timings take off the error, the ten that tell most take: {named}."
+    return (
+        "The ten most informative timings achieve this share of the error reduction that many timings achieve (in "
+        f"brackets the number of those timings, and the share for ten random timings): {named}."
+    )
 
 
 def _whole(share: float) -> str:
