@@ -145,8 +145,8 @@ def sentence(found: Sequence[Mapping[str, Any]]) -> str:
     by = {one["timings"]: one for one in found if one["family"].startswith("tritonBLAS")}
     ten, most = by[ASKED], by[max(by)]
     return (
-        f"the median error of the untimed configurations falls from {_one(ten['before'])} to {_one(ten['error'])} % with "
-        f"ten random timings, to {_one(ten['told'])} % with the ten most informative ones, and to "
+        f"the median error of the untimed configurations falls from {_one(ten['before'])} to {_one(ten['error'])} % "
+        f"with ten random timings, to {_one(ten['told'])} % with the ten most informative ones, and to "
         f"{_one(most['error'])} % with {max(by)}; its Spearman is {ten['spearman']:.2f} and {most['spearman']:.2f}"
     )
 
