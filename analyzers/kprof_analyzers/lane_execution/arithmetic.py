@@ -26,7 +26,10 @@ Source: TypeAlias = Callable[[State], Number]
 NOTHING: Unknown = frozenset()
 MEMORY = "values in memory"
 """Name of the unknown input of everything that a kernel loads from memory other than its argument segment."""
-_EXEC = ("exec_lo", "exec_hi")
+EXEC = ("exec_lo", "exec_hi")
+"""Registers of the mask of active lanes."""
+LANE = "lane"
+"""Name under which a state has the number of the lane in its wavefront; lane 0 if it is missing."""
 _32 = 0xFFFFFFFF
 
 
@@ -134,8 +137,6 @@ _SPECIAL: Mapping[str, tuple[Operation, tuple[int, ...], int]] = {
     "bfe_i32": (lambda a, b, c: signed(a >> (b & 31), c & 31) if c & 31 else 0, (32, 32, 32), 32),
     "sext_i32_i8": (lambda a: signed(a, 8), (32,), 32),
     "sext_i32_i16": (lambda a: signed(a, 16), (32,), 32),
-    "mbcnt_lo_u32_b32": (lambda _mask, count: count, (32, 32), 32),  # No lane comes before lane 0.
-    "mbcnt_hi_u32_b32": (lambda _mask, count: count, (32, 32), 32),
     "cvt_f32_u32": (lambda a: _bits(float(a)), (32,), 32),
     "cvt_u32_f32": (lambda a: min(_32, max(0, int(_float(a)))) if abs(_float(a)) < 2.0**33 else _32, (32,), 32),
     "rcp_iflag_f32": (lambda a: _bits(1 / _float(a)) if _float(a) else 0x7F800000, (32,), 32),
@@ -158,6 +159,8 @@ _COMPARISONS: Mapping[str, Operation] = {
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
 }
+_BEFORE = {"v_mbcnt_lo_u32_b32": 0, "v_mbcnt_hi_u32_b32": 32}
+"""Instructions that count lanes before this one, and the first lane that their mask stands for."""
 _TYPED = re.compile(r"[sv]_(\w+?)(?:_nc|_co)?_([biu])(32|64)$")
 _COMPARISON = re.compile(r"(?:s_cmpk?|v_cmpx?)_(eq|lg|ne|lt|le|gt|ge)_([iu])(32|64)$")
 _CARRY = re.compile(r"[sv]_(add|sub|subrev)(c|b|brev)?(_co)?(_ci)?_u32$")
@@ -439,7 +442,7 @@ def _save_exec(operation: str, operands: tuple[str, ...], wave: int) -> Step | N
     sources = _sources(operands[1:], (wave,))
     if combine is None or sources is None:
         return None
-    (source,), names, mask, full = sources, registers(operands[0]), _EXEC[: wave // 32], (1 << wave) - 1
+    (source,), names, mask, full = sources, registers(operands[0]), EXEC[: wave // 32], (1 << wave) - 1
 
     def step(state: State) -> None:
         before, value = read(state, mask), source(state)
@@ -456,7 +459,7 @@ def _save_exec(operation: str, operands: tuple[str, ...], wave: int) -> Step | N
 
 def _vector(instruction: Instruction, wave: int) -> Step | None:
     name, operands = instruction.opcode.name, instruction.operands
-    mask, full = _EXEC[: wave // 32], (1 << wave) - 1
+    mask, full = EXEC[: wave // 32], (1 << wave) - 1
     if (match := _COMPARISON.match(name)) is not None:
         bits = int(match[3])
         sources = _sources(operands[-2:], (bits, bits))
@@ -470,6 +473,8 @@ def _vector(instruction: Instruction, wave: int) -> Step | None:
     if name in {"v_mad_u64_u32", "v_mad_co_u64_u32"}:
         sources = _sources(operands[2:], (32, 32, 64))
         return None if sources is None else _lane(lambda a, b, c: a * b + c, sources, registers(operands[0]), mask)
+    if name in _BEFORE:
+        return _lanes_before(name, operands, mask)
     known = _operation(name, scalar=False)
     if known is None:
         return None
@@ -479,6 +484,20 @@ def _vector(instruction: Instruction, wave: int) -> Step | None:
     if sources is None or len(names) != bits // 32:
         return None
     return _lane(operation, sources, names, () if name == "v_readfirstlane_b32" else mask)
+
+
+def _lanes_before(name: str, operands: Sequence[str], mask: tuple[str, ...]) -> Step | None:
+    """Return a step that adds the number of set bits of a mask that belong to lanes before this one."""
+    sources, names, start = _sources(operands[1:], (32, 32)), registers(operands[0])[:1], _BEFORE[name]
+    if sources is None:
+        return None
+
+    def step(state: State) -> None:
+        lane = state.get(LANE, 0)
+        before = (1 << max(0, lane - start)) - 1 if isinstance(lane, int) else 0
+        _lane(lambda bits, count: (bits & before).bit_count() + count, sources, names, mask)(state)
+
+    return step
 
 
 def _first(operands: Sequence[str]) -> str:

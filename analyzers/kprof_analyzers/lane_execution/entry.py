@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn.arguments import KernelArgument, kernel_arguments, word_offset
-from kprof_analyzers.lane_execution.arithmetic import MEMORY, NOTHING, Number, State, write
+from kprof_analyzers.lane_execution.arithmetic import LANE, MEMORY, NOTHING, Number, State, write
 from kprof_analyzers.memory.dataflow import arguments as written_arguments
 
 _ARGUMENTS, _PACKET = 1 << 40, 1 << 41
 """Assumed addresses of the argument segment and of the dispatch packet, too far apart for any offset to connect
 them."""
+_BUFFER, _MOST_BUFFERS = 1 << 36, 512
+_FIRST_BUFFER = 1 << 42
+"""Addresses of the buffers that pointers refer to if their contents are invented, one after the other."""
 _USER_SGPRS = {
     "private_segment_buffer": 4,
     "dispatch_ptr": 2,
@@ -38,26 +41,31 @@ class LaunchMemory:
     Attributes:
         known: bytes by address.
         names: name of the argument that an unknown byte belongs to, by address.
+        buffers: number of invented buffers that pointers refer to. Element ``n`` of such a buffer has the value ``n``.
     """
 
     known: Mapping[int, int]
     names: Mapping[int, str]
+    buffers: int = 0
 
     def load(self, address: int, size: int) -> Number:
         """Return ``size`` bytes as an unsigned number, or the names of the unknown inputs."""
+        if 0 <= address - _FIRST_BUFFER < self.buffers * _BUFFER:
+            return address % _BUFFER // size
         places = range(address, address + size)
         if all(place in self.known for place in places):
             return sum(self.known[place] << 8 * n for n, place in enumerate(places))
         return frozenset(self.names.get(place, MEMORY) for place in places if place not in self.known)
 
 
-def launch_memory(facts: KernelFacts, grid: Sequence[int] | None, lanes: int) -> LaunchMemory:
+def launch_memory(facts: KernelFacts, grid: Sequence[int] | None, lanes: int, *, buffers: bool = False) -> LaunchMemory:
     """Return the memory that a launch determines.
 
     Args:
         facts: the kernel with the values of its arguments.
         grid: workgroups in x, y, z; ``None`` if unknown.
         lanes: lanes of a workgroup; without ``.reqd_workgroup_size`` they are assumed to be one row.
+        buffers: whether pointers refer to invented buffers; otherwise their values are unknown.
     """
     required = facts.program.metadata.get(".reqd_workgroup_size")
     sizes = [*required] if isinstance(required, list) and len(required) == 3 else [lanes, 1, 1]
@@ -71,6 +79,8 @@ def launch_memory(facts: KernelFacts, grid: Sequence[int] | None, lanes: int) ->
         arguments := kernel_arguments(facts.program.metadata), _names(facts, arguments), strict=True
     ):
         value = _hidden(argument, grid, sizes) if argument.is_hidden else facts.arguments.get(name)
+        if buffers and argument.is_pointer:
+            value = _FIRST_BUFFER + argument.offset // 8 * _BUFFER
         if isinstance(value, int):
             put(_ARGUMENTS + argument.offset, argument.size, value)
         missing = GRID if argument.is_hidden else name
@@ -82,7 +92,7 @@ def launch_memory(facts: KernelFacts, grid: Sequence[int] | None, lanes: int) ->
         put(_PACKET + 4 + 2 * axis, 2, sizes[axis])
         if grid is not None:
             put(_PACKET + 12 + 4 * axis, 4, sizes[axis] * grid[axis])
-    return LaunchMemory(known, names)
+    return LaunchMemory(known, names, _MOST_BUFFERS if buffers else 0)
 
 
 def _names(facts: KernelFacts, arguments: Sequence[KernelArgument]) -> list[str]:
@@ -101,16 +111,18 @@ def _hidden(argument: KernelArgument, grid: Sequence[int] | None, sizes: Sequenc
     return grid[position] if kind == "block_count" and grid is not None else values.get(kind)
 
 
-def first_registers(facts: KernelFacts, program: Sequence[int] | None, memory: LaunchMemory) -> State:
-    """Return the registers of lane 0 of a workgroup's first wavefront.
+def first_registers(facts: KernelFacts, program: Sequence[int] | None, memory: LaunchMemory, lane: int = 0) -> State:
+    """Return the registers of a lane of a workgroup, in which lanes form one row.
 
     Args:
         facts: the kernel.
         program: the workgroup's number in x, y, z; ``None`` if the grid is unknown.
         memory: memory of the launch, for arguments that are preloaded into SGPRs.
+        lane: number of the lane in its workgroup.
     """
     directives = facts.program.directives
-    state: State = {"exec_lo": 0xFFFFFFFF, "exec_hi": 0xFFFFFFFF, "v0": 0, "v1": 0, "v2": 0}
+    state: State = {"exec_lo": 0xFFFFFFFF, "exec_hi": 0xFFFFFFFF, "v0": lane, "v1": 0, "v2": 0}
+    state[LANE] = lane % facts.arch.wavefront_size
     at = 0
     for name, count in _USER_SGPRS.items():
         if directives.get(f"user_sgpr_{name}"):

@@ -5,7 +5,7 @@ follows: if it may leave a loop, the loop's iterations are unknown and the loop 
 continues without the jump, and the registers written on either path are unknown where both paths meet.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,7 +13,9 @@ from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass
 from kprof.inputs.amdgcn.flow import Block, Loop
 from kprof.inputs.amdgcn.instruction import number
 from kprof.inputs.amdgcn.operands import registers
+from kprof_analyzers.lane_execution.addresses import address_of
 from kprof_analyzers.lane_execution.arithmetic import (
+    EXEC,
     MEMORY,
     NOTHING,
     Number,
@@ -31,6 +33,7 @@ _SIZES = {
     "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16, "dwordx8": 32, "dwordx16": 64,
     "b32": 4, "b64": 8, "b96": 12, "b128": 16, "b256": 32, "b512": 64, "u8": 1, "u16": 2,
 }  # fmt: skip
+_NO_STEPS: Mapping[int, Step] = {}
 
 
 @dataclass
@@ -41,11 +44,13 @@ class LaneRun:
         visits: number of times that each block was executed.
         unknown: by number of a loop whose end is not known, the names of the unknown inputs.
         steps: number of executed blocks and instructions.
+        state: registers at the end.
     """
 
     visits: dict[int, int] = field(default_factory=dict)
     unknown: dict[int, Unknown] = field(default_factory=dict)
     steps: int = 0
+    state: State = field(default_factory=dict)
 
 
 class _Exit(NamedTuple):
@@ -73,9 +78,17 @@ class LaneProgram:
         part: the instructions and branches that decide the loops' iterations.
         wave: lanes of a wavefront, 32 or 64.
         memory: memory that the launch determines.
+        recorded: steps to execute before instructions, by position; they do not change registers.
     """
 
-    def __init__(self, program: AssemblyKernel, part: LoopSlice, wave: int, memory: LaunchMemory) -> None:
+    def __init__(
+        self,
+        program: AssemblyKernel,
+        part: LoopSlice,
+        wave: int,
+        memory: LaunchMemory,
+        recorded: Mapping[int, Step] = _NO_STEPS,
+    ) -> None:
         """Prepare the instructions that branches depend on."""
         self.program, self._wave, self._memory, self._slice = program, wave, memory, part
         self.inputs = self._slice.first
@@ -83,7 +96,17 @@ class LaneProgram:
             [program.instructions[n] for n in range(block.start, block.end) if n in self._slice.instructions]
             for block in program.blocks
         ]
-        self._steps = [[self._step(i) for i in instructions] for instructions in used]
+        self._steps = [
+            [
+                step
+                for n in range(block.start, block.end)
+                for step in (
+                    *([recorded[n]] if n in recorded else []),
+                    *([self._step(program.instructions[n])] if n in self._slice.instructions else []),
+                )
+            ]
+            for block in program.blocks
+        ]
         self._written = [frozenset(name for i in instructions for name in i.effects.writes) for instructions in used]
         self._loops = loops_around(program)
         self._headers = {loop.header_block: loop.index for loop in program.loops}
@@ -95,6 +118,8 @@ class LaneProgram:
             loaded = self._load(instruction)
             if loaded is not None:
                 return loaded
+        if instruction.opcode.cls is InstructionClass.VMEM and (loaded := self._vector_load(instruction)) is not None:
+            return loaded
         return step_of(instruction, self._wave)
 
     def _load(self, instruction: Instruction) -> Step | None:
@@ -123,6 +148,22 @@ class LaneProgram:
 
         return step
 
+    def _vector_load(self, instruction: Instruction) -> Step | None:
+        """Return the step of a load of one 32-bit number per lane; ``None`` for other memory instructions."""
+        opcode = instruction.opcode
+        address = address_of(instruction) if opcode.is_load and opcode.name.endswith("_dword") else None
+        if address is None or instruction.to_lds:
+            return None
+        names, memory, mask = registers(instruction.operands[0]), self._memory, EXEC[: self._wave // 32]
+
+        def step(state: State) -> None:
+            if read(state, mask) == 0:
+                return
+            where = address(state)
+            write(state, names, memory.load(where, 4) if isinstance(where, int) else where | {MEMORY})
+
+        return step
+
     def run(self, first: State, most: int) -> LaneRun:
         """Execute from the first block to the end, or to ``most`` steps.
 
@@ -130,7 +171,8 @@ class LaneProgram:
             first: registers at the first instruction.
             most: maximum number of executed blocks and instructions.
         """
-        state, found = dict(first), LaneRun()
+        state = dict(first)
+        found = LaneRun(state=state)
         joins: dict[int, dict[str, Unknown]] = {}
         blocks, at = self.program.blocks, 0 if self.program.blocks else None
         while at is not None:

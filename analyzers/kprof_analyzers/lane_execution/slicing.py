@@ -18,6 +18,7 @@ CONDITIONS: Mapping[str, tuple[tuple[str, ...], bool]] = {
 _MOST_BLOCKS = 250_000
 """Maximum number of blocks on the paths after all branches, about a quarter of a second; usual kernels have 10,000."""
 _EXEC = frozenset({"exec_lo", "exec_hi"})
+_NOTHING: Mapping[int, frozenset[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,13 @@ class LoopSlice:
     meetings: Mapping[int, int]
 
 
-def slice_of(program: AssemblyKernel) -> LoopSlice | None:
-    """Return the instructions and branches that loops' iterations depend on; ``None`` if the program is too large."""
+def slice_of(program: AssemblyKernel, used: Mapping[int, frozenset[str]] = _NOTHING) -> LoopSlice | None:
+    """Return the instructions and branches that loops' iterations depend on; ``None`` if the program is too large.
+
+    Args:
+        program: the kernel.
+        used: registers whose values are needed as well, by the position of the instruction that reads them.
+    """
     blocks = program.blocks
     branching = [b for b in blocks if len(b.successors) == 2 and _last(program, b).opcode.name in CONDITIONS]
     meetings = _meetings(blocks)
@@ -56,9 +62,10 @@ def slice_of(program: AssemblyKernel) -> LoopSlice | None:
             if left < 0:
                 return None
     headers = {loop.header_block for loop in program.loops}
+    headers |= {block.index for block in blocks if any(at in used for at in range(block.start, block.end))}
     matter = ends | {n for n, inside in between.items() if not inside.isdisjoint(headers)}
     while True:
-        needed, first = _needed(program, matter)
+        needed, first = _needed(program, matter, used)
         more = {
             b.index
             for b in branching
@@ -96,7 +103,9 @@ def leaves(loop: Loop, block: Block) -> bool:
     return loop.header_block in block.successors or any(one not in inside for one in block.successors)
 
 
-def _needed(program: AssemblyKernel, matter: Iterable[int]) -> tuple[frozenset[int], frozenset[str]]:
+def _needed(
+    program: AssemblyKernel, matter: Iterable[int], used: Mapping[int, frozenset[str]]
+) -> tuple[frozenset[int], frozenset[str]]:
     """Return the instructions that some branches depend on, and the registers that are read before they are written.
 
     A register is live where its value may reach one of the branches. An inactive lane keeps its VGPRs, so a write to a
@@ -114,13 +123,14 @@ def _needed(program: AssemblyKernel, matter: Iterable[int]) -> tuple[frozenset[i
             for at in range(block.end - 1, block.start - 1, -1):
                 instruction = program.instructions[at]
                 writes = instruction.effects.writes
-                if instruction.opcode.cls is InstructionClass.BRANCH or writes.isdisjoint(alive):
-                    continue
-                needed.add(at)
-                alive -= {name for name in writes if not name.startswith("v") or name.startswith("vcc")}
-                alive |= instruction.effects.reads
-                if instruction.opcode.cls is InstructionClass.VALU:
-                    alive |= _EXEC
+                if instruction.opcode.cls is not InstructionClass.BRANCH and not writes.isdisjoint(alive):
+                    needed.add(at)
+                    alive -= {name for name in writes if not name.startswith("v") or name.startswith("vcc")}
+                    alive |= instruction.effects.reads
+                    if instruction.opcode.cls is InstructionClass.VALU:
+                        alive |= _EXEC
+                if at in used:
+                    alive |= used[at] | _EXEC
             if frozenset(alive) != live.get(block.index):
                 live[block.index], changed = frozenset(alive), True
     return frozenset(needed), live.get(0, frozenset())

@@ -14,6 +14,7 @@ from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.access_lines import AccessLine, accesses_of, at_instructions
 from kprof_analyzers.model.address_work import address_work
 from kprof_analyzers.model.caches_before import found as found_before
+from kprof_analyzers.model.code_accesses import CodeTraffic, code_traffic
 from kprof_analyzers.model.contention import on_one_address
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.entries import Branch, ends
@@ -202,15 +203,20 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
         nodes, parts = with_branches(facts.program, evaluator.module, nodes, come_to)
         trips |= {number: Trips(share, (), True, "the branch's condition") for number, share in parts.items()}
     found, shared = _traffic(facts, machine, where, evaluator, looped, come_to=come_to, effects=effects)
+    executed = _executed(facts, machine, where, trips) if facts.ttgir is None else None
+    if executed is not None and executed.accesses:
+        shared = _code_sharing(executed, machine, where)
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     apart = warps < machine.simds
     simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
     conflicts = conflict_shares(facts) if effects.lds_conflicts else {}
     fetched = fetched_shares(facts, machine.figures["request_bytes"], wrapped=effects.wrapped_rows)
+    fetched |= executed.fetched if executed is not None else {}
     followed = followed_loads(facts, evaluator, machine.figures["request_bytes"]) if effects.followed_lines else {}
     together = int(machine.figures["lane_addresses"])
     addressed = address_work(facts, _l1_line(machine), together) if effects.scattered_addresses else {}
+    addressed |= executed.addressed if executed is not None and effects.scattered_addresses else {}
     translator = Translator(machine, effects, simds, conflicts, fetched, followed=followed, addressed=addressed)
     code = translator.translate(facts.program.instructions)
     kept_out = passing(facts.program, code.ops, nodes, trips) if effects.cache_modifiers else NOTHING
@@ -290,6 +296,27 @@ def _traffic(
         shared = within_l2(shared, on_xcd, where.total, l2, machine.xcds)
     contended = on_one_address(facts, everywhere, times, where.total) if effects.contention else 0.0
     return found, replace(shared, contended=contended)
+
+
+def _executed(facts: KernelFacts, machine: Machine, where: Spread, trips: Mapping[int, Trips]) -> CodeTraffic:
+    """Return the accesses of a kernel without a TTGIR, for the workgroups that run together."""
+    if not where.known:
+        return CodeTraffic([], [], {}, {})
+    programs, _ = together(where, machine.xcds)
+    lanes = int(machine.figures["lane_addresses"])
+    request = machine.figures["request_bytes"]
+    return code_traffic(
+        facts, programs, samples(where), where.grid, trips, request=request, line=_l1_line(machine), together=lanes
+    )
+
+
+def _code_sharing(executed: CodeTraffic, machine: Machine, where: Spread) -> Sharing:
+    """Return the sharing of a kernel without a TTGIR."""
+    _, running = together(where, machine.xcds)
+    l2, mall = machine.cache_bytes("l2"), machine.cache_bytes("mall")
+    shared = sharing(executed.accesses, machine.xcds, running, machine.channels, mall)
+    different = footprint(executed.spread_out, len(samples(where)), where.total)
+    return within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
 
 
 def _l1_line(machine: Machine) -> float:

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import Protocol
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.mlir import Operation, TensorType
@@ -56,6 +57,32 @@ class Access:
     run: int | None = None
     span: float | None = None
     fresh: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def is_store(self) -> bool:
+        """Whether the operation stores its tile."""
+        return self.operation.name in STORES
+
+
+class Tile(Protocol):
+    """What the functions below need of an access; the attributes are those of :class:`Access`."""
+
+    @property
+    def is_store(self) -> bool: ...
+    @property
+    def tile_bytes(self) -> float: ...
+    @property
+    def corners(self) -> Value | None: ...
+    @property
+    def times(self) -> float: ...
+    @property
+    def live(self) -> tuple[bool, ...] | None: ...
+    @property
+    def run(self) -> int | None: ...
+    @property
+    def span(self) -> float | None: ...
+    @property
+    def fresh(self) -> tuple[float, float]: ...
 
 
 @dataclass(frozen=True)
@@ -196,7 +223,7 @@ def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
 
 
 def sharing(
-    found: Sequence[Access], xcds: int, together: int, channels: Channels, size: float = 0.0, *, in_blocks: bool = False
+    found: Sequence[Tile], xcds: int, together: int, channels: Channels, size: float = 0.0, *, in_blocks: bool = False
 ) -> Sharing:
     """Return the shares of loads that miss L2 and the Infinity Cache.
 
@@ -208,8 +235,8 @@ def sharing(
         size: bytes of the Infinity Cache, which keeps data of earlier workgroups up to this size.
         in_blocks: whether neighbouring workgroups run on the same XCD; otherwise they are assigned round-robin.
     """
-    loads = [a for a in found if a.operation.name not in STORES]
-    stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)
+    loads = [a for a in found if not a.is_store]
+    stored = sum(a.tile_bytes * a.times for a in found if a.is_store)
     loaded = sum(a.tile_bytes * a.times for a in loads)
     known = [a for a in loads if a.corners is not None]
     if not known:
@@ -235,7 +262,7 @@ def sharing(
     return Sharing(*shares, loaded, stored, None, all_known, *efforts, (len(loads), len(loads) - len(known)))
 
 
-def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | None:
+def footprint(found: Sequence[Tile], looked_at: int, total: int) -> float | None:
     """Return the distinct bytes that a whole launch loads; ``None`` if too many addresses are unknown.
 
     Args:
@@ -245,7 +272,7 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
     """
     different = unknown = loaded = 0.0
     for access in found:
-        if access.operation.name in STORES:
+        if access.is_store:
             continue
         if access.corners is None:
             unknown += access.tile_bytes * access.times
@@ -309,7 +336,7 @@ def within_l2(shared: Sharing, different: float | None, total: int, size: float,
     return replace(shared, beyond_l2=near, beyond_mall=min(shared.beyond_mall, near), on_xcd=different)
 
 
-def _window(known: Sequence[Access], together: int, size: float) -> int:
+def _window(known: Sequence[Tile], together: int, size: float) -> int:
     """Return the number of consecutive workgroups whose distinct loaded bytes fit into the Infinity Cache."""
     listed = [(a.corners, a.tile_bytes * a.times) for a in known if isinstance(a.corners, list)]
     most = max((len(corners) for corners, _ in listed), default=together)
@@ -350,7 +377,7 @@ def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> floa
     return missed / looked_at
 
 
-def _unique(access: Access, xcds: int, together: int, window: int, *, in_blocks: bool = False) -> tuple[float, float]:
+def _unique(access: Tile, xcds: int, together: int, window: int, *, in_blocks: bool = False) -> tuple[float, float]:
     """Return the share of tiles that are distinct, among workgroups on one XCD, and among those of the GPU's window.
 
     If all workgroups load the same tile, the tile is loaded once.

@@ -1,0 +1,141 @@
+"""Find the addresses that a compiled kernel without a TTGIR accesses, by executing its code for single lanes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
+from kprof.inputs.amdgcn.operands import registers
+from kprof_analyzers.lane_execution.addresses import address_of, address_operands
+from kprof_analyzers.lane_execution.arithmetic import EXEC, NOTHING, Number, Source, State, Step, read
+from kprof_analyzers.lane_execution.entry import first_registers, launch_memory
+from kprof_analyzers.lane_execution.run import LaneProgram
+from kprof_analyzers.lane_execution.slicing import LoopSlice, slice_of
+
+_MOST_STEPS = 4_000
+"""Maximum number of executed instructions of one lane. Accesses behind a long loop are not reached."""
+Addresses: TypeAlias = Mapping[int, Number | None]
+"""Address of each access by its position; ``None`` if the lane does not execute it."""
+
+
+@dataclass(frozen=True)
+class ExecutedAccess:
+    """Addresses of one load or store, each in its first execution.
+
+    Attributes:
+        position: position of the instruction.
+        lanes: address for each lane of one workgroup; ``None`` for a lane that does not execute the access.
+        firsts: address of lane 0 for each sampled workgroup, ``None`` for a workgroup that does not execute it. Empty
+            if unknown.
+    """
+
+    position: int
+    lanes: Sequence[int | None]
+    firsts: Sequence[int | None]
+
+
+def executed_accesses(
+    facts: KernelFacts, programs: Sequence[Sequence[int]], grid: Sequence[int]
+) -> list[ExecutedAccess]:
+    """Return the loads and stores whose addresses the launch determines.
+
+    Pointers refer to separate buffers. A number that the kernel loads is the position of its element, as in a list of
+    indices in order.
+
+    Args:
+        facts: the kernel with the values of its arguments.
+        programs: workgroups to sample, in x, y, z.
+        grid: workgroups of the launch in x, y, z.
+    """
+    warps, wave = facts.resources.num_warps, facts.resources.wavefront_size
+    required = facts.program.metadata.get(".reqd_workgroup_size")
+    one_row = required[1:] == [1, 1] if isinstance(required, list) else not _uses_other_axes(facts.program)
+    if not isinstance(warps, int) or not isinstance(wave, int) or not one_row:
+        return []
+    memory = launch_memory(facts, grid, wave * warps, buffers=True)
+    part, places = _slice(facts.program)
+    if part is None:
+        return []
+    prepared = LaneProgram(facts.program, part, wave, memory, {at: _record(at, a, wave) for at, a in places.items()})
+
+    def run(program: Sequence[int], lane: int) -> Addresses:
+        state = prepared.run(first_registers(facts, program, memory, lane), _MOST_STEPS).state
+        return {at: state.get(_name(at)) for at in places}
+
+    lanes = _of_each(range(wave * warps), lambda lane: run((0, 0, 0), lane))
+    wide, high, _ = grid
+    numbers = [x + wide * (y + high * z) for x, y, z in programs]
+    groups = _of_each(numbers, lambda n: run((n % wide, n // wide % high, n // wide // high), 0))
+    found = [(at, lanes.get(at), groups.get(at)) for at in places]
+    return [ExecutedAccess(at, every, each or []) for at, every, each in found if every is not None]
+
+
+def _of_each(numbers: Sequence[int], run: Callable[[int], Addresses]) -> dict[int, list[int | None]]:
+    """Return the addresses of each lane or workgroup, by position of the access; unknown ones are left out.
+
+    Most addresses are a sum with one term for each bit of the number. Only numbers with one bit are executed then, and
+    a few others as a check.
+    """
+    first, most = run(0), max(numbers)
+    bits = [run(1 << n) for n in range(most.bit_length() - ((1 << most.bit_length() - 1) > most))]
+    checks = [(n, run(n)) for n in {most, most * 2 // 3, most // 2, most // 3 | 1} if n & (n - 1) and n <= most]
+    found: dict[int, list[int | None]] = {}
+    for at, start in first.items():
+        terms = [_difference(start, each[at]) for each in bits]
+        if not isinstance(start, int) or any(isinstance(term, frozenset) for term in terms):
+            continue
+        known = [term for term in terms if not isinstance(term, frozenset)]
+        if all(_sum(start, known, n) == each[at] for n, each in checks):
+            found[at] = [_sum(start, known, n) for n in numbers]
+    return found
+
+
+def _difference(start: Number | None, other: Number | None) -> Number | None:
+    """Return the difference of two addresses; ``None`` if the second access is not executed."""
+    if isinstance(other, int) and isinstance(start, int):
+        return other - start
+    return None if other is None else NOTHING
+
+
+def _sum(start: int, terms: Sequence[int | None], number: int) -> int | None:
+    """Return an address plus the term of each bit of a number; ``None`` if one of these terms is ``None``."""
+    chosen = [term for n, term in enumerate(terms) if number >> n & 1]
+    return None if None in chosen else start + sum(term for term in chosen if term is not None)
+
+
+def _uses_other_axes(program: AssemblyKernel) -> bool:
+    return bool(program.directives.get("system_vgpr_workitem_id"))
+
+
+@lru_cache(maxsize=2)
+def _slice(program: AssemblyKernel) -> tuple[LoopSlice | None, Mapping[int, Source]]:
+    """Return the part of a kernel that addresses depend on, and the address of each load and store."""
+    places: dict[int, Source] = {}
+    used: dict[int, frozenset[str]] = {}
+    for instruction in program.instructions:
+        opcode = instruction.opcode
+        if opcode.cls is InstructionClass.VMEM and not opcode.is_atomic and (opcode.is_load or opcode.is_store):
+            address = address_of(instruction)
+            if address is not None:
+                places[instruction.index] = address
+                names = (registers(operand) for operand in address_operands(instruction))
+                used[instruction.index] = frozenset(name for group in names for name in group)
+    return slice_of(program, used) if places else None, places
+
+
+def _name(position: int) -> str:
+    """Return the name under which a state has the address of an access."""
+    return f"address {position}"
+
+
+def _record(position: int, address: Callable[[State], Number], wave: int) -> Step:
+    """Return a step that notes the address of an access in its first execution."""
+    name, mask = _name(position), EXEC[: wave // 32]
+
+    def step(state: State) -> None:
+        if name not in state and read(state, mask) != 0:
+            state[name] = address(state)
+
+    return step

@@ -1,0 +1,111 @@
+"""Compute what a kernel without a TTGIR moves to and from the caches, from the addresses that its code computes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from kprof.analysis import KernelFacts
+from kprof_analyzers.lane_execution.accesses import ExecutedAccess, executed_accesses
+from kprof_analyzers.lane_execution.slicing import loops_around
+from kprof_analyzers.model.launch import Program
+from kprof_analyzers.model.trips import Trips
+
+
+@dataclass(frozen=True)
+class CodeAccess:
+    """One load or store of the assembly; the attributes are those of :class:`~kprof_analyzers.model.traffic.Access`."""
+
+    position: int
+    is_store: bool
+    tile_bytes: float
+    corners: list[int] | None
+    times: float
+    live: tuple[bool, ...] | None = None
+    run: int | None = None
+    span: float | None = None
+    fresh: tuple[float, float] = (1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class CodeTraffic:
+    """Accesses of a kernel, and their work relative to an access of consecutive elements by all lanes.
+
+    Attributes:
+        accesses: loads and stores with their tiles in each workgroup of ``programs``.
+        spread_out: the same for ``samples``.
+        fetched: bytes moved to or from L2 per byte of an access's lanes, by position.
+        addressed: address cycles of an access, relative to an access of consecutive elements, by position.
+    """
+
+    accesses: list[CodeAccess]
+    spread_out: list[CodeAccess]
+    fetched: dict[int, float]
+    addressed: dict[int, float]
+
+
+def code_traffic(
+    facts: KernelFacts,
+    programs: Sequence[Program],
+    samples: Sequence[Program],
+    grid: Program,
+    trips: Mapping[int, Trips],
+    *,
+    request: float,
+    line: float,
+    together: int,
+) -> CodeTraffic:
+    """Return what the loads and stores of a kernel without a TTGIR move.
+
+    Args:
+        facts: the kernel.
+        programs: workgroups that run together.
+        samples: workgroups from all parts of the launch.
+        grid: workgroups of the launch.
+        trips: iterations of the kernel's loops.
+        request: minimum bytes of a CU's request to L2.
+        line: bytes of a line of the vector cache.
+        together: number of lanes that the vector cache processes in a cycle.
+    """
+    found = {access.position: access for access in executed_accesses(facts, [*programs, *samples], grid)}
+    around = loops_around(facts.program)
+    traffic = CodeTraffic([], [], {}, {})
+    for block in facts.program.blocks:
+        times = 1.0
+        for loop in around.get(block.index, ()):
+            times *= trips[loop.index].mean if loop.index in trips else 1.0
+        for at in range(block.start, block.end):
+            access, opcode = found.get(at), facts.program.instructions[at].opcode
+            if access is not None:
+                size = opcode.bytes_per_lane or 4
+                moved = _requested(access, size, request)
+                traffic.fetched[at] = moved / (size * len(access.lanes))
+                traffic.addressed[at] = _lines(access, size, line, together)
+                firsts = access.firsts[: len(programs)], access.firsts[len(programs) :]
+                for kept, each in zip((traffic.accesses, traffic.spread_out), firsts, strict=True):
+                    corners, live = _corners(each)
+                    kept.append(CodeAccess(at, opcode.is_store, moved, corners, times, live))
+    return traffic
+
+
+def _requested(access: ExecutedAccess, size: int, request: float) -> float:
+    """Return the bytes that a workgroup requests from L2. Its wavefronts share the vector cache."""
+    whole = int(request)
+    starts = {address for address in access.lanes if address is not None}
+    return request * len({n for a in starts for n in range(a // whole, (a + size - 1) // whole + 1)})
+
+
+def _lines(access: ExecutedAccess, size: int, line: float, together: int) -> float:
+    """Return the mean number of cache lines that ``together`` neighbouring lanes access."""
+    whole, lanes = int(line), iter(access.lanes)
+    counts = []
+    while group := list(islice(lanes, together)):
+        counts.append(len({end // whole for a in group if a is not None for end in (a, a + size - 1)}))
+    return sum(counts) / len(counts)
+
+
+def _corners(firsts: Sequence[int | None]) -> tuple[list[int] | None, tuple[bool, ...] | None]:
+    """Return the address of each sampled workgroup's tile, and whether the workgroup executes the access."""
+    if not firsts or firsts[0] is None:
+        return None, None
+    live = tuple(address is not None for address in firsts)
+    return [address or 0 for address in firsts], None if all(live) else live
