@@ -79,7 +79,7 @@ def _of_each(numbers: Sequence[int], run: Callable[[int], Addresses]) -> dict[in
     a few others as a check.
     """
     first, most = run(0), max(numbers)
-    bits = [run(1 << n) for n in range(most.bit_length() - ((1 << most.bit_length() - 1) > most))]
+    bits = [run(1 << n) for n in range(most.bit_length())]
     checks = [(n, run(n)) for n in {most, most * 2 // 3, most // 2, most // 3 | 1} if n & (n - 1) and n <= most]
     found: dict[int, list[int | None]] = {}
     for at, start in first.items():

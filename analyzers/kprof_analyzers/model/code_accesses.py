@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import prod
 
 from kprof.analysis import KernelFacts
 from kprof_analyzers.lane_execution.accesses import ExecutedAccess, executed_accesses
@@ -67,31 +68,37 @@ def code_traffic(
         together: number of lanes that the vector cache processes in a cycle.
     """
     found = {access.position: access for access in executed_accesses(facts, [*programs, *samples], grid)}
+    seen: dict[tuple[int, ...], set[int]] = {}
     around = loops_around(facts.program)
     traffic = CodeTraffic([], [], {}, {})
     for block in facts.program.blocks:
-        times = 1.0
-        for loop in around.get(block.index, ()):
-            times *= trips[loop.index].mean if loop.index in trips else 1.0
+        loops = [loop.index for loop in around.get(block.index, ())]
+        times = prod(trips[loop].mean if loop in trips else 1.0 for loop in loops)
+        loaded = seen.setdefault(tuple(loops), set())
         for at in range(block.start, block.end):
             access, opcode = found.get(at), facts.program.instructions[at].opcode
-            if access is not None:
-                size = opcode.bytes_per_lane or 4
-                moved = _requested(access, size, request)
+            size = opcode.bytes_per_lane
+            if access is not None and size:
+                requests = _requests(access, size, int(request))
+                # A workgroup finds in the vector cache what it has just loaded. L2 joins neighbouring stores.
+                moved = request * len(requests - loaded)
+                if opcode.is_store:
+                    moved = float(size * len({address for address in access.lanes if address is not None}))
+                else:
+                    loaded |= requests
                 traffic.fetched[at] = moved / (size * len(access.lanes))
                 traffic.addressed[at] = _lines(access, size, line, together)
                 firsts = access.firsts[: len(programs)], access.firsts[len(programs) :]
                 for kept, each in zip((traffic.accesses, traffic.spread_out), firsts, strict=True):
-                    corners, live = _corners(each)
+                    corners, live = _corners(each, int(request))
                     kept.append(CodeAccess(at, opcode.is_store, moved, corners, times, live))
     return traffic
 
 
-def _requested(access: ExecutedAccess, size: int, request: float) -> float:
-    """Return the bytes that a workgroup requests from L2. Its wavefronts share the vector cache."""
-    whole = int(request)
+def _requests(access: ExecutedAccess, size: int, request: int) -> set[int]:
+    """Return the numbers of a workgroup's requests to L2, in units of ``request`` bytes."""
     starts = {address for address in access.lanes if address is not None}
-    return request * len({n for a in starts for n in range(a // whole, (a + size - 1) // whole + 1)})
+    return {n for a in starts for n in range(a // request, (a + size - 1) // request + 1)}
 
 
 def _lines(access: ExecutedAccess, size: int, line: float, together: int) -> float:
@@ -103,9 +110,9 @@ def _lines(access: ExecutedAccess, size: int, line: float, together: int) -> flo
     return sum(counts) / len(counts)
 
 
-def _corners(firsts: Sequence[int | None]) -> tuple[list[int] | None, tuple[bool, ...] | None]:
-    """Return the address of each sampled workgroup's tile, and whether the workgroup executes the access."""
+def _corners(firsts: Sequence[int | None], request: int) -> tuple[list[int] | None, tuple[bool, ...] | None]:
+    """Return the first request of each sampled workgroup's tile, and whether the workgroup executes the access."""
     if not firsts or firsts[0] is None:
         return None, None
     live = tuple(address is not None for address in firsts)
-    return [address or 0 for address in firsts], None if all(live) else live
+    return [(address or 0) // request for address in firsts], None if all(live) else live

@@ -50,8 +50,18 @@ def _names(op: Operation, facts: KernelFacts) -> Iterator[str]:
         yield from (name for name in step.symbols if name not in facts.arguments)
 
 
-def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPrediction]) -> Prediction:
-    """Return the prediction of a launch, given its simulated ``cycles`` without memory limits and overheads."""
+def explain(
+    model: KernelModel, run: Run, cycles: float, loops: list[LoopPrediction], *, exposed: float = 0.0
+) -> Prediction:
+    """Return the prediction of a launch.
+
+    Args:
+        model: the kernel.
+        run: its simulation.
+        cycles: cycles of the launch without memory limits and overheads.
+        loops: predictions of its loops.
+        exposed: cycles in which the launch's first and last workgroups leave the memory system idle.
+    """
     machine, where = model.machine, model.where
     rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
     spent = _causes(model, run)
@@ -60,7 +70,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     peak = matrix_cycles(model)[0] * run.waves * rounds
     shares = _at_least(shares, "matrix", min(1.0, peak / cycles) if cycles else 0.0)
     capped = cycles
-    memory = max(_memory_cycles(model), cycles) + _written_back_cycles(model)
+    memory = max(_memory_cycles(model) + exposed, cycles) + _written_back_cycles(model)
     if memory > capped:
         shares = _extended_shares(shares, "memory bandwidth", capped, memory)
         capped = memory

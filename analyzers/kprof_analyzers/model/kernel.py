@@ -139,7 +139,8 @@ def predict(facts: KernelFacts, *, effects: Effects = _ALL) -> Prediction:
 def predict_model(model: KernelModel) -> Prediction:
     """Predict a launch from a model that :func:`build` returned, like :func:`predict`."""
     run = simulate(model, model.where.resident)
-    return explain(model, run, launch_cycles(model, run), loop_predictions(model, run))
+    cycles, loops = launch_cycles(model, run), loop_predictions(model, run)
+    return explain(model, run, cycles, loops, exposed=exposed_cycles(model, run))
 
 
 def launch_cycles(model: KernelModel, run: Run) -> float:
@@ -168,6 +169,19 @@ def launch_cycles(model: KernelModel, run: Run) -> float:
     return cycles + (run.longest - run.cycles) / 2
 
 
+def exposed_cycles(model: KernelModel, run: Run) -> float:
+    """Return the cycles in which a launch's first and last workgroups leave the memory system idle.
+
+    Before its first loads and between its last load and its stores, a workgroup moves nothing. In the middle of a
+    launch other workgroups use the memory system meanwhile, at its start and its end none does. This is only computed
+    for kernels without loops and without a TTGIR, because the model's parameters were fitted on others without it.
+    """
+    if model.facts.ttgir is not None or loops_of(model.nodes):
+        return 0.0
+    alone = run if model.where.resident == 1 else simulate(replace(model, l2_paths=None), 1)
+    return max(0.0, alone.result.cycles - alone.result.memory)
+
+
 def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     """Return the cycles of a round in the middle of a launch.
 
@@ -175,13 +189,18 @@ def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     workgroup starts or ends while another computes. Work outside long loops then takes as long as the busiest pipe
     needs for all workgroups, or as long as one workgroup needs alone, whichever is longer. Long loops reach a steady
     state in the first and in later rounds.
+
+    A workgroup's last stores, for which it does not wait, still occupy the memory system when the next workgroup loads.
+    This is only considered for kernels without a TTGIR, because the model's parameters were fitted on others without
+    it.
     """
     together = model.where.resident
     if together < 2:
         return run.cycles
     whole, one = run.result.cycles, alone.result.cycles
     each = max(0.0, whole - one) / (together - 1)
-    return run.cycles - whole + min(whole, max(together * each, one))
+    least = run.result.memory if model.facts.ttgir is None else 0.0
+    return run.cycles - whole + max(min(whole, max(together * each, one)), least)
 
 
 def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:

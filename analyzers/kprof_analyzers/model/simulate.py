@@ -84,6 +84,7 @@ class SimulationResult:
         spent: cycles of all wavefronts together: for each operation, one number for each of the eight causes.
         iterations: times of the iterations by loop number.
         matrix, vector: cycles that the SIMD's pipes were busy.
+        memory: cycles that the CU's share of the memory system was busy, including stores that nothing waits for.
     """
 
     cycles: float
@@ -91,6 +92,7 @@ class SimulationResult:
     iterations: dict[int, IterationTimes]
     matrix: float
     vector: float
+    memory: float = 0.0
 
 
 class Simulator:
@@ -131,7 +133,7 @@ class Simulator:
         self.flying: deque[tuple[float, float]] = deque()
         self.flying_bytes, self.most_bytes = 0.0, setting.in_flight
         self.memory_free = [0.0] * (1 + max(path.queue for path in setting.paths))
-        self.matrix_busy = self.vector_busy = 0.0
+        self.matrix_busy = self.vector_busy = self.memory_busy = 0.0
 
     def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
         """Return the method for each kind of operation.
@@ -190,9 +192,8 @@ class Simulator:
             at[wave] = position
             if mine != _NEVER:
                 heappush(queue, (mine, wave))
-        return SimulationResult(
-            max(ended), self.spent, self.iterations, self.matrix_busy / self.simds, self.vector_busy / self.simds
-        )
+        busy = self.matrix_busy / self.simds, self.vector_busy / self.simds, self.memory_busy
+        return SimulationResult(max(ended), self.spent, self.iterations, *busy)
 
     def _select_simd(self, simd: int) -> None:
         """Switch to the pipes of a SIMD."""
@@ -276,7 +277,9 @@ class Simulator:
         start = ready + self.skew * busy if idle else max(ready, self.l1_free - self.l1_queue)
         self.l1_free = passed = (ready if idle else max(start, self.l1_free)) + busy
         free = self.memory_free
-        served = max(start, free[path.queue]) + moved * path.cycles_per_byte
+        transfer = moved * path.cycles_per_byte
+        self.memory_busy += transfer
+        served = max(start, free[path.queue]) + transfer
         free[path.queue] = served
         done = max(passed, served) + path.latency
         if path_number not in _NO_LINES:

@@ -1,67 +1,20 @@
 """Iterations of loops without a TTGIR: small kernels, whose loops Python counts, and the bundled kernels, with one."""
 
-from dataclasses import replace
 
 import pytest
 
-from kprof.inputs import amdgcn
 from kprof_analyzers.lane_execution.iterations import counted_iterations
 
-_TEXT = """\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
-\t.globl\tk
-\t.type\tk,@function
-k:
-{body}
-\ts_endpgm
-\t.section\t.rodata,"a",@progbits
-\t.amdhsa_kernel k
-\t\t.amdhsa_user_sgpr_count {users}
-\t\t.amdhsa_user_sgpr_kernarg_segment_ptr 1
-\t\t.amdhsa_user_sgpr_kernarg_preload_length {preload}
-\t\t.amdhsa_system_sgpr_workgroup_id_x 1
-\t.end_amdhsa_kernel
-\t.text
-\t.amdgpu_metadata
----
-amdhsa.kernels:
-  - .args:
-      - .offset:         0
-        .size:           8
-        .value_kind:     global_buffer
-      - .name:           !str n
-        .offset:         8
-        .size:           4
-        .value_kind:     by_value
-      - .offset:         16
-        .size:           4
-        .value_kind:     hidden_block_count_x
-      - .offset:         20
-        .size:           2
-        .value_kind:     hidden_group_size_x
-      - .offset:         22
-        .size:           2
-        .value_kind:     hidden_group_size_y
-    .name:           k
-    .symbol:         k.kd
-amdhsa.version:
-  - 1
-  - 2
-...
-\t.end_amdgpu_metadata
-"""
 LOAD_N = "s_load_dword s4, s[0:1], 0x8"
 WHILE_BELOW_N = [".L0:", "s_add_i32 s5, s5, 1", "s_cmp_lt_i32 s5, s4", "s_cbranch_scc1 .L0"]
 
 
 @pytest.fixture
-def iterations(kernel):
+def iterations(compiled):
     """``iterations(lines, grid=(64,), n=10)``: what is counted, by number of the loop."""
 
     def found(body, *, grid=(64,), preload=0, **arguments):
-        facts = kernel(["s_nop 0"], grid=grid)
-        text = "\n".join(line if line.endswith(":") else f"\t{line}" for line in body)
-        source = _TEXT.format(arch="gfx942", body=text, users=2 + preload, preload=preload)
-        facts = replace(facts, program=amdgcn.parse(source).kernels[0], arguments=arguments)
+        facts = compiled(body, grid=grid, preload=preload, **arguments)
         programs = [(p, 0, 0) for p in range(grid[0])] if grid else [(0, 0, 0)]
         return counted_iterations(facts, programs, (*grid, 1, 1) if grid else None)
 
