@@ -29,6 +29,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 PAGE = ROOT / "docs/validation/flydsl.md"
+RANKING = "## Configurations of AITER's gated delta rule"
+"""Heading of the page's section about scripts/flydsl_gdr_decode.py, which is kept."""
 TESTS = {
     "gfx950": [
         "gemm_a16w16_gfx950",
@@ -294,7 +296,9 @@ def main() -> None:
                 if row["kprof"] != row["flydsl"]:
                     print("  differs:", row["name"], row["kprof"], row["flydsl"], flush=True)
             shutil.rmtree(work / f"{test}.code")
-            PAGE.write_text(page(rows, none, flydsl.__version__, commit.stdout.strip()), encoding="utf-8")
+            _, heading, ranking = PAGE.read_text(encoding="utf-8").partition(RANKING)
+            made = page(rows, none, flydsl.__version__, commit.stdout.strip())
+            PAGE.write_text(made + "\n" * bool(heading) + heading + ranking, encoding="utf-8")
 
 
 if __name__ == "__main__":
