@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,7 @@ def predicted(kernels: dict[Config, "LoadedKernel"], shape: Shape) -> dict[Confi
     return times
 
 
+@cache
 def loaded(folder: Path, product: str) -> dict[Config, "LoadedKernel"]:
     """Return the configurations of a capture."""
     from kprof.hardware.machine import load
@@ -162,12 +164,10 @@ def loaded(folder: Path, product: str) -> dict[Config, "LoadedKernel"]:
 Judged = tuple[bool, Shape, dict[Config, float]]
 
 
-def judge(folder: Path, chosen: Sequence[tuple[bool, Shape]]) -> list[Judged]:
-    """Return the predicted times of each shape's configurations."""
-    if not chosen:
-        return []
-    kernels = loaded(folder, PRODUCTS[chosen[0][1].arch])
-    return [(held_out, shape, predicted(kernels, shape)) for held_out, shape in chosen]
+def judge(work: Path, one: tuple[bool, Shape]) -> Judged:
+    """Return the predicted times of a shape's configurations."""
+    held_out, shape = one
+    return held_out, shape, predicted(loaded(work / f"{shape.arch}_{shape.state}", PRODUCTS[shape.arch]), shape)
 
 
 def figures(rows: Sequence[tuple[Shape, dict[Config, float]]]) -> Iterator[str]:
@@ -205,13 +205,10 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     asked.work.mkdir(parents=True, exist_ok=True)
     sample = shapes(asked.rows or asked.aiter / TABLE, asked.shapes, asked.seed)
-    groups = list(itertools.product(PRODUCTS, STATES))
-    for arch, state in groups:
+    for arch, state in itertools.product(PRODUCTS, STATES):
         capture(asked.aiter, arch, state, asked.work)
     with ProcessPoolExecutor(asked.processes) as pool:
-        chosen = [[one for one in sample if (one[1].arch, one[1].state) == group] for group in groups]
-        parts = pool.map(judge, (asked.work / f"{arch}_{state}" for arch, state in groups), chosen)
-        judged = [one for part in parts for one in part]
+        judged = list(pool.map(partial(judge, asked.work), sample))
     names = "shapes", "in the top 5 %", "median percentile", "within 5 % of the first", "over the first"
     names += "most common winner", "predicted / published", "Spearman"
     print(f"| GPU | state | half | {' | '.join(names)} |")

@@ -14,8 +14,8 @@ from kprof_analyzers.lane_execution.entry import first_registers, launch_memory
 from kprof_analyzers.lane_execution.run import LaneProgram
 from kprof_analyzers.lane_execution.slicing import LoopSlice, slice_of
 
-_MOST_STEPS = 4_000
-"""Maximum number of executed instructions of one lane. Accesses behind a long loop are not reached."""
+_MOST_STEPS = 20_000
+"""Maximum number of executed instructions of one lane. If it executes more, no access is returned."""
 Addresses: TypeAlias = Mapping[int, Number | None]
 """Address of each access by its position; ``None`` if the lane does not execute it."""
 
@@ -61,8 +61,8 @@ def executed_accesses(
     prepared = LaneProgram(facts.program, part, wave, memory, {at: _record(at, a, wave) for at, a in places.items()})
 
     def run(program: Sequence[int], lane: int) -> Addresses:
-        state = prepared.run(first_registers(facts, program, memory, lane), _MOST_STEPS).state
-        return {at: state.get(_name(at)) for at in places}
+        done = prepared.run(first_registers(facts, program, memory, lane), _MOST_STEPS)
+        return {} if done.steps > _MOST_STEPS else {at: done.state.get(_name(at)) for at in places}
 
     lanes = _of_each(range(wave * warps), lambda lane: run((0, 0, 0), lane))
     wide, high, _ = grid
@@ -79,15 +79,17 @@ def _of_each(numbers: Sequence[int], run: Callable[[int], Addresses]) -> dict[in
     a few others as a check.
     """
     first, most = run(0), max(numbers)
+    if not first:
+        return {}
     bits = [run(1 << n) for n in range(most.bit_length())]
     checks = [(n, run(n)) for n in {most, most * 2 // 3, most // 2, most // 3 | 1} if n & (n - 1) and n <= most]
     found: dict[int, list[int | None]] = {}
     for at, start in first.items():
-        terms = [_difference(start, each[at]) for each in bits]
+        terms = [_difference(start, each.get(at)) for each in bits]
         if not isinstance(start, int) or any(isinstance(term, frozenset) for term in terms):
             continue
         known = [term for term in terms if not isinstance(term, frozenset)]
-        if all(_sum(start, known, n) == each[at] for n, each in checks):
+        if all(_sum(start, known, n) == each.get(at) for n, each in checks):
             found[at] = [_sum(start, known, n) for n in numbers]
     return found
 

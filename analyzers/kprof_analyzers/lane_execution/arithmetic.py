@@ -80,6 +80,8 @@ def _on_signed(operation: Operation, bits: int) -> Operation:
 
 _PLAIN: Mapping[str, Operation] = {
     "mov": lambda a: a,
+    "accvgpr_read": lambda a: a,
+    "accvgpr_write": lambda a: a,
     "not": lambda a: ~a,
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -281,7 +283,7 @@ def _operation(name: str, *, scalar: bool) -> tuple[str, Operation, tuple[int, .
 
 def _plain_sources(name: str) -> int:
     """Return the number of sources of an operation."""
-    if name in {"mov", "not", "abs", "ff1", "ctz", "ffbl"}:
+    if name in {"mov", "not", "abs", "ff1", "ctz", "ffbl"} or name.startswith("accvgpr"):
         return 1
     return 3 if name in {"add_lshl", "lshl_or", "lshl_add", "and_or", "or3", "xad", "add3", "bfi"} else 2
 

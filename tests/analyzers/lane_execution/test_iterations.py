@@ -1,6 +1,5 @@
 """Iterations of loops without a TTGIR: small kernels, whose loops Python counts, and the bundled kernels, with one."""
 
-
 import pytest
 
 from kprof_analyzers.lane_execution.iterations import counted_iterations
