@@ -26,21 +26,21 @@ test-quick: $(VENV)/.test
 
 # Mutants of what answers rest on: docs/validation/mutation.md. An hour and a half on two cores.
 mutants: $(VENV)/.test
-	$(BIN)/python scripts/mutate.py --set rules -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
-	$(BIN)/python scripts/mutate.py --set core -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
-	$(BIN)/python scripts/mutate.py --set rest -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
-	$(BIN)/python scripts/mutate.py --set sampled --each 15 -j $(or $(JOBS),2) --write docs/validation/mutation.md
+	$(BIN)/python validation/mutate.py --set rules -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
+	$(BIN)/python validation/mutate.py --set core -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
+	$(BIN)/python validation/mutate.py --set rest -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
+	$(BIN)/python validation/mutate.py --set sampled --each 15 -j $(or $(JOBS),2) --write docs/validation/mutation.md
 
 # A million damaged files over all readers, and some thousand over the commands: docs/validation/damage.md. COUNT is for
 # each reader.
 damage: $(VENV)/.test
-	$(BIN)/python -m fuzz.sweep --count $(or $(COUNT),40000) --seed $(or $(SEED),1)
-	$(BIN)/python scripts/damage.py --count $(or $(COMMANDS),400) --seed $(or $(SEED),1)
+	$(BIN)/python -m validation.fuzz.sweep --count $(or $(COUNT),40000) --seed $(or $(SEED),1)
+	$(BIN)/python validation/damage.py --count $(or $(COMMANDS),400) --seed $(or $(SEED),1)
 
 # Coverage-guided fuzzing, HOURS over all readers, JOBS at a time, or of one: make fuzz READER=trace HOURS=0.5
 HOURS ?= 8
 fuzz: $(VENV)/.fuzz
-	$(BIN)/python -m fuzz.run --hours $(HOURS) --jobs $(or $(JOBS),2) $(READER)
+	$(BIN)/python -m validation.fuzz.run --hours $(HOURS) --jobs $(or $(JOBS),2) $(READER)
 
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -53,7 +53,7 @@ format: $(VENV)/.lint
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.test
-	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python validation/generate_docs.py
 
 # The documentation as a site in build/site. KPROF_REPOSITORY=address makes links into the repository work there.
 site: $(VENV)/.docs

@@ -1,4 +1,4 @@
-"""Commands that are killed at a few random moments; ``scripts/kill.py`` takes more."""
+"""Commands that are killed at a few random moments; ``validation/kill.py`` takes more."""
 
 import signal
 import sys
@@ -17,7 +17,7 @@ pytestmark = [
 @pytest.fixture
 def kill(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The script, imported."""
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    monkeypatch.syspath_prepend(str(ROOT / "validation"))
     import kill
 
     return kill

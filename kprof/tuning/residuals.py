@@ -13,8 +13,8 @@ A timing far from what the other timings predict is attributed to its configurat
 the configurations whose timings would reduce the uncertainty of all others most.
 
 The standard deviations below were chosen on all benchmark families, including tritonBLAS's 12,288 sweep
-(``benchmarks/model/timings.py``). Values chosen without a kernel do about as well on that kernel (with ten timings
-drawn by lot: 10.3 % instead of 9.8 % on this sweep, 20.5 % instead of 20.9 % on stream-K).
+(``validation/benchmarks/model/timings.py``). Values chosen without a kernel do about as well on that kernel (with ten
+timings drawn by lot: 10.3 % instead of 9.8 % on this sweep, 20.5 % instead of 20.9 % on stream-K).
 
 On the published 12,288 sweep of tritonBLAS, the median error of the untimed configurations falls from 16.7 to 6.6 %
 with ten random timings, to 4.8 % with the ten most informative ones, and to 3.1 % with 30; its Spearman is 0.92 and

@@ -287,8 +287,8 @@ def test_the_page_has_every_cheat():
 
 
 def test_honest_variants_of_a_bundled_kernel_are_accepted():
-    """A sample of those of ``scripts/honest_variants.py``: configurations and edits."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+    """A sample of those of ``validation/honest_variants.py``: configurations and edits."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "validation"))
     try:
         import honest_variants
     finally:

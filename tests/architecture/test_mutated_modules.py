@@ -15,8 +15,8 @@ GROUP = re.compile(r"^\| \*\*(.+)\*\* \|.*\| \d+/\d+, ([\d.]+) % \|$", re.MULTIL
 
 @pytest.fixture(scope="module")
 def script():
-    """What ``scripts/mutate.py`` chooses from."""
-    spec = importlib.util.spec_from_file_location("mutated_modules", ROOT / "scripts/mutated_modules.py")
+    """What ``validation/mutate.py`` chooses from."""
+    spec = importlib.util.spec_from_file_location("mutated_modules", ROOT / "validation/mutated_modules.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses look their own module up
     spec.loader.exec_module(module)

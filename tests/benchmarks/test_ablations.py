@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.model import ablations
-from benchmarks.model.evaluate import Model
-from benchmarks.model.problem import Candidate, Family, Problem
 from kprof.hardware import machine
 from kprof_analyzers.model import Effects
+from validation.benchmarks.model import ablations
+from validation.benchmarks.model.evaluate import Model
+from validation.benchmarks.model.problem import Candidate, Family, Problem
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.model import att
-from benchmarks.model.att import Event
+from validation.benchmarks.model import att
+from validation.benchmarks.model.att import Event
 
 
 def events(*parts):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.model.data import Row, Rows
-from benchmarks.model.families import attention, batched
+from validation.benchmarks.model.data import Row, Rows
+from validation.benchmarks.model.families import attention, batched
 
 
 def winner(bucket, arch="gfx942", **config):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from benchmarks.model import fit
-from benchmarks.model.data import Row, Rows
-from benchmarks.model.families import inductor, rocm_gemm, tritonblas, vllm
-from benchmarks.model.run import families
+from validation.benchmarks.model import fit
+from validation.benchmarks.model.data import Row, Rows
+from validation.benchmarks.model.families import inductor, rocm_gemm, tritonblas, vllm
+from validation.benchmarks.model.run import families
 
 QUESTIONS = {"order", "winner", "time", "pair", "validity", "tile", "loop"}
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from benchmarks.model import floor, least
 from kprof.analysis import KernelFacts
 from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
+from validation.benchmarks.model import floor, least
 
 _HEAD = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n\t.text\n\t.globl\tk\n\t.type\tk,@function\nk:\n'
 _TAIL = """\ts_endpgm

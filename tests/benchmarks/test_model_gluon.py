@@ -4,10 +4,10 @@ import csv
 
 import pytest
 
-from benchmarks.model import tiles
-from benchmarks.model.compiling import Facts, Point
-from benchmarks.model.data import Row, Rows, later
-from benchmarks.model.families import gluon
+from validation.benchmarks.model import tiles
+from validation.benchmarks.model.compiling import Facts, Point
+from validation.benchmarks.model.data import Row, Rows, later
+from validation.benchmarks.model.families import gluon
 
 NEEDED = "compute_efficient_padded_shared_layout"
 

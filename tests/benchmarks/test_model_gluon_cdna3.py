@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.model import traced
-from benchmarks.model.compiling import Facts, Point
-from benchmarks.model.data import Row, Rows, later
-from benchmarks.model.families import gluon_cdna3
 from kprof.inputs import amdgcn
 from kprof_analyzers.memory.lds_access import lds_accesses
+from validation.benchmarks.model import traced
+from validation.benchmarks.model.compiling import Facts, Point
+from validation.benchmarks.model.data import Row, Rows, later
+from validation.benchmarks.model.families import gluon_cdna3
 
 SHAPE = {"M": 4096, "N": 4864, "K": 8256}
 

@@ -4,10 +4,10 @@ import csv
 
 import pytest
 
-from benchmarks.model import data, validity
-from benchmarks.model.compiling import Built, Facts, Point
-from benchmarks.model.data import Row, Rows, UnusableError, later
-from benchmarks.model.families import later_times, launchable
+from validation.benchmarks.model import data, validity
+from validation.benchmarks.model.compiling import Built, Facts, Point
+from validation.benchmarks.model.data import Row, Rows, UnusableError, later
+from validation.benchmarks.model.families import later_times, launchable
 
 SHUFFLED = "flydsl_bpreshuflle_16x64x512_F8_F8_B16_0x3x0x1_default"
 GEMM = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.model import metrics
+from validation.benchmarks.model import metrics
 
 times = st.lists(st.integers(1, 6).map(float), min_size=2, max_size=6)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.model import overall
-from benchmarks.model.evaluate import Judged, Scored
-from benchmarks.model.problem import Candidate, Problem
+from validation.benchmarks.model import overall
+from validation.benchmarks.model.evaluate import Judged, Scored
+from validation.benchmarks.model.problem import Candidate, Problem
 
 
 def scored(measured, predicted, code, *, suspect=False):

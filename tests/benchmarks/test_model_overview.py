@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.model import metrics, origami, overview
-from benchmarks.model.problem import Family
+from validation.benchmarks.model import metrics, origami, overview
+from validation.benchmarks.model.problem import Family
 
 
 def family(name, question):

@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks.model.compiling import Facts, Point
-from benchmarks.model.data import Row, Rows
-from benchmarks.model.evaluate import Judged, Model, Scored, pair_figures, sign_right
-from benchmarks.model.families import pairs
-from benchmarks.model.problem import Candidate, Problem
-from benchmarks.model.summary import summary
+from validation.benchmarks.model.compiling import Facts, Point
+from validation.benchmarks.model.data import Row, Rows
+from validation.benchmarks.model.evaluate import Judged, Model, Scored, pair_figures, sign_right
+from validation.benchmarks.model.families import pairs
+from validation.benchmarks.model.problem import Candidate, Problem
+from validation.benchmarks.model.summary import summary
 
 KNOBS = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 128, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "NUM_KSPLIT": 4}
 KNOBS |= {"num_warps": 8, "num_stages": 2, "waves_per_eu": 2, "cache_modifier": ".cg", "matrix_instr_nonkdim": 16}

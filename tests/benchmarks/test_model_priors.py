@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.model.priors import by_lot, page, replay, timing_seconds, totals
+from validation.benchmarks.model.priors import by_lot, page, replay, timing_seconds, totals
 
 ROWS = [
     {"measured_us": 100.0, "predicted_us": 52.0},

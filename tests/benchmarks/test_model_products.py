@@ -2,11 +2,11 @@
 
 import pytest
 
-from benchmarks.model.compiling import Facts, Point
 from kprof_analyzers.model.executions import executions
 from kprof_analyzers.model.kernel import build
 from kprof_analyzers.model.occupancy_gain import roofline
 from kprof_analyzers.model.trips import Trips
+from validation.benchmarks.model.compiling import Facts, Point
 
 SHAPE = {"M": 512, "N": 8192, "K": 8192, "xcds": 1, "batch": 1, "out": "bf16", "trans_b": True, "atomic": False}
 BLOCKS = {"dtype": "fp8e4nv", "scales": "blocks"}

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
-from benchmarks.model.programs import chosen, scored  # noqa: E402  # the path comes first
+from validation.benchmarks.model.programs import chosen, scored  # noqa: E402  # the path comes first
 
 sys.path.remove(str(ROOT))
 

@@ -5,11 +5,11 @@ import gzip
 
 import pytest
 
-from benchmarks.model import baselines, data
-from benchmarks.model.compiling import Point, instructions
-from benchmarks.model.evaluate import Scored, distinct, order_figures, winner_figures
-from benchmarks.model.layout import markdown
-from benchmarks.model.problem import Candidate, Problem
+from validation.benchmarks.model import baselines, data
+from validation.benchmarks.model.compiling import Point, instructions
+from validation.benchmarks.model.evaluate import Scored, distinct, order_figures, winner_figures
+from validation.benchmarks.model.layout import markdown
+from validation.benchmarks.model.problem import Candidate, Problem
 
 COLUMNS = ("problem_id", "kind", "kernel", "shape", "config", "dtype", "gpu", "time_us", "quality", "source_ref")
 

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from benchmarks.model import ranges, sureness, tritons
-from benchmarks.model.evaluate import Judged, Scored, order_figures, time_figures
-from benchmarks.model.problem import Candidate, Family, Problem, Timing
+from validation.benchmarks.model import ranges, sureness, tritons
+from validation.benchmarks.model.evaluate import Judged, Scored, order_figures, time_figures
+from validation.benchmarks.model.problem import Candidate, Family, Problem, Timing
 
 PROBLEM = Problem("p", (), 0.0, 0.0, "", "MI300X")
 

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.model import compiling
-from benchmarks.model.compiling import Point, job_of, kernel_of
-from benchmarks.model.evaluate import COMMON, Judged, Scored
-from benchmarks.model.problem import Candidate, Family, Problem
-from benchmarks.model.real import __main__ as sample
-from benchmarks.model.real import error, inductor, launches
-from benchmarks.model.real.kernels import REAL, RealKernels, with_numbers
-from benchmarks.model.real.packages import Package, packages
 from kprof.errors import KprofError
 from kprof.kernel_spec import Tensor
 from kprof_servers.served.kernel_source import cut_text
+from validation.benchmarks.model import compiling
+from validation.benchmarks.model.compiling import Point, job_of, kernel_of
+from validation.benchmarks.model.evaluate import COMMON, Judged, Scored
+from validation.benchmarks.model.problem import Candidate, Family, Problem
+from validation.benchmarks.model.real import __main__ as sample
+from validation.benchmarks.model.real import error, inductor, launches
+from validation.benchmarks.model.real.kernels import REAL, RealKernels, with_numbers
+from validation.benchmarks.model.real.packages import Package, packages
 
 PRODUCT = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
 KERNEL = '''
@@ -68,7 +68,7 @@ def taken(reals, problems=None):
 @pytest.fixture(autouse=True)
 def _no_kernels_left(monkeypatch):
     monkeypatch.setattr(compiling, "GIVEN", {})
-    monkeypatch.setattr("benchmarks.model.real.kernels.GIVEN", compiling.GIVEN)
+    monkeypatch.setattr("validation.benchmarks.model.real.kernels.GIVEN", compiling.GIVEN)
 
 
 def test_a_package_is_found_with_its_version(tmp_path):

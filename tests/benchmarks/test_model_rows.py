@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from benchmarks.model import data, report
-from benchmarks.model.families import aiter_gemm, gemms, inductor, rocm_gemm, state_update, tritonblas
+from validation.benchmarks.model import data, report
+from validation.benchmarks.model.families import aiter_gemm, gemms, inductor, rocm_gemm, state_update, tritonblas
 
 COLUMNS = (
     "problem_id", "kind", "kernel_family", "kernel", "triton_version", "dtype", "shape", "arch", "gpu", "config",

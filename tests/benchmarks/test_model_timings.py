@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from benchmarks.model import timings
-from benchmarks.model.evaluate import Judged, Scored
-from benchmarks.model.problem import Candidate, Family, Problem
+from validation.benchmarks.model import timings
+from validation.benchmarks.model.evaluate import Judged, Scored
+from validation.benchmarks.model.problem import Candidate, Family, Problem
 
 PROBLEM = Problem("p", (), 0.0, 0.0, "", "MI300X")
 SWEEP = Family("a", "tritonBLAS", "order", "", lambda rows, quick: [])

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.model import environments, tritons
-from benchmarks.model.compiling import Facts, Point
-from benchmarks.model.problem import Candidate, Family, Problem
-from benchmarks.model.tritons import Releases
 from kprof.compiler.installations import Environment
 from kprof.compiler.request import CompileRequest
+from validation.benchmarks.model import environments, tritons
+from validation.benchmarks.model.compiling import Facts, Point
+from validation.benchmarks.model.problem import Candidate, Family, Problem
+from validation.benchmarks.model.tritons import Releases
 
 ROOT = Path(__file__).parents[2]
 REQUEST = CompileRequest("kernel.py", "copy", "gfx90a", {"x": "*fp16", "n": "constexpr"}, {"n": 16},
@@ -192,7 +192,7 @@ def test_a_newer_release_compiles_in_kprofs_own_workers():
     requests = [request_of(name) for name in ("add_kernel", "no_such_kernel")]
     question = {"requests": [one.to_json() for one in requests], "jobs": 1, "timeout": 300}
     done = subprocess.run(
-        [sys.executable, "-c", "from benchmarks.model.elsewhere import main; main()"],
+        [sys.executable, "-c", "from validation.benchmarks.model.elsewhere import main; main()"],
         input=json.dumps(question) + "\n", capture_output=True, text=True, check=True, cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip

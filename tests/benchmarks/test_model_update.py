@@ -2,9 +2,9 @@
 
 import json
 
-from benchmarks.model import report
-from benchmarks.model.evaluate import Judged
-from benchmarks.model.problem import Family, Problem
+from validation.benchmarks.model import report
+from validation.benchmarks.model.evaluate import Judged
+from validation.benchmarks.model.problem import Family, Problem
 
 GOAL = {"goal": "some family: all of it", "value": "half", "reached": False}
 PAGE = (

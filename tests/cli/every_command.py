@@ -108,7 +108,7 @@ SILENT = frozenset({"serve lsp", "serve mcp", "capture", "cache clear"})
 
 def furnish(folder: Path) -> None:
     """Put what the commands read into a folder."""
-    sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers"), str(ROOT / "scripts")]
+    sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers"), str(ROOT / "validation")]
     from damage_readers import _CODE, _TUNABLE, _VLLM, TRACE
 
     folder.mkdir(parents=True, exist_ok=True)

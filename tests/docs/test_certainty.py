@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.model.certainty import factors, sentences, threshold
-from benchmarks.model.orders import left_out, steps
 from kprof_analyzers.model.certainty import ENOUGH
 from kprof_analyzers.model.certainty import steps as certainty_steps
 from kprof_analyzers.model.ranges import calibration
+from validation.benchmarks.model.certainty import factors, sentences, threshold
+from validation.benchmarks.model.orders import left_out, steps
 
 ROOT = Path(__file__).parents[2]
 DATA = json.loads((ROOT / "docs/validation/model.json").read_text(encoding="utf-8"))

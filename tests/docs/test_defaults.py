@@ -17,11 +17,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(name="script", scope="module")
 def _script() -> Any:
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "validation"))
     try:
         import validate_defaults
     finally:
-        sys.path.remove(str(ROOT / "scripts"))
+        sys.path.remove(str(ROOT / "validation"))
     return validate_defaults
 
 
@@ -29,7 +29,7 @@ def test_the_page_is_what_the_script_writes(script: Any) -> None:
     """From the results beside it; each ratio over 5 % has its reason."""
     text, is_explained = script.page(script.read(), sorted(bundled()))
 
-    assert script.PAGE.read_text(encoding="utf-8") == text, "python scripts/validate_defaults.py --page"
+    assert script.PAGE.read_text(encoding="utf-8") == text, "python validation/validate_defaults.py --page"
     assert is_explained
 
 
@@ -43,7 +43,7 @@ def test_rows_are_of_the_configurations_that_are_shipped(script: Any) -> None:
         config = spec.configure(arch, None, spec.problem(arch, found["case"]))
         assert found["shipped"] == config, (
             f"{kernel} ships another configuration for {gpu} than the page has: "
-            f"python scripts/validate_defaults.py --again --only {kernel}"
+            f"python validation/validate_defaults.py --again --only {kernel}"
         )
 
 
@@ -59,7 +59,7 @@ def test_the_page_holds_for_two_kernels(script: Any, kernel: str) -> None:
         now = sum(one.model.time_us for one in report.kernels)
         assert now == pytest.approx(found[name], rel=0.02), (
             f"the model or Triton moved: {kernel} with {change or 'its own configuration'} takes {now:.4g} µs, and "
-            f"{found[name]:.4g} µs on docs/validation/defaults.md. Run scripts/validate_defaults.py --again --only "
+            f"{found[name]:.4g} µs on docs/validation/defaults.md. Run validation/validate_defaults.py --again --only "
             f"{kernel}; where the shipped configuration is over 5 % behind, change it in kernels/{kernel}.py or write "
             "into REASONS of the script why not."
         )

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_generated_files_are_up_to_date():
     """``make docs`` was run after the last change of a rule or of the document."""
-    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "scripts" / "generate_docs.py")
+    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "validation" / "generate_docs.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     files = module.generated()

@@ -21,11 +21,11 @@ ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 
 @pytest.fixture(name="script", scope="module")
 def _script() -> Any:
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "validation"))
     try:
         import kernel_pages
     finally:
-        sys.path.remove(str(ROOT / "scripts"))
+        sys.path.remove(str(ROOT / "validation"))
     return kernel_pages
 
 
@@ -78,7 +78,7 @@ def test_a_profile_is_of_the_configurations_that_are_shipped(script: Any, kernel
         for case, row in zip(script.cases_of(spec), problems, strict=False):
             assert row == script.problem_row(case, *script.shipped(spec, product, case)), (
                 f"{kernel} has another problem or configuration for {product} than its page: "
-                f"python scripts/kernel_pages.py --only {kernel}"
+                f"python validation/kernel_pages.py --only {kernel}"
             )
 
 
@@ -110,7 +110,7 @@ def test_a_profile_holds(script: Any) -> None:
     rows = page("rmsnorm").split("\n")
 
     for row in (script.code_row("rows_8k", kernel), script.time_row("rows_8k", kernel)):
-        assert row in rows, "the model or Triton moved: python scripts/kernel_pages.py"
+        assert row in rows, "the model or Triton moved: python validation/kernel_pages.py"
 
 
 @pytest.mark.parametrize("text", ["no markers", "{0}\n{1}\n{0}\n{1}\n", "{0}\n"])

@@ -13,11 +13,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(name="script", scope="module")
 def _script() -> Any:
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "validation"))
     try:
         import parity
     finally:
-        sys.path.remove(str(ROOT / "scripts"))
+        sys.path.remove(str(ROOT / "validation"))
     return parity
 
 
@@ -25,7 +25,7 @@ def test_the_page_is_what_the_script_writes(script: Any) -> None:
     """From the results beside it, without AITER."""
     text = script.page(script.read(), sorted(bundled()))
 
-    assert script.PAGE.read_text(encoding="utf-8") == text, "python scripts/parity.py --page"
+    assert script.PAGE.read_text(encoding="utf-8") == text, "python validation/parity.py --page"
 
 
 def test_nothing_is_left_out(script: Any) -> None:
@@ -53,5 +53,5 @@ def test_rows_are_of_the_configurations_that_are_shipped(script: Any) -> None:
         kernel, config = script.kernel_of(row.pair), row.found["ours"].get("config")
         assert config is None or config == script.shipped(kernel, row.case, row.gpu), (
             f"{kernel} ships another configuration for {row.case} on an {row.gpu} than the page has: "
-            f"python scripts/parity.py --ours --only {row.pair}"
+            f"python validation/parity.py --ours --only {row.pair}"
         )

@@ -12,7 +12,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "validation" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -43,7 +43,12 @@ def test_nothing_is_invented_where_it_is_not() -> None:
         ("[a](docs/tune.md)", "README.md", "index.md", "[a](tune.md)"),
         ("[a](docs/validation)", "README.md", "index.md", "[a](validation/README.md)"),
         ("[a](../diff.md#x)", "docs/measurements/diff.md", "measurements/diff.md", "[a](../diff.md#x)"),
-        ("[a](../../benchmarks/README.md)", "docs/rules/README.md", "rules/README.md", "[a](../benchmarks.md)"),
+        (
+            "[a](../../validation/benchmarks/README.md)",
+            "docs/rules/README.md",
+            "rules/README.md",
+            "[a](../benchmarks.md)",
+        ),
         ("[a](../kprof/hardware)", "docs/model.md", "model.md", "a"),
         ("[a](https://example.org)", "README.md", "index.md", "[a](https://example.org)"),
     ],

@@ -13,11 +13,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(name="script", scope="module")
 def _script() -> Any:
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "validation"))
     try:
         import scorecard
     finally:
-        sys.path.remove(str(ROOT / "scripts"))
+        sys.path.remove(str(ROOT / "validation"))
     return scorecard
 
 
@@ -25,7 +25,7 @@ def test_the_page_is_what_the_script_writes(script: Any) -> None:
     """From the results beside it, without another Triton."""
     text = script.page(script.read(), sorted(bundled()))
 
-    assert script.PAGE.read_text(encoding="utf-8") == text, "python scripts/scorecard.py --page"
+    assert script.PAGE.read_text(encoding="utf-8") == text, "python validation/scorecard.py --page"
 
 
 def test_every_kernel_is_compared_or_says_why_not(script: Any) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kprof.targets.hip_source import find_clang
-from scripts import source_inputs, source_times, try_sources
-from scripts.source_rows import LACKS, STATES, TABLE, TITLES, Outputs, entries
+from validation import source_inputs, source_times, try_sources
+from validation.source_rows import LACKS, STATES, TABLE, TITLES, Outputs, entries
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/validation/sources.md").read_text(encoding="utf-8")

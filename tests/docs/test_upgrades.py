@@ -11,11 +11,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(name="script", scope="module")
 def _script() -> Any:
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "validation"))
     try:
         import known_upgrades
     finally:
-        sys.path.remove(str(ROOT / "scripts"))
+        sys.path.remove(str(ROOT / "validation"))
     return known_upgrades
 
 
@@ -23,7 +23,7 @@ def test_the_page_is_what_the_script_writes(script: Any) -> None:
     """From the results beside it, without another Triton."""
     text = script.page(script.facts(), script.read())
 
-    assert script.PAGE.read_text(encoding="utf-8") == text, "python scripts/known_upgrades.py --page"
+    assert script.PAGE.read_text(encoding="utf-8") == text, "python validation/known_upgrades.py --page"
 
 
 def test_every_upgrade_has_a_source_a_program_and_a_result(script: Any) -> None:
@@ -34,7 +34,7 @@ def test_every_upgrade_has_a_source_a_program_and_a_result(script: Any) -> None:
     assert {each["name"] for each in upgrades} == set(script.read())
     for each in upgrades:
         assert each["report"].startswith("https://github.com/"), each["name"]
-        assert (ROOT / "scripts" / "upgrades" / each["run"][0]).is_file(), each["name"]
+        assert (ROOT / "validation" / "upgrades" / each["run"][0]).is_file(), each["name"]
 
 
 def _found(old: float | None, new: float | None, **more: Any) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fuzz import readers
-from fuzz.target import DiffersError, seeds
+from validation.fuzz import readers
+from validation.fuzz.target import DiffersError, seeds
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def read(name, place, data=None):
 
 def test_two_readers_of_a_trace(place, monkeypatch):
     """One of them loses a kernel."""
-    from fuzz.readers import trace
+    from validation.fuzz.readers import trace
 
     sums = trace.streamed
     monkeypatch.setattr(trace, "streamed", lambda path: (dict(list(sums(path)[0].items())[1:]), sums(path)[1]))
@@ -90,8 +90,8 @@ def test_an_object_that_is_read_otherwise_than_its_assembly(place, monkeypatch):
     """A reader that loses the last instruction, and one that sees no loops."""
     from dataclasses import replace
 
-    from fuzz.readers import assembled
     from kprof.inputs import code_object
+    from validation.fuzz.readers import assembled
 
     if not assembled._can():
         pytest.skip("needs Triton 3.9 or later and rocm-bindings-compiler")

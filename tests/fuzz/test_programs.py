@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from fuzz import readers, results, run, sweep
-from fuzz.damaging import OUTCOMES
+from validation.fuzz import readers, results, run, sweep
+from validation.fuzz.damaging import OUTCOMES
 
 
 def test_a_sweep_counts_every_input():
@@ -30,13 +30,13 @@ def test_a_worker_that_dies_is_started_again_behind_the_input(tmp_path, monkeypa
     # Every process of this interpreter imports it: the fourth input ends the worker.
     (package / "sitecustomize.py").write_text(
         "import sys\n"
-        "if 'fuzz.damaging' in sys.orig_argv:\n"
+        "if 'validation.fuzz.damaging' in sys.orig_argv:\n"
         "    import os\n"
-        "    from fuzz import mutations\n"
+        "    from validation.fuzz import mutations\n"
         "    sound, made = mutations.damaged, []\n"
         "    def damaged(*given):\n"
         "        made.append(1)\n"
-        "        ended = sys.orig_argv[sys.orig_argv.index('fuzz.damaging') + 3].split(',')[2:]\n"
+        "        ended = sys.orig_argv[sys.orig_argv.index('validation.fuzz.damaging') + 3].split(',')[2:]\n"
         "        if len(made) == 4 and not ended:\n"
         "            os._exit(7)\n"
         "        return sound(*given)\n"
@@ -51,12 +51,15 @@ def test_a_worker_that_dies_is_started_again_behind_the_input(tmp_path, monkeypa
 
 @pytest.mark.parametrize(
     ("program", "arguments"),
-    [("fuzz.sweep", ["--reader", "tunableop"]), ("fuzz.damaging", ["tunableop", "1", "0,4", "."])],
+    [
+        ("validation.fuzz.sweep", ["--reader", "tunableop"]),
+        ("validation.fuzz.damaging", ["tunableop", "1", "0,4", "."]),
+    ],
 )
 def test_a_reader_without_seeds_is_one_message(tmp_path, program, arguments):
     """Before anything is started, and where a worker is started by hand."""
     code = (
-        "import runpy, sys; from pathlib import Path; from fuzz import target\n"
+        "import runpy, sys; from pathlib import Path; from validation.fuzz import target\n"
         f"target.CORPUS = Path({str(tmp_path)!r}); sys.argv[1:] = {arguments!r}\n"
         f"runpy.run_module({program!r}, run_name='__main__')"
     )
@@ -71,7 +74,7 @@ def test_a_reader_without_seeds_is_one_message(tmp_path, program, arguments):
     )
     assert ran.returncode == 2
     assert ran.stdout == ""
-    assert ran.stderr == "fuzz/corpus/tunableop: no seeds\n  Put a small sound file there.\n"
+    assert ran.stderr == "validation/fuzz/corpus/tunableop: no seeds\n  Put a small sound file there.\n"
 
 
 def test_the_page_says_what_was_recorded():

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import readers
-from fuzz.damaging import STRUCTURAL, damaged_input, inputs_of, one
-from fuzz.target import DiffersError, Target, seeds
 from kprof.errors import KprofError
+from validation.fuzz import readers
+from validation.fuzz.damaging import STRUCTURAL, damaged_input, inputs_of, one
+from validation.fuzz.target import DiffersError, Target, seeds
 
 FAILURES = sorted((Path(__file__).parent / "failures").iterdir())
 # Told to be of another kind, in words.
@@ -92,7 +92,7 @@ def test_a_hang_is_ended(tmp_path):
     """By a clock that no reader catches."""
     import signal
 
-    from fuzz import damaging
+    from validation.fuzz import damaging
 
     def read(_data, _folder):
         while True:

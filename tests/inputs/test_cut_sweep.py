@@ -13,8 +13,8 @@ FIXTURES = sorted(p for p in (ROOT / "tests/artifacts/rocprof").rglob("*") if p.
 
 @pytest.fixture(scope="module")
 def script():
-    """``scripts/cut_sweep.py`` as a module."""
-    specification = importlib.util.spec_from_file_location("cut_sweep", ROOT / "scripts/cut_sweep.py")
+    """``validation/cut_sweep.py`` as a module."""
+    specification = importlib.util.spec_from_file_location("cut_sweep", ROOT / "validation/cut_sweep.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module

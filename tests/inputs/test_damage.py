@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = ROOT / "scripts"
+SCRIPTS = ROOT / "validation"
 SHORT = (
     "assembly",
     "capture",
@@ -25,7 +25,7 @@ SHORT = (
 
 @pytest.fixture(scope="module")
 def script():
-    """``scripts/damage.py`` as a module."""
+    """``validation/damage.py`` as a module."""
     sys.path.insert(0, str(SCRIPTS))
     try:
         specification = importlib.util.spec_from_file_location("damage", SCRIPTS / "damage.py")

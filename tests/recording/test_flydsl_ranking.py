@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts/flydsl_gdr_decode.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "validation/flydsl_gdr_decode.py"
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def capture(tmp_path_factory) -> Path:
 
 
 def test_every_function_gives_the_same_times(capture):
-    from scripts.compare_times import differences, times_by_command
+    from validation.compare_times import differences, times_by_command
 
     found = times_by_command(capture)
     assert set(found) == {"analyze", "report", "check", "profile", "tune"}
@@ -71,7 +71,7 @@ def _times(part):
 
 def test_the_script_names_what_differs(capture, monkeypatch, capsys):
     """With the kernel and both times; its exit status says so, too."""
-    from scripts import compare_times
+    from validation import compare_times
 
     monkeypatch.setattr(sys, "argv", ["compare_times.py", str(capture)])
     monkeypatch.setattr(compare_times, "_gated", lambda *_: {"other": 1.0})

@@ -44,7 +44,7 @@ def copy(tmp_path_factory):
     """A copy of the package with one more file; runs it."""
     root = tmp_path_factory.mktemp("copy")
     skip = shutil.ignore_patterns("__pycache__")
-    for name in ("kprof", "analyzers", "servers", "scripts", "docs", "kernels"):
+    for name in ("kprof", "analyzers", "servers", "validation", "docs", "kernels"):
         shutil.copytree(ROOT / name, root / name, ignore=skip)
     (root / "kprof/reporters/tsv.py").write_text(TSV)
     (root / "gfx950-GEMM-A16W16.json").write_text(json.dumps({"any": {"num_warps": 4, "kpack": 2}}))
@@ -133,7 +133,7 @@ def test_a_format_of_listings_is_one_file(copy, kind):
 def test_a_format_is_in_the_documentation(copy):
     """The generated page has it, with the commands that write it."""
     root, run = copy
-    ran = run("scripts/generate_docs.py")
+    ran = run("validation/generate_docs.py")
     assert ran.returncode == 0, ran.stderr
     rows = [line for line in (root / "docs/formats.md").read_text().splitlines() if line.startswith("| tsv ")]
     assert rows == [

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_published_schemas_are_the_documents_own(name):
-    """A page for each, made by scripts/generate_docs.py, that is a JSON Schema."""
+    """A page for each, made by validation/generate_docs.py, that is a JSON Schema."""
     found = schema_of(name)
     jsonschema.Draft202012Validator.check_schema(found)
     published = json.loads((ROOT / "docs" / "schema" / f"{name}-1.json").read_text())

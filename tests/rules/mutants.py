@@ -1,4 +1,4 @@
-"""Everything that is tested of one rule without a compiler, for ``scripts/mutate.py``: faster than a run of pytest."""
+"""The tests of one rule that need no compiler, for ``validation/mutate.py``: faster than a run of pytest."""
 
 import inspect
 

@@ -26,7 +26,7 @@ def test_no_mutant_of_some_rules_survives(tmp_path):
     chosen = random.Random(len(clean())).sample(clean(), 2)
     page = tmp_path / "mutation.md"
     page.write_bytes(PAGE.read_bytes())
-    command = [sys.executable, "scripts/mutate.py", "--set", "rules", "--kind", "evidence", "--kind", "threshold"]
+    command = [sys.executable, "validation/mutate.py", "--set", "rules", "--kind", "evidence", "--kind", "threshold"]
     command += ["--least", "100", "--write", str(page), *chosen]
     ran = subprocess.run(
         command,
@@ -46,7 +46,7 @@ def test_no_mutant_of_some_rules_survives(tmp_path):
 @pytest.fixture
 def mutate(monkeypatch):
     """The script as a module."""
-    monkeypatch.syspath_prepend(ROOT / "scripts")
+    monkeypatch.syspath_prepend(ROOT / "validation")
     return importlib.import_module("mutate")
 
 
@@ -61,7 +61,18 @@ def test_a_sample_fails_only_where_chance_does_not_explain_its_survivors(mutate)
 @pytest.mark.skipif(sys.platform == "win32", reason="mutants are run in forked processes")
 def test_a_sample_ends_after_its_seconds_and_says_how_far_it_came():
     """The first module is always run, so that there is something to judge."""
-    command = [sys.executable, "scripts/mutate.py", "--sample", "10", "--seed", "3", "--seconds", "0", "--least", "90"]
+    command = [
+        sys.executable,
+        "validation/mutate.py",
+        "--sample",
+        "10",
+        "--seed",
+        "3",
+        "--seconds",
+        "0",
+        "--least",
+        "90",
+    ]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "0 s are over: 1 of 2 modules of the sample were run" in ran.stdout

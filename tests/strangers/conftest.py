@@ -16,7 +16,7 @@ _COPIED = (
     "analyzers",
     "servers",
     "kernels",
-    "scripts",
+    "validation",
     "docs/rules",
     "docs/doctor.md",
     "tests/rules",

@@ -24,7 +24,7 @@ for name in ("advise", "tune"):
 print(json.dumps(found))
 """
 TYPED = """
-import sys; sys.path.insert(0, 'scripts'); import generate_docs as g
+import sys; sys.path.insert(0, 'validation'); import generate_docs as g
 text = g.generated()[g.ROOT / 'kprof/__init__.pyi']
 print(text.count('patience: float = 7.0'), text.count('patience: Seconds without a better'))
 """

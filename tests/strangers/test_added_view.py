@@ -85,7 +85,7 @@ print(json.dumps({
 }))
 """
 STUB = """
-import sys; sys.path.insert(0, 'scripts'); import generate_docs as g
+import sys; sys.path.insert(0, 'validation'); import generate_docs as g
 print(g.generated()[g.ROOT / 'kprof/__init__.pyi'].count('def trace_streams('))
 """
 

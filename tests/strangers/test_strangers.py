@@ -81,7 +81,7 @@ def test_a_new_rule_is_documented_and_its_cases_run(rule):
     """The generator writes its page; the project's own tests of rules take it up."""
     rule.python(
         "-c",
-        "import sys; sys.path.insert(0, 'scripts'); import generate_docs as g; "
+        "import sys; sys.path.insert(0, 'validation'); import generate_docs as g; "
         "p = [t for f, t in g.generated().items() if f.name == 'KP499-sleeping-wavefront.md']; "
         "f = g.ROOT / 'docs/rules/KP499-sleeping-wavefront.md'; f.write_text(p[0])",
         cwd=rule.root,

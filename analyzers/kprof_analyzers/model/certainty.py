@@ -3,7 +3,8 @@
 Most of a prediction's error is common to all configurations of a kernel. Their order is therefore more certain than
 their times, and does not follow from the ranges of :mod:`kprof_analyzers.model.ranges`. The certainty comes from pairs
 of published times. It is the share of pairs measured in the predicted order, among pairs with a similar predicted
-difference. The shares are in ``certainty.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes.
+difference. The shares are in ``certainty.toml``, which ``python -m validation.benchmarks.model --ranges COMMIT``
+writes.
 """
 
 from dataclasses import dataclass

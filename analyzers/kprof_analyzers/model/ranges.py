@@ -10,10 +10,10 @@ Among the published times of docs/validation/model.md the error depends on four 
 
 Distance from the speed of light, duration, occupancy and the number of loops do not improve the estimate.
 
-The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes. They are the narrowest
-ranges for which the largest number of kernel families have 85 % of their times in ranges fitted on the other families.
-Each family has the same weight. Times that the predicted code cannot reach with any memory system come from another
-compiler and are excluded.
+The factors are in ``ranges.toml``, which ``python -m validation.benchmarks.model --ranges COMMIT`` writes. They are the
+narrowest ranges for which the largest number of kernel families have 85 % of their times in ranges fitted on the other
+families. Each family has the same weight. Times that the predicted code cannot reach with any memory system come from
+another compiler and are excluded.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Look up the :class:`Opcode` of a mnemonic.
 
 The form of a name determines its class. ``mnemonics.txt`` lists the names that exist: the mnemonics that the assemblers
-of LLVM 19 to 24 accept for any AMD GPU (written by ``scripts/list_mnemonics.py``). An invented ``v_foo_bar`` is
+of LLVM 19 to 24 accept for any AMD GPU (written by ``validation/list_mnemonics.py``). An invented ``v_foo_bar`` is
 therefore ``UNKNOWN`` although it looks like vector arithmetic.
 """
 

@@ -1,6 +1,6 @@
 """Predicted times shipped with kprof, used where nothing can or may be compiled: ``shipped.json``.
 
-``scripts/predict_shipped.py`` writes the file. The file records the versions of Triton and kprof and the kprof
+``validation/predict_shipped.py`` writes the file. The file records the versions of Triton and kprof and the kprof
 revision, since another Triton compiles the same kernel to different code. Lists in the file refer to each other by
 position, to keep it small:
 
@@ -28,7 +28,7 @@ from kprof.tuning.choice.predicting import illegal
 FILE = Path(__file__).with_name("shipped.json")
 CONDITION = "flushed caches, without events"
 """Condition of all times in the file."""
-_ABOUT = "Predicted by kprof's model, not measured; milliseconds per call. Written by scripts/predict_shipped.py."
+_ABOUT = "Predicted by kprof's model, not measured; milliseconds per call. Written by validation/predict_shipped.py."
 
 
 class ShippedTime(NamedTuple):

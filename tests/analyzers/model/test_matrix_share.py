@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.model import tiles
 from kprof_analyzers.model.kernel import build
 from kprof_analyzers.model.runs import matrix_cycles
+from validation.benchmarks.model import tiles
 
 
 def test_a_loop_of_matrix_instructions_is_nearly_full(kernel):

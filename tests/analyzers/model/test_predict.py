@@ -141,7 +141,7 @@ def test_the_thread_trace_is_met_within_a_tenth(shared):
     """Cycles of a loop iteration of a traced fp4 GEMM on gfx950, and the intervals of its matrix instructions."""
     sys.path.insert(0, str(ROOT))
     try:
-        from benchmarks.model.att import compare
+        from validation.benchmarks.model.att import compare
 
         found = compare(shared / "samples" / "att" / "rocprofv3_triton_gemm_afp4")
     finally:

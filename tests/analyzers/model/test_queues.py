@@ -283,8 +283,8 @@ def test_the_published_form_is_predicted_like_the_counted_one():
     """The tile of tritonBLAS 256 x 256 x 64, 8 wavefronts, drawn from counters and dealt out; the drawn one spills."""
     sys.path.insert(0, str(ROOT))
     try:
-        from benchmarks.model.compiling import Facts, Point
-        from benchmarks.model.kernels.tritonblas import KERNEL
+        from validation.benchmarks.model.compiling import Facts, Point
+        from validation.benchmarks.model.kernels.tritonblas import KERNEL
     finally:
         sys.path.remove(str(ROOT))
     size = {"M": 8192, "N": 8192, "K": 8192}

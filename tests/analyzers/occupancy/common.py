@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from kprof.hardware.machine import architectures, load
 from kprof_analyzers.occupancy import OccupancyInput
 
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+SCRIPTS = Path(__file__).resolve().parents[3] / "validation"
 
 
 @cache
 def script(name):
-    """A module of the scripts folder."""
+    """A module of the validation folder."""
     spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module

@@ -1,4 +1,4 @@
-"""One session over mixed questions; ``scripts/many_questions.py`` asks a thousand."""
+"""One session over mixed questions; ``validation/many_questions.py`` asks a thousand."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="this system does not tell memory so")
 def test_answers_memory_and_processes(tmp_path, monkeypatch):
     """Every answer is a new session's, nobody stays, and memory does not grow by what was asked."""
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    monkeypatch.syspath_prepend(str(ROOT / "validation"))
     import many_questions
 
     monkeypatch.chdir(tmp_path)
@@ -28,7 +28,7 @@ def test_answers_memory_and_processes(tmp_path, monkeypatch):
 
 def test_a_process_that_stays_is_counted(monkeypatch):
     """The measure itself."""
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    monkeypatch.syspath_prepend(str(ROOT / "validation"))
     import os
     import subprocess
 

@@ -1,4 +1,4 @@
-"""A small version of ``scripts/check_isa_reader.py``: the fixtures, and a few kernels compiled on the spot."""
+"""A small version of ``validation/check_isa_reader.py``: the fixtures, and a few kernels compiled on the spot."""
 
 import importlib.util
 import sys
@@ -29,7 +29,7 @@ def script(path: Path) -> ModuleType:
 @pytest.fixture(scope="module")
 def sweep() -> ModuleType:
     """The sweep script."""
-    return script(ROOT / "scripts" / "check_isa_reader.py")
+    return script(ROOT / "validation" / "check_isa_reader.py")
 
 
 @pytest.mark.llvm

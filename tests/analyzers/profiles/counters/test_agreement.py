@@ -11,7 +11,7 @@ from kprof_analyzers.profiles.counters.kernels import kernels
 from kprof_analyzers.profiles.counters.machine import gpu_of
 from kprof_analyzers.profiles.counters.metrics import metrics
 
-sys.path.insert(0, str(Path(__file__).parents[4] / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[4] / "validation"))
 from counter_agreement import EXPLAINED, PAIRS
 
 

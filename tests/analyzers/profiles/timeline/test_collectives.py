@@ -112,7 +112,7 @@ def test_a_published_trace_of_four_ranks(samples: Path) -> None:
 
 
 def test_transfers_of_a_recorded_trace_are_the_times_of_gpu_events() -> None:
-    """``scripts/record_collectives.py``: the same collectives in a trace, and in a row between two events."""
+    """``validation/record_collectives.py``: the same collectives in a trace, and in a row between two events."""
     events = json.loads(Path(__file__).with_name("h100_collectives.events.json").read_text())
     report = trace_ranks(*(TRACES / f"h100_collectives.rank{rank}of2.json.gz" for rank in (0, 1))).report
     names = {"allreduce": 1, "_allgather_base": 2, "_reduce_scatter_base": 2, "broadcast": 1, "all_to_allv": 1}

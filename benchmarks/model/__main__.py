@@ -1,5 +1,0 @@
-"""``python -m benchmarks.model``."""
-
-from benchmarks.model.run import main
-
-main()

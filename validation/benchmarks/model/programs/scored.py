@@ -1,0 +1,118 @@
+"""Measure the errors of predictions of recorded programs, and how well they order the versions of one problem."""
+
+import itertools
+import re
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from validation.benchmarks.model.layout import aligned
+from validation.benchmarks.model.programs.chosen import Job, half_of
+
+if TYPE_CHECKING:
+    from kprof.condition import Condition
+
+APART = 1.1
+"""Versions whose times differ by at least this factor, which is above the noise, should be ordered."""
+TIE = 1e-3
+TRITON_SHARE = 0.95
+"""A program counts if at least this share of its predicted time is in Triton kernels, and not in torch's operators."""
+ORDERS = ("pairs", "right", "tied", "wrong")
+_RANGE = re.compile(r"R(\d+)\|")
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A program's prediction under a condition, microseconds.
+
+    Attributes:
+        us, low_us, high_us: time of all its calls and of what the condition adds, with its range.
+        triton_us: time of its Triton kernels.
+        added_us: time that the condition adds.
+        unknown: number of calls without a time.
+    """
+
+    us: float
+    low_us: float
+    high_us: float
+    triton_us: float
+    added_us: float
+    unknown: tuple[str, ...]
+
+
+def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, Predicted]:
+    """Return the prediction of each job of a capture by number: launches, operators, and the condition's overhead."""
+    from kprof.captures.reader import operations, read
+    from kprof.hardware.machine import find_product
+    from kprof_analyzers.whole_step.timing import StepCall, added_us, timed_calls
+
+    product = find_product(arch)
+    assert product is not None
+    by_job: defaultdict[int, list[StepCall]] = defaultdict(list)
+    for call in timed_calls(read(capture), operations(capture), product, condition):
+        found = _RANGE.search(call.scope.range if call.scope is not None else "")
+        if found is not None:
+            by_job[int(found[1])].append(call)
+    answers = {}
+    for job, calls in by_job.items():
+        timed = [call.timed for call in calls]
+        added = added_us(condition, product, calls)
+        sums = [added + sum(getattr(one, name) or 0.0 for one in timed) for name in ("us", "low_us", "high_us")]
+        own = sum(one.us or 0.0 for one in timed if one.kind == "triton")
+        unknown = tuple(sorted({f"{one.name}: {one.why}" for one in timed if one.us is None}))
+        answers[job] = Predicted(sums[0], sums[1], sums[2], own, added, unknown)
+    return answers
+
+
+def counted(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[Job]:
+    """Return jobs in which every call has a time, nearly all of it in Triton kernels."""
+    known = (job for job in jobs if job.id in found and not found[job.id].unknown)
+    every = ((job, found[job.id]) for job in known)
+    return [job for job, one in every if one.triton_us >= TRITON_SHARE * (one.us - one.added_us)]
+
+
+def table(jobs: Sequence[Job], found: Mapping[str, Mapping[int, Predicted]]) -> str:
+    """Return a line for each condition and half of the problems: errors of times, and of the order of versions.
+
+    Args:
+        jobs: jobs that count.
+        found: predictions by condition.
+    """
+    lines = []
+    for condition, answers in found.items():
+        for part in ("all", "constants", "judge"):
+            some = [job for job in jobs if part in {"all", half_of(job.problem)}]
+            if some:
+                lines.append([condition, part, *_times(some, answers), *_orders(some, answers)])
+    header = ["condition", "problems", "rows", "median", "within 15 %", "within 2x", "in range", *ORDERS]
+    return "\n".join(aligned(header, lines))
+
+
+def _times(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[str]:
+    ratios = [found[job.id].us / job.measured_us for job in jobs]
+    inside = sum(found[job.id].low_us <= job.measured_us <= found[job.id].high_us for job in jobs)
+    near, twice = (sum(test(ratio) for ratio in ratios) for test in (_within, lambda ratio: 0.5 <= ratio <= 2))
+    shares = [f"{count / len(jobs):.0%}" for count in (near, twice, inside)]
+    return [str(len(jobs)), f"{statistics.median(ratios):.2f}", *shares]
+
+
+def _within(ratio: float) -> bool:
+    return abs(ratio - 1) <= 0.15
+
+
+def _orders(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[str]:
+    groups: defaultdict[tuple[str, str], list[Job]] = defaultdict(list)
+    for job in jobs:
+        groups[job.problem, job.workload].append(job)
+    counts: Counter[str] = Counter()
+    for some in groups.values():
+        for one, two in itertools.combinations(some, 2):
+            slow, fast = (one, two) if one.measured_us > two.measured_us else (two, one)
+            if slow.measured_us > APART * fast.measured_us:
+                mine, other = found[slow.id].us, found[fast.id].us
+                tied = abs(mine - other) <= TIE * max(mine, other)
+                counts["tied" if tied else "right" if mine > other else "wrong"] += 1
+    return [str(counts.total()), *(str(counts[name]) for name in ORDERS[1:])]

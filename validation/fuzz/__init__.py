@@ -1,0 +1,1 @@
+"""Fuzzing of every reader: coverage-guided in ``run``, and by damage of sound inputs in ``sweep``."""
