@@ -64,20 +64,7 @@ def explain(
     """
     machine, where = model.machine, model.where
     rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
-    spent = _causes(model, run)
-    whole = sum(spent.values()) or 1.0
-    shares = {cause: value / whole for cause, value in spent.items() if value > 0}
-    peak = matrix_cycles(model)[0] * run.waves * rounds
-    shares = _at_least(shares, "matrix", min(1.0, peak / cycles) if cycles else 0.0)
-    capped = cycles
-    memory = max(_memory_cycles(model) + exposed, cycles) + _written_back_cycles(model)
-    if memory > capped:
-        shares = _extended_shares(shares, "memory bandwidth", capped, memory)
-        capped = memory
-    waiting = max(waiting_cycles(machine, model.sharing.contended), _delayed_cycles(model, capped, rounds))
-    if waiting > capped:
-        shares = _extended_shares(shares, "memory latency", capped, waiting)
-        capped = waiting
+    capped, shares = _with_memory_limits(model, run, cycles, rounds, exposed)
     us = capped / machine.clock_mhz
     condition = model.facts.condition
     overhead = launch_us(condition, machine) if model.effects.launch_overhead else 0.0
@@ -118,6 +105,27 @@ def explain(
         assumptions=assumptions(model, loops),
         notes=[*_notes(model, run), *([f"wide range: {sure.why}"] if known and sure.why else [])],
     )
+
+
+def _with_memory_limits(
+    model: KernelModel, run: Run, cycles: float, rounds: float, exposed: float
+) -> tuple[float, dict[str, float]]:
+    """Return the cycles of a launch with the limits of the memory, and the share of each cause."""
+    spent = _causes(model, run)
+    whole = sum(spent.values()) or 1.0
+    shares = {cause: value / whole for cause, value in spent.items() if value > 0}
+    peak = matrix_cycles(model)[0] * run.waves * rounds
+    shares = _at_least(shares, "matrix", min(1.0, peak / cycles) if cycles else 0.0)
+    capped = cycles
+    memory = max(_memory_cycles(model) + exposed, cycles) + _written_back_cycles(model)
+    if memory > capped:
+        shares = _extended_shares(shares, "memory bandwidth", capped, memory)
+        capped = memory
+    waiting = max(waiting_cycles(model.machine, model.sharing.contended), _delayed_cycles(model, capped, rounds))
+    if waiting > capped:
+        shares = _extended_shares(shares, "memory latency", capped, waiting)
+        capped = waiting
+    return capped, shares
 
 
 def _delayed_cycles(model: KernelModel, cycles: float, rounds: float) -> float:
