@@ -99,7 +99,7 @@ def flash_decoding_kernel(
 def flash_decoding_reduce_kernel(
     run_out_ptr, run_lse_ptr, out_ptr, lse_ptr, SPLITS: tl.constexpr, BLOCK_S: tl.constexpr, D: tl.constexpr
 ):
-    """Weigh the runs of one head of one sequence by exp2(lse) and add them up; ``run_lse`` is in base 2."""
+    """Add up the partial results of one head of one sequence, each weighted by exp2(lse); ``run_lse`` is in base 2."""
     LOG2E: tl.constexpr = 1.4426950408889634
     head = tl.program_id(0)
     split = tl.arange(0, BLOCK_S)

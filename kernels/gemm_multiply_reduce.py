@@ -152,7 +152,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """Return tiles for one wavefront with 16 bytes of K per lane.
 
-    A tile has no more rows than there are, and 32 or 64 products per lane.
+    A tile has as many rows as A, rounded up to a power of two, but at most 4. Each lane computes 32 or 64 products.
     """
     lanes = 32 if arch.startswith("gfx1") else 64
     per_lane = 16 // size_of(shape["dtype"])

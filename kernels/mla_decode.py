@@ -141,7 +141,7 @@ def mla_decode_reduce_kernel(
     run_out_ptr, run_lse_ptr, latent_ptr, lse_ptr, SPLITS: tl.constexpr, BLOCK_S: tl.constexpr, C: tl.constexpr,
     BLOCK_C: tl.constexpr,
 ):  # fmt: skip
-    """Weigh the runs of one query of one head by exp2(lse) and add them up; ``run_lse`` is in base 2."""
+    """Add up the partial results of one query of one head, each weighted by exp2(lse); ``run_lse`` is in base 2."""
     LOG2E: tl.constexpr = 1.4426950408889634
     row = tl.program_id(1).to(tl.int64)
     split = tl.arange(0, BLOCK_S)

@@ -1199,7 +1199,7 @@ def trace_diff(
         exclude_warm_up: Exclude kernels launched before the recording began; by default they count.
         cap_durations: Cut impossible durations at the next start on their stream.
         categories: A TOML file with your own category rules, which take precedence over kprof's.
-        tree: Also align the trees of both sides by the names of modules, operators or both.
+        tree: Also match the two sides' trees of calls by the names of modules, operators or both.
 
     Raises:
         InputError: a named recording is missing or unreadable, or a folder has no readable one.
@@ -1218,9 +1218,9 @@ def trace_gaps(
 ) -> TraceGaps:
     """Find the largest gaps between GPU activities, and the stretches where launching cannot keep up.
 
-    Causes of gaps: launch-bound, the next kernel had not been launched when the gap began; synchronisation, the same,
-    and the CPU waited for the GPU or for memory during the gap; queued, the next kernel had been launched, and the GPU
-    waited for something else.
+    Causes of gaps. Launch-bound: when the gap began, the next kernel had not been launched. Synchronisation: it had not
+    been launched either, and the CPU waited for the GPU or for memory during the gap. Queued: the next kernel had been
+    launched, and the GPU waited for something else.
 
     Args:
         paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.

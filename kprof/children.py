@@ -50,7 +50,8 @@ def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
     """Kill this process as soon as its parent has ended.
 
     A thread checks the parent. The thread also runs during a compile, because compilers release Python's lock. Python
-    3.12 cannot start a thread in a fork of a process that is exiting; such a fork relies on the Linux kernel alone.
+    3.12 cannot start a thread in a fork of a process that is exiting. Such a fork asks Linux to end it instead, see
+    :func:`tied_to`.
 
     Args:
         parent: ID of the process that started this one and may have ended meanwhile; by default the current parent.

@@ -70,9 +70,9 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
         note: a remark with kprof's judgement, as opposed to facts.
         speedup: predicted time before all changes of the advice divided by the predicted time after them; absent if
             either is not known.
-        certainty: probability that the kernel becomes faster, 0 to 1, from published pairs with the same predicted
-            difference (docs/validation/model.md); absent without ``speedup`` and on architectures without published
-            times.
+        certainty: probability that the kernel becomes faster, 0 to 1, from published times of pairs of configurations
+            with the same predicted difference (docs/validation/model.md); absent without ``speedup`` and on
+            architectures without published times.
         edit: edit of the line that sets the knob, if exactly one line does; knobs on the same line share one edit.
     """
 
@@ -140,8 +140,9 @@ class Cure(msgspec.Struct, frozen=True):
         divisible: arguments that were compiled as multiples of 16, which is what the finding's fix does; in this case
             no knob is changed.
         before_us, after_us: predicted microseconds of a launch without and with the change.
-        certainty: probability that the kernel is faster with the change, 0 to 1, from published pairs with the same
-            predicted difference; absent on architectures without published times.
+        certainty: probability that the kernel is faster with the change, 0 to 1. It is the share of pairs of
+            configurations with published times and the same predicted difference that were measured in the predicted
+            order. Absent on architectures without published times.
         figures: values without and with the change, by resource; only resources whose values differ.
     """
 

@@ -117,9 +117,9 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
         time_us: predicted time of one launch with the change, in microseconds; ``None`` if not known.
         speedup: predicted time of the unchanged new side divided by the predicted time with the change; ``None`` if
             either is not known.
-        certainty: probability that the change makes the kernel faster, 0 to 1, from published pairs with the same
-            predicted difference (docs/validation/model.md); ``None`` without ``speedup`` and on architectures without
-            published times.
+        certainty: probability that the change makes the kernel faster, 0 to 1, from published times of pairs of
+            configurations with the same predicted difference (docs/validation/model.md); ``None`` without
+            ``speedup`` and on architectures without published times.
     """
 
     change: dict[str, Any]

@@ -68,7 +68,7 @@ def _chosen(document: "Report", options: "CompileOptions", target: str) -> "list
     found = [kernel for kernel in document.kernels if not wanted or kernel.arch in wanted]
     if document.kernels and not found:
         has = ", ".join(sorted({kernel.arch for kernel in document.kernels}))
-        raise KprofError(f"this has kernels of {has}, not of {', '.join(sorted(wanted))}", path=target)
+        raise KprofError(f"the kernels of this side are for {has}, not for {', '.join(sorted(wanted))}", path=target)
     return found
 
 

@@ -193,7 +193,11 @@ def find(start: Path) -> Path:
         found = [path for path in map(folder.joinpath, FILES) if path.is_file() and _configures(path)]
         if len(found) > 1:
             hint = "Keep one of them, or select one with --config-file."
-            raise InputError(f"{found[1].name} has [tool.kprof], too", path=str(found[0]), hint=hint)
+            raise InputError(
+                f"{found[0].name} and [tool.kprof] of {found[1].name} both configure this folder",
+                path=str(found[0]),
+                hint=hint,
+            )
         if found:
             return found[0]
     raise InputError(

@@ -78,7 +78,7 @@ class TraceDiffOptions(CategoryOptions):
 
     tree: Annotated[
         str | None,
-        Option("Also align the trees of both sides by the names of modules, operators or both.", metavar="LEVELS",
+        Option("Also match the two sides' trees of calls by the names of modules, operators or both.", metavar="LEVELS",
                choices=LEVELS),
     ] = None  # fmt: skip
 

@@ -114,7 +114,10 @@ class CallSite:
         return self._locals.get(name, self._globals.get(name))
 
     def assigned(self, name: str) -> list[ast.expr | None]:
-        """Return the expressions assigned to a variable in the function; ``None`` for other kinds of assignment."""
+        """Return the expressions assigned to a variable in the function.
+
+        ``None`` stands for an assignment in another form than ``name = expression``, such as ``+=`` or a loop.
+        """
         return self._assigned.get(name, [])
 
     def evaluate(self, node: ast.expr, changed: Mapping[str, Any]) -> Any:

@@ -491,7 +491,7 @@ class _LoadedModule:
     """Replacement for FlyDSL's loaded GPU module: there is nothing to unload."""
 
     def __init__(self, *_args: Any) -> None:
-        """Load nothing."""
+        """Ignore the arguments: there is no GPU onto which the binary could be loaded."""
 
     def unload(self) -> None:
         """Do nothing."""

@@ -101,7 +101,7 @@ def iteration(loop: LoopPrediction, name: str) -> str:
 
 
 def axis(loop: LoopPrediction) -> str:
-    """Return the axis of unknown extent: ``n``; ``lengths`` if the values in that tensor determine the extent."""
+    """Return the name of the axis of unknown extent, or of the tensor whose values determine the extent."""
     return " and ".join(name.removeprefix(_VALUES) for name in loop.missing)
 
 

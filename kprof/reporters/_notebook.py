@@ -96,7 +96,7 @@ def _kernel(kernel: KernelReport) -> tuple[Any, ...]:
 
 
 def comparison(document: Diff) -> str:
-    """Return a comparison for a notebook: the verdict, and each change of the last step, the worst kernels first."""
+    """Return a comparison for a notebook: the verdict, and the changes of the last version, the worst kernels first."""
     rows = [
         (kernel.name, kernel.arch, kernel.status, change.text, change.old, change.new, change.effect, change.where)
         for kernel in document.kernels

@@ -1,4 +1,4 @@
-"""Launches of compiled code that the user describes with options, or for each kernel in a file (``--launch FILE``)."""
+"""Launches of compiled code that the user describes: with options, or one per kernel in a file (``--launch FILE``)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

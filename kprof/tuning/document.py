@@ -67,10 +67,10 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
         shares: share of the time by cause, largest first; empty if unknown.
         resources: registers, spills, LDS, wavefronts per SIMD.
         tie: True if the entry cannot be distinguished from the first entry.
-        certainty: probability from 0 to 1 that the first entry is faster, from published pairs with the same predicted
-            distance (docs/validation/model.md). ``None`` for the first entry, if both were measured, without a
-            predicted time, on architectures without published times, and if the model had to guess, because then
-            the bounds decide.
+        certainty: probability from 0 to 1 that the first entry is faster, from published times of pairs of
+            configurations with the same predicted difference (docs/validation/model.md). ``None`` for the first
+            entry, if both were measured, without a predicted time, on architectures without published times, and if
+            the model had to guess, because then the bounds decide.
         given: True if ``time_us`` is a measured time from ``--measured``.
         parts: further launches with their times in microseconds, included in ``time_us``.
         alike: other configurations that compile to the same program.

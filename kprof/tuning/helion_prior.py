@@ -37,8 +37,8 @@ def helion_prior(
         top_k: maximum number of configurations to time.
         arch: architecture or product, ``gfx942`` or ``MI300X``; by default the GPU of this process.
         candidates: number of configurations to rank.
-        certainty: certainty with which a configuration must be slower than the first one to be dropped before
-            ``top_k``.
+        certainty: a configuration is dropped before ``top_k`` if it is slower than the first one with at least this
+            probability.
         budget: seconds for each ranking after which no further compile starts.
         jobs: number of compiling processes; one per CPU by default.
     """

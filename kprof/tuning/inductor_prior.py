@@ -207,7 +207,7 @@ def _choices_class(prior: InductorPrior, base: Any) -> Any:
 
 
 def _benchmark(prior: InductorPrior, original: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap Inductor's function that times all configurations of a kernel, so that the prior selects them first."""
+    """Wrap Inductor's function that times a kernel's configurations; it then times only those that the prior keeps."""
 
     def benchmark_all_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -318,7 +318,7 @@ def _sizes(choice: Any) -> tuple[int, int, int] | None:
 
 
 def _fix_layouts(choices: Sequence[Any]) -> None:
-    """Give choices the layout with which Inductor writes their code."""
+    """Set each choice's output layout to the one that Inductor uses when it generates the choice's code."""
     for choice in choices:
         choice.layout = choice.inputs.output_layout(flexible=False)
 

@@ -108,7 +108,7 @@ def rank_configs(
         args: the launch's other arguments by name: tensors, ``kprof.Tensor`` descriptions, numbers.
         grid: workgroups, or a function of all values by name, as written in the launch.
         arch: architecture or product, ``gfx942`` or ``MI300X``; by default the GPU of this process.
-        certainty: certainty with which a configuration must be slower than the first one to need no timing.
+        certainty: a configuration needs no timing if it is slower than the first one with at least this probability.
         budget: seconds after which no further compile starts.
         jobs: number of compiling processes; one per CPU by default.
 

@@ -48,7 +48,7 @@ class Search:
         report: called with the progress after each configuration.
         order: returns the order of a problem's configurations, given the kernel's own configuration; by default
             :class:`kprof.tuning.order.Queue` over the space.
-        in_flight: maximum number of configurations in flight when another one is chosen. Additional workers are idle.
+        in_flight: maximum number of configurations submitted and not finished; workers beyond this number stay idle.
         most: maximum number of configurations per problem, besides the kernel's own; ``None``: no limit.
     """
 

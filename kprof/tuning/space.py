@@ -150,7 +150,7 @@ def of_kernel(kernel: "Kernel") -> Space:
     if kernel.configs:
         return Space("the kernel's listed configurations", listed=_distinct(kernel.configs))
     raise KprofError(
-        f"{kernel.name} has nothing to choose from",
+        f"{kernel.name} has no search space",
         hint="give --space FILE with knobs and their values, @triton.autotune configurations, or a space in its KERNEL",
     )
 

@@ -192,7 +192,7 @@ def test_nothing_can_be_predicted(
         (("gemm", "--shape", "dtype=fp8_e4m3", "--arch", "gfx90a"), "gemm cannot run on gfx90a"),
         (("OWN",), "the file has 2 kernels; name one of them"),
         (("OWN::plain",), "plain does not say how it is launched"),
-        (("OWN::plain", "--signature", "*fp16,*fp16"), "plain has nothing to choose from"),
+        (("OWN::plain", "--signature", "*fp16,*fp16"), "plain has no search space"),
         (("OWN::scale", "--signature", "*fp16,*fp16", "--grid", "import os"), "--grid cannot be read"),
         (
             ("OWN::scale", "--signature", "*fp16,*fp16,i32", "--shape", "n=64"),

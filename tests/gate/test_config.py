@@ -311,7 +311,7 @@ def test_two_configurations_in_one_folder(write, tmp_path):
     """The other tool's file is read only where kprof stands in it."""
     both = [write("", "kprof.toml"), write("[tool.kprof]\n", "pyproject.toml")]
     error = refused(tmp_path, find)
-    assert error.message == "pyproject.toml has [tool.kprof], too"
+    assert error.message == "kprof.toml and [tool.kprof] of pyproject.toml both configure this folder"
     assert (error.path, error.hint) == (str(both[0]), "Keep one of them, or select one with --config-file.")
     for other in ("[tool.other]\n# kprof\n", "no TOML ["):
         write(other, "pyproject.toml")

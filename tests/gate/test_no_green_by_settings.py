@@ -124,5 +124,5 @@ def test_two_configurations_in_one_folder_are_an_error(gate):
     other.write_text("[tool.kprof]\n")
     ran = gate()
     assert ran.code == 2
-    assert "pyproject.toml has [tool.kprof], too" in ran.err
+    assert "kprof.toml and [tool.kprof] of pyproject.toml both configure this folder" in ran.err
     assert gate("--config-file", "kprof.toml").code == 0

@@ -59,7 +59,7 @@ class SourceText:
         return text.replace("\r\n", "\n").split("\n")
 
     def _find(self, path: str) -> Path | None:
-        """Return the file, or a file in one of the folders whose path ends in the same way.
+        """Return the recorded file, or a file below one of the folders with the same last path components.
 
         The recorded path may be that of another machine, on which the kernel was compiled.
         """

@@ -1,4 +1,4 @@
-"""Find where values pass through LDS in a TTGIR module: the writes, the reads, and a value's previous pass."""
+"""Find where values pass through LDS in a TTGIR module: writes, reads, and where the same value did so before."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -34,8 +34,8 @@ class SimulationInput:
         stagger: cycles between the starts of consecutive workgroups.
         blocking_matrix: whether matrix instructions also occupy the vector pipe.
         queues: maximum cycles of queued work of the LDS and of the vector cache; wavefronts stop issuing above it.
-        skew: mean time that a SIMD waits if all SIMDs start to use a shared pipe at once, as a share of the time that
-            the pipe needs for all of them.
+        skew: mean wait of a SIMD if all SIMDs start to use a shared pipe at the same time, divided by the time in which
+            the pipe serves all SIMDs.
         simds: number of simulated SIMDs; wavefronts are assigned to them round-robin.
         in_flight: maximum bytes of loads in flight to the CU.
         spans: for each loop number, the range of instructions whose cycles are recorded; all if the loop is missing.

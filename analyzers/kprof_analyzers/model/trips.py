@@ -106,8 +106,9 @@ def loop_trips(
     Args:
         facts: the kernel.
         nodes: its outline.
-        evaluator: values of the TTGIR; without it, the iterations are counted in the assembly.
-        where: the launch; without it, nothing is counted in the assembly.
+        evaluator: evaluates values of the TTGIR; if ``None``, the TTGIR is not used.
+        where: the launch. It is needed to count iterations in the assembly: those of kernels without TTGIR, and
+            those of unrolled loops. If ``None``, nothing is counted there.
     """
     found: dict[int, Trips] = {}
     if facts.ttgir is None or evaluator is None:

@@ -137,8 +137,8 @@ class TimedLaunch:
 
     Attributes:
         shape: problem shape.
-        inputs: the case's inputs for this shape.
-        seed: random seed of the choice of programs.
+        inputs: inputs that the kernel's test case creates for this shape.
+        seed: random seed with which the programs (workgroups) to execute are chosen.
     """
 
     shape: Mapping[str, Any]

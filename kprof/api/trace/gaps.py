@@ -55,9 +55,9 @@ _PLACES = 2
 class TraceGaps(TraceView):
     """Find the largest gaps between GPU activities, and the stretches where launching cannot keep up.
 
-    Causes of gaps: launch-bound, the next kernel had not been launched when the gap began; synchronisation, the same,
-    and the CPU waited for the GPU or for memory during the gap; queued, the next kernel had been launched, and the GPU
-    waited for something else.
+    Causes of gaps. Launch-bound: when the gap began, the next kernel had not been launched. Synchronisation: it had not
+    been launched either, and the CPU waited for the GPU or for memory during the gap. Queued: the next kernel had been
+    launched, and the GPU waited for something else.
 
     Example:  kprof trace gaps trace.json.gz --at-least 50
 

@@ -79,7 +79,7 @@ class LocDirective:
 
     @cached_property
     def frames(self) -> tuple[AssemblyFrame, ...]:
-        """Frames, innermost first; taken from the directive alone if LLVM wrote no comment."""
+        """Source frames, innermost first. Without LLVM's comment after ``.loc``, only the frame of ``.loc``."""
         directive, _, comment = self._directive.partition(";")
         match = _LOC.match(directive.strip())
         if match is None or any(len(group or "") > 9 for group in match.groups()):

@@ -85,7 +85,9 @@ def _inflate(data: bytes, limit: int, path: str | None) -> bytes:
     except zlib.error as error:
         raise InputError(f"the compressed bundle is damaged: {error}", path=path) from error
     if len(out) > limit or engine.unconsumed_tail:
-        raise InputError(f"the compressed bundle expands to more than its {limit:,} bytes", path=path)
+        raise InputError(
+            f"the compressed bundle expands to more than the {limit:,} bytes that its header states", path=path
+        )
     return out
 
 
@@ -119,7 +121,7 @@ def unzstd(data: bytes, limit: int, path: str | None) -> bytes:
         except zstandard.ZstdError as error:
             raise InputError(f"the compressed bundle is damaged: {error}", path=path) from error
     if len(out) > limit:
-        raise InputError(f"the compressed bundle expands to more than its {limit:,} bytes", path=path)
+        raise InputError(f"the compressed data expands to more than {limit:,} bytes", path=path)
     return out
 
 

@@ -56,7 +56,7 @@ class ShippedTable:
     Attributes:
         triton, kprof: versions that wrote the file.
         revision: revision of kprof's sources.
-        kernels: rows by name of the requested kernel.
+        kernels: the table's rows, by the name of the kernel that the user asks for.
     """
 
     triton: str

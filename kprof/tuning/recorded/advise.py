@@ -71,7 +71,7 @@ def advise(
     tell: Callable[[str], None] = lambda _text: None,
     only: Collection[str] = (),
 ) -> Iterator[AdvisedKernel]:
-    """Search for better configurations of a capture's kernels that take at least 5 % of the time.
+    """Search for better configurations of those kernels that take at least 5 % of a capture's time.
 
     The program runs once for all kernels. Results come in the order in which the program launches the kernels.
 
@@ -79,7 +79,7 @@ def advise(
         target: directory of the capture, or ``DIRECTORY::NAME`` for one of its kernels.
         product: the GPU; ``None``: the GPU of the recording.
         arch: architecture of the kernels to search; "" for all.
-        budget: seconds for all searches, counted from the first launch; no compile starts after them.
+        budget: seconds for all searches, counted from the first launch; no further compile starts after this time.
         jobs: worker processes, 0 for one per core.
         run: True to run the program again, which allows other tiles.
         program: the program to run; ``None``: the program named in the capture.

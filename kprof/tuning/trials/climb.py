@@ -174,7 +174,7 @@ def climb_around(
 def _changes(
     kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], findings: Sequence[Finding]
 ) -> Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]:
-    """Return a function that gives the changes to try from a configuration, those that a finding proposes first."""
+    """Return a function that lists the changes to try from a configuration, those proposed by a finding first."""
     rules = {finding.rule for finding in findings}
     version = installed().numbers
     advised = {(advice.knob, repr(advice.to)) for finding in findings for advice in finding.advice}

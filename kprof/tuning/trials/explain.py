@@ -400,10 +400,10 @@ def _is_of_others(switch: str, arch: str) -> bool:
 
 
 def _is_informative(case: Case, trial: TriedChange) -> bool:
-    """Whether a switch restores something that got worse, and makes fewer figures worse than the new Triton did.
+    """Whether a compiler switch explains why the code of the new Triton is worse than that of the old one.
 
-    If the predicted time got worse, the switch has to restore the time: saving one register does not explain a halved
-    speed.
+    It must restore a figure that got worse, and make fewer figures worse than the new Triton did. If the predicted
+    time got worse, the switch has to restore the time: saving one register does not explain a halved speed.
     """
     harmed = {harm.metric for harm in case.harm}
     if "model_us" in harmed and trial.time_us is not None and "model_us" not in trial.restored:

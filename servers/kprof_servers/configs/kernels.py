@@ -63,7 +63,10 @@ def stand_for(file: ConfigFile) -> Stand | None:
 
 
 def rows_of(bucket: Bucket) -> int | None:
-    """Return the number of rows to compile a bucket for, which is its bound; ``None`` if it has no bound."""
+    """Return the number of rows for which a bucket's kernel is compiled; ``None`` if the bucket states none.
+
+    The number is the bucket's upper bound or, if it has no bounds, its name.
+    """
     if bucket.bound is not None:
         return bucket.bound[1]
     name = bucket.path[-1]

@@ -43,11 +43,11 @@ TableKey = tuple[int, int, int]
 
 
 def padded(rows: int, columns: int) -> tuple[int, ...]:
-    """Return the numbers of rows to look up, in the order of the lookup.
+    """Return the numbers of rows to look up, in the order of the lookup: M itself, then M rounded up in two ways.
 
     Args:
-        rows: M.
-        columns: N; if both M and N are large, rounding up to a power of two ends at 8192.
+        rows: M. It is rounded up to a multiple of 16, 32, 64 or 128, depending on M, and to a power of two.
+        columns: N. If it is above 4096 and M is above 8192, 8192 replaces the power of two.
     """
     step = next((step for most, step in _STEPS if rows <= most), _LARGEST_STEP)
     fine = -(-rows // step) * step

@@ -125,7 +125,7 @@ class LaunchedKernel(Protocol):
 
 
 class Tiled:
-    """Common base of products and experts, which compute tiles of the result for any number of rows."""
+    """Common base of the launches of matrix products and MoE experts, which compute tiles for any number of rows."""
 
     parts: ClassVar[tuple[str, ...]] = ()
     is_shape_independent: ClassVar[bool] = False

@@ -63,7 +63,7 @@ class AtomicWritesBackL2(Rule):
         if not places:
             return
         if facts.ttgir is None:
-            raise NotCheckedError("what an atomic is for is not known: there is no TTGIR")
+            raise NotCheckedError("the purpose of an atomic is unknown without TTGIR")
         module = facts.ttgir
         flow = flow_of(module)
         used = {value for op in module.operations for value in flow.inputs(op)}

@@ -71,7 +71,10 @@ class TransposedOperand(Rule):
 
 
 def _straight(facts: KernelFacts, found: TransposedOperandUse, finding: Finding) -> Finding | Costed:
-    """Add the gain of wide instead of narrow LDS accesses. Instructions that merge pieces are assumed to remain."""
+    """Return the finding together with the change from narrow to wide LDS accesses, whose gain the model predicts.
+
+    The instructions that merge the parts of narrow accesses are assumed to remain.
+    """
     narrow = [
         i
         for i in facts.program.instructions

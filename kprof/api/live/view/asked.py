@@ -174,7 +174,7 @@ def difference_arguments(asked: DiffQuery, targets: Sequence[str], base: Mapping
 
 def two_targets() -> KprofError:
     """Create the error for a comparison of configurations of two different targets."""
-    return KprofError("two targets cannot be compared here", hint="kprof diff compares reports of any two.")
+    return KprofError("this view cannot compare two different targets", hint="kprof diff compares reports of any two.")
 
 
 def pair_arguments(asked: DiffQuery, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:

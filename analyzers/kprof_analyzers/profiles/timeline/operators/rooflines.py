@@ -62,9 +62,9 @@ class OperatorRoofline(msgspec.Struct, frozen=True):
         calls: number of calls that launched a kernel.
         kernels: number of kernels that they launched.
         total_ns: GPU time of these kernels.
-        flop: operations per call; ``None`` if they are no limit or unknown.
+        flop: operations per call; ``None`` if unknown, or if they do not limit the call.
         bytes: bytes per call, each operand and result counted once; ``None`` if unknown.
-        bound: limit at which a call takes longest: ``HBM`` or a peak (``matrix_bf16``); "" if unknown.
+        bound: limit that determines the least time of a call: ``HBM`` or a peak (``matrix_bf16``); "" if unknown.
         least_ns: time of all calls at this limit; ``None`` if unknown.
         assumed: assumption behind ``flop`` and ``bytes``, in words; "" if there is none.
         lost_ns: time beyond ``least_ns``; 0 if the calls are faster.
