@@ -102,7 +102,7 @@ def comparison(document: Diff) -> str:
         for kernel in document.kernels
         for change in (kernel.steps[-1].changes if kernel.steps else ())
     ]
-    headings = ("kernel", "arch", "status", "what", document.sides[0].label, document.sides[-1].label, "effect", "loop")
+    headings = ("kernel", "arch", "status", "what", document.sides[-2].label, document.sides[-1].label, "effect", "loop")
     return fragment(document.verdict.summary, table(headings, rows), notes=document.notes)
 
 
