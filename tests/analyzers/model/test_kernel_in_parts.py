@@ -122,9 +122,9 @@ def test_iterations_that_were_not_simulated_are_added(number, inner):
     assert parts._unsimulated_cycles(nodes, trips, lengths, number) == 5 * (110 + inner) - 1 * 100
 
 
-def ran(cycles, longest, whole=None):
+def ran(cycles, longest, whole=None, memory=0.0):
     """As much of a simulation as rounds are made of."""
-    return SimpleNamespace(cycles=cycles, longest=longest, result=SimpleNamespace(cycles=whole))
+    return SimpleNamespace(cycles=cycles, longest=longest, result=SimpleNamespace(cycles=whole, memory=memory))
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,15 @@ def ran(cycles, longest, whole=None):
 )
 def test_a_round_in_the_middle_takes_what_the_busiest_pipe_needs(resident, whole, alone, found):
     """4,000 cycles are of long loops, which have found their rhythm anyway."""
-    model = SimpleNamespace(where=SimpleNamespace(resident=resident))
+    model = SimpleNamespace(where=SimpleNamespace(resident=resident), facts=SimpleNamespace(ttgir="a TTGIR"))
     assert parts._steady_round(model, ran(5000.0, 0.0, whole), ran(0.0, 0.0, alone)) == found
+
+
+@pytest.mark.parametrize(("ttgir", "found"), [(None, 4980), ("a TTGIR", 4900)])
+def test_last_stores_occupy_the_memory_in_the_next_round(ttgir, found):
+    """Without a TTGIR a round takes at least as long as the memory is busy: 980 of 1,000 cycles."""
+    model = SimpleNamespace(where=SimpleNamespace(resident=3), facts=SimpleNamespace(ttgir=ttgir))
+    assert parts._steady_round(model, ran(5000.0, 0.0, 1000.0, 980.0), ran(0.0, 0.0, 400.0)) == found
 
 
 @pytest.fixture
