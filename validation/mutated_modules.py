@@ -334,6 +334,7 @@ _SINCE = "its answers are compared with Triton's own keys over commits of AITER:
 WITHOUT_ROW = {
     "kprof_analyzers.lane_execution": _LANE,
     "kprof.inputs.amdgcn.arguments": _LANE,
+    "kprof_analyzers.model.code_accesses": "uses addresses that tests compare with a formula for every lane",
     "kprof.api.live.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
     "kprof.api.live.containment.kernel": "calls of the kernel by number: tests/containment/test_places.py asks it",
     "kprof.diffing.analysis": _COMPILED,

@@ -23,4 +23,4 @@ def test_a_choice_of_which_nothing_compiles_is_told(make, result, said):
     capture = read(make([site, KERNEL, TUNING, CANDIDATE, {**LAUNCH, "tuning": 0}, END], result=result))
     text = " ".join(CaptureTextReporter(110, 0).render(capture).split())
     assert "1 choice not known" in text
-    assert ("; of 1 none compiles" in text) is said
+    assert ("; for 1 of them no configuration compiles" in text) is said

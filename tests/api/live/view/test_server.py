@@ -83,7 +83,7 @@ def test_two_gpus_are_compared(assembly):
     assert found["summary"] == kprof.diff(*sides).summary
     status, refused = assembly.ask("/api/compare", old={"target": 0}, new={"target": 1})
     assert status == 422
-    assert "two targets" in refused["message"]
+    assert "two different targets" in refused["message"]
 
 
 def test_better_knobs_need_a_kernel_that_says_how_it_is_launched(assembly):
