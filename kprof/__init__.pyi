@@ -936,7 +936,7 @@ def profile(
         time_limit: Time limit in seconds of the program after --; 3600 by default.
         jobs: Worker processes; 0: one for each core.
         within: Count only calls inside torch.profiler.record_function(NAME).
-        html: Write one page of everything that is known, for a browser. - is standard output.
+        html: Write one page with all results, for a browser. - is standard output.
         layers: Predict a model with N layers from runs with 1 and 2 as {layers}; 4,8,N: from 4 and 8.
 
     Raises:

@@ -60,7 +60,7 @@ class ProfileOptions(
     within: Annotated[str, Option("Count only calls inside torch.profiler.record_function(NAME).", metavar="NAME")] = ""
     html: Annotated[
         str | None,
-        Option("Write one page of everything that is known, for a browser. - is standard output.", metavar="PATH",
+        Option("Write one page with all results, for a browser. - is standard output.", metavar="PATH",
                kind=PATH),
     ] = None  # fmt: skip
     layers: Annotated[

@@ -54,7 +54,7 @@ def _need(resource: str, amount: int, lds_bytes: int | UnsetType | None) -> str:
     if kind == "lds":
         return f"LDS ≤ {kib(lds_bytes - amount)}" if isinstance(lds_bytes, int) else f"{amount:,} B less LDS"
     if kind == "num_warps":
-        return f"{amount:,} fewer wavefront{'' if amount == 1 else 's'} a workgroup"
+        return f"{amount:,} fewer wavefront{'' if amount == 1 else 's'} per workgroup"
     padding = " of padding (waves_per_eu)" if kind != resource else ""
     return f"{amount:,} fewer {kind.upper()}{'' if amount == 1 else 's'}{padding}"
 

@@ -118,7 +118,7 @@ def missing_for_time(prediction: Prediction) -> str:
         return "the grid is not given"
     unknown = sum(not loop.trips_known for loop in prediction.loops)
     if unknown:
-        return f"how often {'a loop iterates' if unknown == 1 else f'{unknown} loops iterate'} is not known"
+        return f"the number of iterations of {'a loop' if unknown == 1 else f'{unknown} loops'} is not known"
     return "the number of CUs is not known"
 
 

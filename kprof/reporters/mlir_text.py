@@ -43,7 +43,7 @@ def verdict(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> st
     if len(modules) == 1:
         one = modules[0]
         shared = "LDS not placed yet" if one.shared is None else f"{one.shared:,} bytes of LDS"
-        warps = "" if one.num_warps is None else f", {plural(one.num_warps, 'wavefront')} a workgroup"
+        warps = "" if one.num_warps is None else f", {plural(one.num_warps, 'wavefront')} per workgroup"
         ran = f", {_runs(passes)}" if passes else ""
         repeated = max(map(len, walks[0].chains), default=0)
         again = f", one value through LDS {_times(repeated)}" if repeated else ""

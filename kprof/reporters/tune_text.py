@@ -176,7 +176,7 @@ def _problem(console: "Console", problem: "TunedProblem", gpu: str) -> None:
     if axis := next((one.axis for one in ranking if one.axis), ""):
         from kprof.tuning.work import OPERATIONS
 
-        unknown = "how often a loop iterates" if axis == OPERATIONS else "its extent"
+        unknown = "the number of iterations of a loop" if axis == OPERATIONS else "its extent"
         _fold(console, f"no times: cycles of the busiest CU for each element of {axis}; {unknown} is not known")
     parts = dict.fromkeys(name for one in ranking for name in one.parts)
     if parts:
