@@ -102,7 +102,8 @@ def comparison(document: Diff) -> str:
         for kernel in document.kernels
         for change in (kernel.steps[-1].changes if kernel.steps else ())
     ]
-    headings = ("kernel", "arch", "status", "what", document.sides[-2].label, document.sides[-1].label, "effect", "loop")
+    before, after = (side.label for side in document.sides[-2:])
+    headings = ("kernel", "arch", "status", "what", before, after, "effect", "loop")
     return fragment(document.verdict.summary, table(headings, rows), notes=document.notes)
 
 
