@@ -24,7 +24,7 @@ def refusal(text: str) -> tuple[str, str]:
         check(text)
     what, _, rest = refused.value.message.partition(": a candidate may contain only ")
     assert rest == "imports of triton, constants and @triton.jit functions"
-    return what.removeprefix("holds "), refused.value.place
+    return what.removeprefix("contains "), refused.value.place
 
 
 def body(*lines: str) -> str:
