@@ -73,7 +73,7 @@ def test_the_line_through_two_runs_goes_through_the_third(program):
 def test_what_does_not_grow_is_named(program):
     """The program does more with one layer than with two."""
     found = kp.profile(program, arch="MI300X", layers="3").document
-    assert any("less with 2 layers than with 1" in note and "_fft_r2c" in note for note in found.notes)
+    assert any("smaller with 2 layers than with 1" in note and "_fft_r2c" in note for note in found.notes)
 
 
 def test_numbers_of_layers():
