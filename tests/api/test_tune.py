@@ -56,7 +56,7 @@ def test_what_cannot_be_done_is_told(tmp_path: Path) -> None:
         kprof.tune("memory_copy", arch="gfx0")
     with pytest.raises(KprofError, match="one --arch"):
         kprof.tune("memory_copy", arch="gfx942,gfx950")
-    with pytest.raises(KprofError, match="needs a folder"):
+    with pytest.raises(KprofError, match="needs an output folder"):
         kprof.tune("memory_copy", write=["triton"])
     with pytest.raises(TargetError, match="can only measure"):
         kprof.tune(object(), verify=True)
