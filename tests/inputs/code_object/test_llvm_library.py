@@ -91,7 +91,9 @@ def test_a_stub_is_a_library_of_its_name(tmp_path: Path) -> None:
     assert b"libnothing.so.1\0" in path.read_bytes()
 
 
-@pytest.mark.parametrize(("version", "said"), [(21, "misreads gfx1100: version 22 is needed"), (None, "of unknown version")])
+@pytest.mark.parametrize(
+    ("version", "said"), [(21, "misreads gfx1100: version 22 is needed"), (None, "of unknown version")]
+)
 def test_a_tool_that_is_too_old_is_not_asked(version: int | None, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it says would be wrong without a word."""
     monkeypatch.setattr(disassembly, "find_library", lambda: None)
