@@ -15,7 +15,7 @@ GROUP = re.compile(r"^\| \*\*(.+)\*\* \|.*\| \d+/\d+, ([\d.]+) % \|$", re.MULTIL
 
 @pytest.fixture(scope="module")
 def script():
-    """What ``validation/mutate.py`` chooses from."""
+    """The module with the sets from which ``validation/mutate.py`` chooses mutants."""
     spec = importlib.util.spec_from_file_location("mutated_modules", ROOT / "validation/mutated_modules.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses look their own module up

@@ -83,7 +83,7 @@ def test_a_profile_is_of_the_configurations_that_are_shipped(script: Any, kernel
 
 
 def test_every_page_is_in_the_navigation_and_in_the_list() -> None:
-    """Of the site and of the first page of the folder."""
+    """The navigation of the site and the first page of the folder list every kernel page."""
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     index = (PAGES / "README.md").read_text(encoding="utf-8")
 

@@ -36,7 +36,7 @@ def test_space(ranking):
 
 
 def test_sample_and_its_figures(ranking, tmp_path):
-    """Of four shapes of each GPU two are held out; one winner of two is first, the other behind 2 of 3."""
+    """Two of four shapes of a GPU are held out. Of two winners one is ranked first, the other behind 2 of 3."""
     columns = "arch,dtype,state_dtype,b,sq,num_k_heads,num_v_heads,head_k_dim,head_v_dim,NUM_BLOCKS_PER_V_DIM,NUM_WARPS"
     lines = [f"{columns},WARP_THREADS_K,duration"]
     lines += [f"{arch},t,torch.float32,{n},1,4,8,128,128,1,4,8,{n}.5" for arch in ranking.PRODUCTS for n in range(1, 6)]

@@ -155,7 +155,7 @@ def test_when_nothing_can_be_said_everything_is_kept(tuner: Callable[[str], Any]
 
 
 def test_times_that_say_nothing_are_no_silent_choice(tuner: Callable[[str], Any]) -> None:
-    """Where no configuration has a prediction, Triton's top-k takes the first ones: with a warning."""
+    """If no configuration has a prediction, Triton's top-k takes the first ones, and a warning says so."""
     kernel = tuner('{"perf_model": kprof.perf_model(arch="gfx942", budget=0), "top_k": 2}')
 
     with pytest.warns(

@@ -14,7 +14,7 @@ from kprof_analyzers.model.trips import Trips
 
 @dataclass(frozen=True)
 class CodeAccess:
-    """One load or store of the assembly; the attributes are those of :class:`~kprof_analyzers.model.traffic.Access`."""
+    """A load or store of the assembly, described as :class:`~kprof_analyzers.model.traffic.Access` describes tiles."""
 
     position: int
     is_store: bool

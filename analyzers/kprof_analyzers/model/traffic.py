@@ -65,7 +65,7 @@ class Access:
 
 
 class Tile(Protocol):
-    """What the functions below need of an access; the attributes are those of :class:`Access`."""
+    """The attributes of :class:`Access` that also describe an access of code without a TTGIR."""
 
     @property
     def is_store(self) -> bool: ...

@@ -199,7 +199,7 @@ def test_described_without_triton_is_what_triton_loads(name: str) -> None:
     ("kernel", "gpu"), [("rmsnorm", "MI300X"), ("softmax", "MI250X"), ("gemm", "MI300X"), ("swiglu_fp8", "MI300X")]
 )
 def test_the_model_says_the_same_now(kernel: str, gpu: str) -> None:
-    """Where this fails the model has moved by more than 5 %: run validation/predict_shipped.py again."""
+    """A failure means that predictions changed by more than 5 %: run validation/predict_shipped.py again."""
     from kprof.compiler.versions import installed as find
 
     if find().version != TABLE.triton:
