@@ -56,19 +56,31 @@ _TUNED_BF16 = ("M=64,N=5120,K=2880,dtype=bf16,out=bf16", "M=2048,N=5120,K=2880,d
 """Products with a tuned file of AITER for the MI355X; for the MI300X there is no 16-bit file."""
 _TUNED_FP8 = ("M=16,N=256,K=4096", "M=16,N=2112,K=7168")
 """Products with a tuned file of AITER for the MI300X and for the MI355X."""
+_FULL_ATTENTION = (
+    "causal=False",
+    "causal=False,D=64",
+    "causal=False,B=1,H=64,HK=8,SQ=8192,SK=8192",
+    "causal=False,SQ=1024,SK=1024",
+    "causal=False,B=16,D=64,SQ=512,SK=512",
+    "causal=False,B=1,SQ=16384,SK=16384",
+    "causal=False,HK=4,SQ=2048,SK=2048",
+)
+"""Attention without a mask, for operators whose causal loops cannot be counted."""
+_LLAMA_405B = tuple(f"llama405b_m{rows}" for rows in (1, 4, 16, 64, 128, 512))
+_ROWS = ("M=32768,N=1024", "M=8192,N=2048", "M=8192,N=5120,dtype=bf16", "M=16384,N=4096", "M=1024,N=8192")
 PAIRS: Mapping[str, Pair] = {
     "attention_forward_backward": Pair(
         "attention.mha.flash_attn_func, backward",
-        ("s4096_d128", "s4096_d64", "d256_s2048", "llama_gqa", "full"),
+        ("s4096_d128", "s4096_d64", "d256_s1024", "d256_s2048", "d256_s4096", "llama_gqa", "full", "window", "dropout"),
     ),
     "attention_fp8": Pair(
         "attention.mha_v3.flash_attn_func",
-        ("s4096_d128", "llama_gqa", "full"),
+        ("s4096_d128", "llama_gqa", "full", *_FULL_ATTENTION),
         "AITER writes 32-bit results and its scales are for a group of heads",
     ),
     "attention_int8": Pair(
         "attention.fav3_sage.fav3_sage_func",
-        ("qkpv_s4096_d128", "full", "qkv_s4096_d128"),
+        ("qkpv_s4096_d128", "full", "qkv_s4096_d128", *(f"form=qkpv,{case}" for case in _FULL_ATTENTION)),
         "AITER's second product is of 8-bit floats instead of 8-bit integers; neither quantises its inputs",
     ),
     "attention_persistent": Pair(
@@ -79,13 +91,23 @@ PAIRS: Mapping[str, Pair] = {
     ),
     "attention_persistent_not": Pair(
         "attention.mha.flash_attn_func",
-        ("s2048_d128", "s1024_d64", "full", "llama_gqa"),
+        ("s2048_d128", "s1024_d64", "s4096_d128", "d256_s512", "d256_s1024", "d256_s4096", "full", "llama_gqa"),
         "AITER's workgroups are not persistent, and it writes the log-sum-exp",
         "attention_persistent",
     ),
     "attention_varlen": Pair(
         "attention.mha.flash_attn_varlen_func",
-        ("ragged_d128", "d256_s4096", "padded_d80", "mqa_bf16", "alibi", "bias"),
+        (
+            "ragged_d128",
+            "d256_s512",
+            "d256_s1024",
+            "d256_s2048",
+            "d256_s4096",
+            "padded_d80",
+            "mqa_bf16",
+            "alibi",
+            "bias",
+        ),
         "AITER writes the log-sum-exp as well",
     ),
     "flash_attention": Pair(
@@ -95,7 +117,7 @@ PAIRS: Mapping[str, Pair] = {
     ),
     "flash_decoding": Pair(
         "attention.mha.flash_attn_with_kvcache",
-        ("llama70b_n8192", "llama70b_n131072", "llama8b_b64", "mqa_n16384", "ragged"),
+        ("llama70b_n8192", "llama70b_n131072", "llama8b_b64", "mha_n4096", "mqa_n16384", "ragged", "d64", "d256"),
     ),
     "gemm": Pair(
         "gemm.basic.gemm_a16w16.gemm_a16w16, gemm.basic.gemm_a8w8.gemm_a8w8",
@@ -116,6 +138,7 @@ PAIRS: Mapping[str, Pair] = {
         "gemm.basic.gemm_a8w8.gemm_a8w8",
         (
             "llama405b_qkv_m1",
+            "llama405b_qkv_m8",
             "llama405b_qkv_m16",
             "llama405b_gate_up_m16",
             "llama405b_down_m16",
@@ -126,12 +149,14 @@ PAIRS: Mapping[str, Pair] = {
     ),
     "gemm_streamk": Pair(
         "gemm.basic.gemm_a16w16.gemm_a16w16, gemm.basic.gemm_a8w8.gemm_a8w8",
-        ("square_8k", "square_4k", "deep", "fp8", "int8", "nn"),
+        ("square_8k", "square_4k", "square_5k_bf16", "deep", "fp8", "int8", "nn", "odd_biased", *_TUNED_BF16[1:]),
         "AITER has no stream-K schedule; its 8-bit products write bf16 and multiply by scales",
     ),
-    "layernorm": Pair("normalization.norm.layer_norm", ("m4096_n8192", "m2048_n16384", "m1024_n65536")),
+    "layernorm": Pair(
+        "normalization.norm.layer_norm", ("m4096_n4096", "m4096_n8192", "m2048_n16384", "m1024_n65536", *_ROWS)
+    ),
     "layernorm_backward": Pair(
-        "normalization.norm.layer_norm, backward", ("m4096_n4096", "m4096_n8192", "m2048_n16384")
+        "normalization.norm.layer_norm, backward", ("m4096_n4096", "m4096_n8192", "m2048_n16384", *_ROWS)
     ),
     "mla_decode": Pair(
         "gemm.batched.batched_gemm_bf16, attention.mla.mla_decode_fwd, gemm.batched.batched_gemm_bf16",
@@ -142,12 +167,24 @@ PAIRS: Mapping[str, Pair] = {
             "deepseek_two_tokens",
             "tensor_parallel_8",
             "published",
+            "B=64,T=2048",
+            "B=128,T=4096",
+            "B=16,H=64,T=8192",
         ),
         "AITER's attention takes absorbed queries: the products before and after it are counted; its cache is paged",
     ),
     "moe_fused": Pair(
         "moe.moe_op_silu_fused.fused_moe_silu, moe.moe_op.fused_moe",
-        ("qwen3_30b_t4096", "qwen3_30b_t64", "qwen3_30b_skewed", "mixtral_t4096", "mixtral_t32"),
+        (
+            "qwen3_30b_t4096",
+            "qwen3_30b_t64",
+            "qwen3_30b_skewed",
+            "mixtral_t4096",
+            "mixtral_t32",
+            "T=256",
+            "T=1024",
+            "T=8192",
+        ),
         "the bundled kernel also sums the experts of a token, which AITER leaves to a kernel in HIP",
     ),
     "paged_decoding": Pair(
@@ -161,37 +198,43 @@ PAIRS: Mapping[str, Pair] = {
             "mqa",
             "ragged",
             "gpt_oss",
+            "B=32,H=32,HK=32,N=2048,PAGE=32",
         ),
     ),
     "paged_decoding_unified": Pair(
         "attention.unified_attention.unified_attention",
         (
             "llama70b_page16",
+            "llama70b_page64",
             "llama8b_b64",
             "long",
             "mqa",
             "ragged",
             "gpt_oss",
+            "B=32,H=32,HK=32,N=2048,PAGE=32",
         ),
         "AITER's pages keep the heads of a token together",
         "paged_decoding",
     ),
     "rmsnorm": Pair(
         "normalization.rmsnorm.rms_norm",
-        ("rows_8k", "llama405b_decode", "llama8b", "head_norm", "wide", "gemma"),
+        ("rows_8k", "llama405b", "llama405b_decode", "llama8b", "head_norm", "wide", "training", "fp32", "gemma"),
         "AITER always writes the reciprocal root mean square",
     ),
     "rmsnorm_backward": Pair(
-        "normalization.rmsnorm.rms_norm, backward", ("m4096_n4096", "m4096_n8192", "m2048_n16384")
+        "normalization.rmsnorm.rms_norm, backward", ("m4096_n4096", "m4096_n8192", "m2048_n16384", *_ROWS)
     ),
     "rmsnorm_residual_fp8": Pair(
         "quant.fused_fp8_quant.fused_rms_fp8_per_tensor_static_quant",
-        ("m2048_n16384", "llama405b_m1", "llama405b_m16", "llama405b_m128", "llama70b_m256"),
+        ("m2048_n16384", *_LLAMA_405B, "llama70b_m256"),
     ),
-    "softmax": Pair("softmax.softmax", ("rows_8k", "rows_128", "rows_1k", "odd", "vocabulary", "fp32")),
+    "softmax": Pair(
+        "softmax.softmax",
+        ("rows_8k", "rows_128", "rows_1k", "odd", "vocabulary", "fp32", "M=65536,N=2048", "M=8192,N=32768,dtype=bf16"),
+    ),
     "swiglu_fp8": Pair(
         "quant.fused_fp8_quant.fused_silu_mul_fp8_per_tensor_static_quant",
-        ("m2048_n8192", "llama405b_m1", "llama405b_m16", "llama405b_m128", "tp8_m256"),
+        ("m2048_n8192", *_LLAMA_405B, "tp8_m256"),
     ),
 }
 """Pairs by name: the bundled kernel's name, with a suffix for a second pair of the same kernel."""
