@@ -1,17 +1,33 @@
 """Follow the data flow of a TTGIR module: find the producers of each value, through loops and through LDS."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from kprof.inputs.mlir import Module, Operation
 from kprof.inputs.mlir.measures import copies_to_lds, is_view, makes_buffer, writes_lds
 
 _CARRIED = re.compile(r"(%[\w$.-]+)\s*=\s*(%[\w$.-]+(?:#\d+)?)")
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")
+_TARGET = re.compile(r"\^[\w$.-]+")
 _POINTER = re.compile(r"(%[\w$.-]+): !tt\.ptr\b")
 
 Stop = Callable[[Operation], bool]
+
+
+class Incoming(NamedTuple):
+    """A value that a branch passes to a block's argument.
+
+    Attributes:
+        branch: the ``cf.br`` or ``cf.cond_br``.
+        target: number of the branch's target: 0 if its condition is true or if it has none, 1 if it is false.
+        value: the passed value.
+    """
+
+    branch: Operation
+    target: int
+    value: str
 
 
 class Dataflow:
@@ -19,7 +35,8 @@ class Dataflow:
 
     MLIR may reuse a name after the region that defined it has ended. Values are therefore identified by unique names,
     which :meth:`inputs` returns for an operation's operands. A loop-carried value comes from two values: its initial
-    value, and the value that the loop yields for the next iteration.
+    value, and the value that the loop yields for the next iteration. An argument of a block has a value from each
+    branch to the block.
     """
 
     def __init__(self, module: Module) -> None:
@@ -33,14 +50,21 @@ class Dataflow:
         self._carried: dict[int, list[str]] = {}
         self._written: dict[str, list[Operation]] = {}
         self._visible: list[tuple[int | None, dict[str, str]]] = [(None, {})]
+        self._incoming: dict[str, list[Incoming]] = {}
+        self._arguments: dict[tuple[int | None, str], tuple[str, ...]] = {}
+        branches = [op for op in module.operations if op.name in BRANCHES] if module.block_arguments else []
+        self._targets = {(op.parent, label) for op in branches for label in branch_targets(op)}
         for op in module.operations:
             self._add_operation(op)
+        for op in branches:
+            self._add_branch(op)
         for op in module.operations:
             if (writes_lds(op) or copies_to_lds(op)) and not makes_buffer(op):
                 self._note_write(op)
 
     def _add_operation(self, op: Operation) -> None:
         self._enter_region(op)
+        self._enter_block(op)
         self._inputs[op.index] = inputs = tuple(self._resolve(name) for name in op.operands)
         if op.name == "scf.yield":
             self._end_region(op, inputs)
@@ -67,6 +91,22 @@ class Dataflow:
             self._visible.pop()
         if around != op.parent:
             self._visible.append((op.parent, {}))
+
+    def _enter_block(self, op: Operation) -> None:
+        """Define the arguments of a block at its first operation."""
+        place = op.parent, op.block
+        if place in self._targets and place not in self._arguments:
+            names = self.module.block_arguments.get(place, ())
+            self._arguments[place] = tuple(self._define(name, op.index) for name in names)
+
+    def _add_branch(self, op: Operation) -> None:
+        """Record the values that a branch passes to the arguments of its targets."""
+        passed = self._inputs[op.index][op.name == "cf.cond_br" :]
+        for number, label in enumerate(branch_targets(op)):
+            arguments = self._arguments.get((op.parent, label), ())
+            for target, value in zip(arguments, passed, strict=False):
+                self._incoming.setdefault(target, []).append(Incoming(op, number, value))
+            passed = passed[len(arguments) :]
 
     def _end_region(self, op: Operation, values: tuple[str, ...]) -> None:
         """Make the values that a region yields the values of its next iteration, and of the enclosing operation."""
@@ -129,6 +169,10 @@ class Dataflow:
         """Return the value that a loop-carried value has in the next iteration."""
         return self._yielded.get(value)
 
+    def incoming(self, value: str) -> Sequence[Incoming]:
+        """Return the values that branches pass to a block's argument; empty for other values."""
+        return self._incoming.get(value, ())
+
     def carried(self, loop: Operation) -> dict[str, str]:
         """Map each loop-carried value of a ``scf.for`` to its value in the next iteration."""
         return {v: self._yielded[v] for v in self._carried.get(loop.index, ()) if v in self._yielded}
@@ -182,7 +226,9 @@ class Dataflow:
         return found
 
     def _earlier(self, value: str, *, carried: bool = True) -> list[str]:
-        """Return the sources of a value without producer: a loop's initial value and the value that it yields."""
+        """Return the sources of a value without producer: what a loop starts with and yields, or what branches pass."""
+        if value in self._incoming:
+            return [one.value for one in self._incoming[value]]
         sources = (self._initial.get(value), self._yielded.get(value) if carried else None)
         return [source for source in sources if source is not None]
 
@@ -191,6 +237,14 @@ class Dataflow:
 def flow_of(module: Module) -> Dataflow:
     """Return the cached data flow of a module, which all rules share."""
     return Dataflow(module)
+
+
+BRANCHES = ("cf.br", "cf.cond_br")
+
+
+def branch_targets(branch: Operation) -> list[str]:
+    """Return the labels of a branch's targets; of a conditional one, first the target if its condition is true."""
+    return _TARGET.findall(branch.text.partition(" loc(")[0])
 
 
 def argument(value: str) -> str:

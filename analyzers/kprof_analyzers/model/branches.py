@@ -1,11 +1,27 @@
 """Find the workgroups that reach an operation, that is, neither return before it nor take another branch."""
 
-import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.dataflow import BRANCHES, branch_targets
 from kprof_analyzers.model.values import Value, ValueContext
 
-_BLOCK = re.compile(r"\^[\w$.-]+")
+
+class _Taken(NamedTuple):
+    """The workgroups that go from a branch to one of its targets.
+
+    Attributes:
+        branch: the branch.
+        target: number of the target.
+        label: label of the target.
+        workgroups: for each workgroup, whether it goes there.
+    """
+
+    branch: Operation
+    target: int
+    label: str
+    workgroups: list[bool]
 
 
 def alive(evaluator: ValueContext, op: Operation) -> list[int] | None:
@@ -38,22 +54,65 @@ def _workgroups_reaching(evaluator: ValueContext, function: Operation, op: Opera
     """
     if not op.block:
         return None
+    found: dict[str, list[bool]] = {}
+    for taken in _taken(evaluator, function, op.index):
+        before = found.get(taken.label)
+        going = taken.workgroups
+        found[taken.label] = going if before is None else [a or b for a, b in zip(before, going, strict=True)]
+    return found.get(op.block)
+
+
+def _taken(evaluator: ValueContext, function: Operation, end: int) -> Iterator[_Taken]:
+    """Yield each target of a function's branches before operation ``end``, with the workgroups that go there."""
     size = len(evaluator.programs)
     every = [True] * size
     found = {"": every}
     # Only branches before the operation are considered; conditions of later ones may depend on the operation.
-    for branch in evaluator.module.operations[function.index : op.index]:
-        if branch.name not in {"cf.cond_br", "cf.br"} or branch.parent != function.index:
+    for branch in evaluator.module.operations[function.index : end]:
+        if branch.name not in BRANCHES or branch.parent != function.index:
             continue
         here = found.get(branch.block)
-        targets = _BLOCK.findall(branch.text)
         condition = evaluator.certain(evaluator.flow.inputs(branch)[0]) if branch.name == "cf.cond_br" else 1
-        for wanted, target in zip((True, False), targets, strict=False):
-            going = [False] * size if here is None else _going(here, condition, every, wanted=wanted)
-            before = found.get(target)
-            found[target] = going if before is None else [a or b for a, b in zip(before, going, strict=True)]
-    reached = found.get(op.block, every)
-    return None if reached is every else reached
+        for number, label in enumerate(branch_targets(branch)[:2]):
+            going = [False] * size if here is None else _going(here, condition, every, wanted=number == 0)
+            before = found.get(label)
+            found[label] = going if before is None else [a or b for a, b in zip(before, going, strict=True)]
+            yield _Taken(branch, number, label, going)
+
+
+def passed(evaluator: ValueContext, name: str, depth: int) -> Value | None:
+    """Return the value of a block's argument: for each workgroup, the value that the branch it takes passes.
+
+    Returns:
+        The value, or ``None`` if a workgroup may take branches that pass different values.
+    """
+    incoming = evaluator.flow.incoming(name)
+    last = max(incoming, key=lambda one: one.branch.index).branch
+    if last.parent is None or last.loop is not None:
+        return None
+    operations = evaluator.module.operations
+    taken = {
+        (one.branch.index, one.target): one.workgroups
+        for one in _taken(evaluator, operations[last.parent], last.index + 1)
+    }
+    size = len(evaluator.programs)
+    found: list[int | None] = [None] * size
+    for branch, target, source in incoming:
+        going = taken.get((branch.index, target))
+        if going is None or not any(going):
+            continue
+        value = evaluator.value(source, depth)
+        if value is None:
+            return None
+        each = value if isinstance(value, list) else [value] * size
+        for place, number in enumerate(each):
+            if going[place] and found[place] not in {None, number}:
+                return None
+            found[place] = number if going[place] else found[place]
+    known = [number for number in found if number is not None]
+    if not known:
+        return None
+    return [known[0] if number is None else number for number in found]
 
 
 def _going(here: list[bool], condition: Value | None, every: list[bool], *, wanted: bool) -> list[bool]:

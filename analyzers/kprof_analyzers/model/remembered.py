@@ -109,6 +109,8 @@ class Ways:
         op = self._flow.producer(name)
         if op is None:
             initial = self._flow.initial(name)
+            if self._flow.incoming(name):
+                return None
             if initial is None:
                 return Way(() if name in self._fixed else (name,), 0)
             before = self.of(initial, depth + 1)

@@ -15,7 +15,7 @@ from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address, pointer
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.model.arithmetic import AXES, BINARY, COMPARE, SAME
-from kprof_analyzers.model.branches import alive
+from kprof_analyzers.model.branches import alive, passed
 from kprof_analyzers.model.entries import Branch, course
 from kprof_analyzers.model.queues import drawn
 from kprof_analyzers.model.remembered import NamedValues, Way, named_values, ways_of
@@ -91,10 +91,20 @@ class Evaluator:
         found = self._read(name, depth + 1) if depth < _DEPTH else None
         self._known[name] = found
         op = self.flow.producer(name)
-        sources = self.flow.inputs(op) if op is not None else (self.flow.initial(name) or "",)
+        sources = self._sources(name)
         if (op is not None and is_load(op) and not self._is_known(op)) or not self._from_data.isdisjoint(sources):
             self._from_data.add(name)
         return found
+
+    def _sources(self, name: str) -> Sequence[str]:
+        """Return the names that a value depends on directly."""
+        op = self.flow.producer(name)
+        if op is not None:
+            return self.flow.inputs(op)
+        initial = self.flow.initial(name)
+        if initial is not None:
+            return (initial,)
+        return [source for one in self.flow.incoming(name) for source in (*self.flow.inputs(one.branch), one.value)]
 
     def _remembered(self, name: str, way: Way, given: Mapping[str, Value | None], depth: int) -> Value | None:
         """Return the value of a name that is computed by arithmetic alone, from the cache if possible."""
@@ -258,7 +268,9 @@ class Evaluator:
         op = self.flow.producer(name)
         if op is None:
             initial = self.flow.initial(name)
-            return self.value(initial, depth) if initial is not None else None
+            if initial is not None:
+                return self.value(initial, depth)
+            return passed(self, name, depth) if self.flow.incoming(name) else None
         inputs = self.flow.inputs(op)
         if is_load(op):
             where = self.corner(op, depth)
@@ -338,11 +350,9 @@ class Evaluator:
             if name in seen:
                 continue
             seen.add(name)
-            op = self.flow.producer(name)
-            if op is not None:
-                left += self.flow.inputs(op)
-            elif (initial := self.flow.initial(name)) is not None:
-                left.append(initial)
+            sources = self._sources(name)
+            if sources:
+                left += sources
             elif name in self._pointers:
                 known = self._pointers.index(name) + 1 in self._contents
                 found |= {} if known else {f"{_VALUES}{name.removeprefix('%')}": None}

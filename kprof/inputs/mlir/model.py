@@ -118,6 +118,7 @@ class Module:
         locations: text of each location alias such as ``#loc1``.
         path: path that the text was read from.
         notes: sentences about text that could not be read.
+        block_arguments: names of each block's arguments, by the parent's index and the block's label.
     """
 
     operations: Sequence[Operation]
@@ -126,6 +127,7 @@ class Module:
     locations: Mapping[str, str] = field(repr=False)
     path: str | None = None
     notes: Sequence[str] = ()
+    block_arguments: Mapping[tuple[int | None, str], tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def num_warps(self) -> int | None:

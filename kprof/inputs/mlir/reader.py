@@ -13,6 +13,7 @@ from kprof.inputs.mlir.text import closing, fields
 _OPERATION = re.compile(
     r"(?:(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*)?(\"?)([A-Za-z_][\w$]*(?:\.[\w$-]+)*)\2(?=[\s(<{\[@%#\"]|$)"
 )
+_BLOCK_ARGUMENT = re.compile(r"[(,]\s*(%[\w$.-]+):\s")
 _DIALECTS = frozenset(
     {
         *("tt", "ttg", "triton_gpu", "ttng", "triton_nvidia_gpu", "amdg", "amdgpu", "triton", "gluon", "proton"),
@@ -97,6 +98,7 @@ class _Scan:
     parts: list[int] = field(default_factory=list)
     loops: list[int] = field(default_factory=list)
     blocks: list[str] = field(default_factory=list)
+    block_arguments: dict[tuple[int | None, str], tuple[str, ...]] = field(default_factory=dict)
     strange: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dialects: bool = False
@@ -111,9 +113,15 @@ class _Scan:
             self._alias(line)
         elif first == "^":
             if self.blocks:
-                self.blocks[-1] = line.partition(":")[0].partition("(")[0]
+                self._block(line)
         elif first != "{":
             self.strange.append(number)
+
+    def _block(self, line: str) -> None:
+        label = self.blocks[-1] = line.partition(":")[0].partition("(")[0]
+        arguments = tuple(_BLOCK_ARGUMENT.findall(line))
+        if arguments:
+            self.block_arguments[self.regions[-1], label] = arguments
 
     def _alias(self, line: str) -> None:
         name, equals, right = line.partition("=")
@@ -197,6 +205,7 @@ class _Scan:
             locations=self.locations,
             path=path,
             notes=tuple(self.notes),
+            block_arguments=self.block_arguments,
         )
         operations.extend(Operation(module=module, **found) for found in self.operations)
         return module

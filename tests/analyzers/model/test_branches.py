@@ -149,3 +149,85 @@ def test_conditions_are_told_from_what_branches_hand_on():
     assert operations([*lines, *chosen, "tt.return"], {"a": 1, "b": 3}) == {"then": [1, 0, 0, 0]}
     blocks = ["cf.cond_br %q, ^bb1(%r : i1), ^bb2", "^bb1(%s: i1):", printed("one"), "tt.return", "^bb2:", "tt.return"]
     assert operations([*lines, *blocks], {"a": 1, "b": 3}) == {"one": [1, 0, 0, 0]}
+
+
+def edges(blocks, workgroup, arguments):
+    """Edges that a workgroup may take to each block, as the numbers that they pass on: 2 for each block they leave."""
+    found = {}
+    for number in way(blocks, workgroup, arguments) - {len(blocks)}:
+        kind, _, _, condition, bound = blocks[number]
+        sides = [True] if kind == "jump" else truth(workgroup, condition, bound, arguments)
+        for side in sides if kind != "return" else []:
+            target = targets(number, blocks[number], len(blocks))[not side]
+            found.setdefault(target, set()).add(2 * number + (not side))
+    return found
+
+
+@given(BLOCKS, st.dictionaries(st.sampled_from("abc"), st.integers(0, WORKGROUPS)))
+def test_a_block_s_argument_is_what_the_taken_branch_passes(blocks, arguments):
+    """Each branch passes its own number; an argument is unknown where a workgroup may take several branches to it."""
+    lines = [f"%e{number} = arith.constant {number} : i32" for number in range(2 * len(blocks))]
+    for number, block in enumerate(blocks):
+        kind, _, _, condition, bound = block
+        first, second = targets(number, block, len(blocks))
+        lines += [f"^bb{number}(%v{number}: i32):", f'tt.print "{number}" : %v{number} : i32'] if number else []
+        lines.append(compared(number, condition, bound))
+        sides = f"^bb{first}(%e{2 * number} : i32)", f"^bb{second}(%e{2 * number + 1} : i32)"
+        ending = {"branch": f"cf.cond_br %q{number}, {sides[0]}, {sides[1]}", "jump": f"cf.br {sides[0]}"}
+        lines.append(ending.get(kind, "tt.return"))
+    last = len(blocks)
+    lines += [f"^bb{last}(%v{last}: i32):", f'tt.print "{last}" : %v{last} : i32', "tt.return"]
+    module = mlir.parse(HEAD + "\n".join(lines) + "\n  }\n}\n")
+    evaluator = Evaluator(module, arguments, [(p, 0, 0) for p in range(WORKGROUPS)], (WORKGROUPS, 1, 1))
+    ways = [edges(blocks, p, arguments) for p in range(WORKGROUPS)]
+    for op in (op for op in module.operations if op.name == "tt.print"):
+        taken = [mine.get(int(op.text.split('"')[1]), set()) for mine in ways]
+        value = evaluator.value(evaluator.flow.inputs(op)[0])
+        if not any(taken) or any(len(numbers) > 1 for numbers in taken):
+            assert value is None
+        else:
+            assert all(numbers in (set(), {got}) for numbers, got in zip(taken, value, strict=True))
+
+
+EARLY = """\
+    %n = arith.addi %pid, %c1 : i32
+    %none = arith.cmpi slt, %n, %a : i32
+    cf.cond_br %none, ^bb2(%c0 : i32), ^bb1
+  ^bb1:  // pred: ^bb0
+    cf.br ^bb2(%n : i32)
+  ^bb2(%m: i32 loc("a.py":3:5)):  // 2 preds: ^bb0, ^bb1
+    scf.for %i = %c0 to %m step %c1 : i32 {
+    }
+    tt.return
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "iterations", "missing"),
+    [({"a": 3}, [0, 0, 3, 4], ()), ({"a": 0}, [1, 2, 3, 4], ()), ({}, None, ("a",))],
+)
+def test_iterations_after_an_early_return_of_an_inlined_function(arguments, iterations, missing):
+    """A function with an early return is inlined as blocks that pass on what it returns."""
+    module = mlir.parse(HEAD + EARLY + "  }\n}\n")
+    evaluator = Evaluator(module, arguments, [(p, 0, 0) for p in range(WORKGROUPS)], (WORKGROUPS, 1, 1))
+    (loop,) = [op for op in module.operations if op.is_loop]
+    assert evaluator.trips(loop) == iterations
+    assert evaluator.missing(loop) == missing
+
+
+def test_what_loaded_data_decides_is_not_certain():
+    """The condition is read from memory: both values may be passed on."""
+    text = EARLY.replace("arith.cmpi slt, %n, %a : i32", "tt.load %p : !tt.ptr<i1>")
+    module = mlir.parse(HEAD + text + "  }\n}\n")
+    evaluator = Evaluator(module, {}, [(p, 0, 0) for p in range(WORKGROUPS)], (WORKGROUPS, 1, 1))
+    (loop,) = [op for op in module.operations if op.is_loop]
+    assert evaluator.trips(loop) is None
+    assert evaluator.missing(loop) == ("values of p",)
+
+
+def test_an_argument_comes_from_all_that_branches_pass():
+    module = mlir.parse(HEAD + EARLY + "  }\n}\n")
+    evaluator = Evaluator(module, {}, [(0, 0, 0)], (1, 1, 1))
+    (loop,) = [op for op in module.operations if op.is_loop]
+    producers = {op.name for op in evaluator.flow.back(evaluator.flow.inputs(loop)[1])}
+    assert producers == {"arith.constant", "arith.addi", "tt.get_program_id"}
