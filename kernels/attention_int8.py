@@ -171,9 +171,12 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
         128: {"BLOCK_M": 128, "BLOCK_N": 16 if rdna else 32, "num_warps": 8 if rdna else 4},
         256: {"BLOCK_M": 64, "BLOCK_N": 32, "num_warps": 8},
     }
-    # Without a causal mask there is one loop only, and registers for twice the keys.
-    wide = shape["form"] == "qkpv" and not shape["causal"] and width == 64 and arch in {"gfx942", "gfx950"}
-    return {**tiles[width], **_FASTEST.get((arch, width), {}), **({"BLOCK_N": 128} if wide else {})}
+    found = {**tiles[width], **_FASTEST.get((arch, width), {})}
+    if shape["form"] == "qkpv" and arch in {"gfx942", "gfx950"}:
+        # 8-bit probabilities leave registers for more keys; without a causal mask there is one loop only, and more.
+        found |= {"BLOCK_N": 64} if width == 128 else {}
+        found |= {"BLOCK_N": 128} if width == 64 and not shape["causal"] else {}
+    return found
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:

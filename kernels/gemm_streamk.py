@@ -355,7 +355,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     if m * n > 256 * lanes:
         return f"too many registers: the accumulator alone takes {m * n // lanes} a lane"
     rows = m + n if config["num_stages"] > 1 else max(m, n)
-    if rows * k * size_of(shape["dtype"]) > (163840 if arch == "gfx950" else 65536):
+    if rows * k * size_of(shape["dtype"]) * max(1, config["num_stages"] - 1) > (163840 if arch == "gfx950" else 65536):
         return "the tiles do not fit LDS"
     return None
 
@@ -368,23 +368,27 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Return the number of workgroups, one per CU for large tiles and two for 128 x 128, and the number of XCDs.
+    """Return the tile, the number of workgroups, one per CU for large tiles and two for 128 x 128, and of XCDs.
 
     On CDNA3 and CDNA4, tiles of 256 x 256 in 16 bits, and of 256 x 128 otherwise, read less for each product. But they
     spill outside the loop over K, and the parts of shared tiles miss L2 more often. According to the model, that costs
-    more than it saves in 8 bits on gfx942, and on gfx950 whenever full rounds leave tiles over.
+    more than it saves in 8 bits on gfx942 and, if full rounds leave tiles over, in 16 bits on gfx942 when there is one
+    full round and up to half of another, and on gfx950 always.
     """
     by_die = {"WORKGROUPS": gpu.compute_units, "XCDS": gpu.xcds}
     if gpu.arch not in {"gfx942", "gfx950"}:
         return by_die
     size, columns = size_of(shape["dtype"]), 256 if size_of(shape["dtype"]) == 2 else 128
     tiles = triton.cdiv(shape["M"], 256) * triton.cdiv(shape["N"], columns)
-    if gpu.arch == "gfx950":
-        large = tiles % gpu.compute_units == 0
-    else:
-        large = size == 2 and shape["M"] * shape["N"] > 4096 * 4096
+    rounds = tiles / gpu.compute_units
+    by_size = size == 2 and shape["M"] * shape["N"] > 4096 * 4096
+    large = rounds.is_integer() if gpu.arch == "gfx950" else by_size
+    if large and gpu.arch == "gfx942" and 1 < rounds < 1.5:
+        return {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 128, **by_die}
     if large:
         return {"BLOCK_N": columns, **by_die}
+    if gpu.arch == "gfx950" and size == 2:
+        return {"BLOCK_N": 128, "GROUP_M": 8, "num_stages": 3, **by_die}
     small = {"BLOCK_M": 128, "BLOCK_N": 128, "GROUP_M": 6 if size == 1 else 8, "num_warps": 4}
     return {**small, **by_die, "WORKGROUPS": 2 * gpu.compute_units}
 
@@ -439,7 +443,7 @@ KERNEL = Kernel(
         "WORKGROUPS": (152, 256, 304, 512, 608),
         "XCDS": (1, 8),
         "num_warps": (4, 8),
-        "num_stages": (1, 2),
+        "num_stages": (1, 2, 3),
         "waves_per_eu": (0, 1, 2),
     },
     legal=legal,

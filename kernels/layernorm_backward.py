@@ -178,16 +178,19 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 def shape_config(shape: Shape, arch: str) -> Config:
     """Return the number of wavefronts: more for wider rows, because five float32 tiles are live at a time."""
     found = {"num_warps": 4 if shape["N"] <= 2048 else 8 if shape["N"] <= 8192 else 16}
+    # Narrow rows have more partial sums for each column: each workgroup that adds them reads more of them at a time.
+    found |= {"ROWS": 32} if shape["N"] <= 2048 else {}
     width = max(4096, triton.next_power_of_2(shape["N"])) if shape["N"] > 2048 else 0
     return {**found, **_FASTEST.get((arch, width), {})}
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> Config:
-    """Return the number of workgroups: two for each CU, or one for wide rows.
+    """Return the number of workgroups: two for each CU, four for narrow rows, or one for wide rows.
 
-    Every workgroup writes a row of float32 partial sums, which is expensive for wide rows.
+    Every workgroup writes a row of float32 partial sums, which is expensive for wide rows. With narrow rows, two
+    workgroups have too few loads in flight.
     """
-    return {"GROUPS": gpu.compute_units * (1 if shape["N"] > 8192 else 2)}
+    return {"GROUPS": gpu.compute_units * (1 if shape["N"] > 8192 else 2 if shape["N"] > 2048 else 4)}
 
 
 KERNEL = Kernel(

@@ -198,7 +198,8 @@ PAIRS: Mapping[str, Pair] = {
             "mqa",
             "ragged",
             "gpt_oss",
-            "B=32,H=32,HK=32,N=2048,PAGE=32",
+            "B=128,H=32,HK=8,N=1024",
+            "B=8,H=32,HK=8,N=16384,PAGE=32",
         ),
     ),
     "paged_decoding_unified": Pair(
