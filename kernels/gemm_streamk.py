@@ -373,7 +373,7 @@ def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
     On CDNA3 and CDNA4, tiles of 256 x 256 in 16 bits, and of 256 x 128 otherwise, read less for each product. But they
     spill outside the loop over K, and the parts of shared tiles miss L2 more often. According to the model, that costs
     more than it saves in 8 bits on gfx942 and, if full rounds leave tiles over, in 16 bits on gfx942 when there is one
-    full round and up to half of another, and on gfx950 always.
+    full round and up to half of another, and on gfx950 always. Fewer than 128 rows are padded less by 128 x 128.
     """
     by_die = {"WORKGROUPS": gpu.compute_units, "XCDS": gpu.xcds}
     if gpu.arch not in {"gfx942", "gfx950"}:
@@ -387,7 +387,7 @@ def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
         return {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 128, **by_die}
     if large:
         return {"BLOCK_N": columns, **by_die}
-    if gpu.arch == "gfx950" and size == 2:
+    if gpu.arch == "gfx950" and size == 2 and shape["M"] > 128:
         return {"BLOCK_N": 128, "GROUP_M": 8, "num_stages": 3, **by_die}
     small = {"BLOCK_M": 128, "BLOCK_N": 128, "GROUP_M": 6 if size == 1 else 8, "num_warps": 4}
     return {**small, **by_die, "WORKGROUPS": 2 * gpu.compute_units}
