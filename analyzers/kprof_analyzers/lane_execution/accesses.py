@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
+from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass
 from kprof.inputs.amdgcn.operands import registers
 from kprof_analyzers.lane_execution.addresses import address_of, address_operands
 from kprof_analyzers.lane_execution.arithmetic import EXEC, NOTHING, Number, Source, State, Step, read
@@ -41,8 +41,8 @@ def executed_accesses(
 ) -> list[ExecutedAccess]:
     """Return the loads and stores whose addresses the launch determines.
 
-    Pointers refer to separate buffers. A number that the kernel loads is the position of its element, as in a list of
-    indices in order.
+    Those that no lane executes are among them. Pointers refer to separate buffers. A number that the kernel loads is
+    the position of its element, as in a list of indices in order.
 
     Args:
         facts: the kernel with the values of its arguments.
@@ -68,8 +68,13 @@ def executed_accesses(
     wide, high, _ = grid
     numbers = [x + wide * (y + high * z) for x, y, z in programs]
     groups = _of_each(numbers, lambda n: run((n % wide, n // wide % high, n // wide // high), 0))
-    found = [(at, lanes.get(at), groups.get(at)) for at in places]
-    return [ExecutedAccess(at, every, each or []) for at, every, each in found if every is not None]
+    found = [ExecutedAccess(at, lanes[at], groups.get(at, [])) for at in places if at in lanes]
+    # An access that no lane of the first workgroup executes is unknown if another workgroup executes it.
+    return [one for one in found if any(a is not None for a in one.lanes) or _never(one.firsts)]
+
+
+def _never(firsts: Sequence[int | None]) -> bool:
+    return bool(firsts) and all(address is None for address in firsts)
 
 
 def _of_each(numbers: Sequence[int], run: Callable[[int], Addresses]) -> dict[int, list[int | None]]:
@@ -85,6 +90,9 @@ def _of_each(numbers: Sequence[int], run: Callable[[int], Addresses]) -> dict[in
     checks = [(n, run(n)) for n in {most, most * 2 // 3, most // 2, most // 3 | 1} if n & (n - 1) and n <= most]
     found: dict[int, list[int | None]] = {}
     for at, start in first.items():
+        if all(each.get(at) is None for each in (first, *bits, *(each for _, each in checks))):
+            found[at] = [None] * len(numbers)
+            continue
         terms = [_difference(start, each.get(at)) for each in bits]
         if not isinstance(start, int) or any(isinstance(term, frozenset) for term in terms):
             continue
@@ -111,14 +119,19 @@ def _uses_other_axes(program: AssemblyKernel) -> bool:
     return bool(program.directives.get("system_vgpr_workitem_id"))
 
 
+def is_access(instruction: Instruction) -> bool:
+    """Return whether an instruction loads or stores global memory, other than atomically."""
+    opcode = instruction.opcode
+    return opcode.cls is InstructionClass.VMEM and not opcode.is_atomic and (opcode.is_load or opcode.is_store)
+
+
 @lru_cache(maxsize=2)
 def _slice(program: AssemblyKernel) -> tuple[LoopSlice | None, Mapping[int, Source]]:
     """Return the part of a kernel that addresses depend on, and the address of each load and store."""
     places: dict[int, Source] = {}
     used: dict[int, frozenset[str]] = {}
     for instruction in program.instructions:
-        opcode = instruction.opcode
-        if opcode.cls is InstructionClass.VMEM and not opcode.is_atomic and (opcode.is_load or opcode.is_store):
+        if is_access(instruction):
             address = address_of(instruction)
             if address is not None:
                 places[instruction.index] = address

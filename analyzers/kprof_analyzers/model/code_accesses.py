@@ -6,7 +6,7 @@ from itertools import islice
 from math import prod
 
 from kprof.analysis import KernelFacts
-from kprof_analyzers.lane_execution.accesses import ExecutedAccess, executed_accesses
+from kprof_analyzers.lane_execution.accesses import ExecutedAccess, executed_accesses, is_access
 from kprof_analyzers.lane_execution.slicing import loops_around
 from kprof_analyzers.model.launch import Program
 from kprof_analyzers.model.trips import Trips
@@ -57,6 +57,8 @@ def code_traffic(
 ) -> CodeTraffic:
     """Return what the loads and stores of a kernel without a TTGIR move.
 
+    If the addresses of some are known, the others are returned without corners, as if all lanes executed them.
+
     Args:
         facts: the kernel.
         programs: workgroups that run together.
@@ -68,6 +70,8 @@ def code_traffic(
         together: number of lanes that the vector cache processes in a cycle.
     """
     found = {access.position: access for access in executed_accesses(facts, [*programs, *samples], grid)}
+    lanes = max((len(access.lanes) for access in found.values()), default=0)
+    unknown = {i.index for i in facts.program.instructions if lanes and is_access(i)} - found.keys()
     seen: dict[tuple[int, ...], set[int]] = {}
     around = loops_around(facts.program)
     traffic = CodeTraffic([], [], {}, {})
@@ -78,7 +82,12 @@ def code_traffic(
         for at in range(block.start, block.end):
             access, opcode = found.get(at), facts.program.instructions[at].opcode
             size = opcode.bytes_per_lane
-            if access is not None and size:
+            if size and access is None and at in unknown:
+                # Its bytes count, and the model assumes that they come from where the others come from.
+                hidden = CodeAccess(at, opcode.is_store, float(size * lanes), None, times)
+                traffic.accesses.append(hidden)
+                traffic.spread_out.append(hidden)
+            if access is not None and size and any(address is not None for address in access.lanes):
                 requests = _requests(access, size, int(request))
                 # A workgroup finds in the vector cache what it has just loaded. L2 joins neighbouring stores.
                 moved = request * len(requests - loaded)

@@ -6,6 +6,8 @@ import pytest
 
 from kprof_analyzers.lane_execution.accesses import executed_accesses
 from kprof_analyzers.model.code_accesses import code_traffic
+from kprof_analyzers.model.machine import Channels
+from kprof_analyzers.model.traffic import sharing
 
 BASE = ["s_load_dwordx2 s[4:5], s[0:1], 0x0"]
 DESCRIPTOR = ["s_and_b32 s5, s5, 0xffff", "s_mov_b32 s6, -1", "s_mov_b32 s7, 0x27000"]
@@ -94,3 +96,29 @@ def test_a_workgroup_in_several_axes_is_left_out(compiled):
 
     assert len(executed_accesses(facts, [(0, 0, 0)], (1, 1, 1))) == 1
     assert executed_accesses(square, [(0, 0, 0)], (1, 1, 1)) == []
+
+
+def test_bytes_of_unknown_addresses_are_counted(compiled):
+    """One load's addresses are known, the other's are a square: all its lanes are taken to load."""
+    body = [*BASE, "v_lshlrev_b32_e32 v1, 2, v0", "global_load_dword v2, v1, s[4:5]"]
+    body += ["v_mul_lo_u32 v3, v0, v0", "global_load_dwordx2 v[4:5], v3, s[4:5]"]
+    facts = compiled(body)
+    programs = [(n, 0, 0) for n in range(64)]
+    found = code_traffic(facts, programs, programs, (64, 1, 1), {}, request=64.0, line=128.0, together=4)
+    known, hidden = found.accesses
+
+    assert (known.tile_bytes, hidden.tile_bytes) == (4 * LANES, 8 * LANES)
+    assert hidden.corners is None
+    assert hidden.position not in found.fetched
+    assert not sharing(found.accesses, 8, 64, Channels(128, 256, 0.5, 2.0)).known
+
+
+def test_a_load_that_no_lane_executes_moves_nothing(compiled):
+    """The code jumps over the second load, whatever its addresses are."""
+    body = [*BASE, "v_lshlrev_b32_e32 v1, 2, v0", "global_load_dword v2, v1, s[4:5]", "s_cmp_eq_u32 0, 1"]
+    body += ["s_cbranch_scc0 .L0", "v_mul_lo_u32 v3, v0, v0", "global_load_dwordx2 v[4:5], v3, s[4:5]", ".L0:"]
+    facts = compiled(body)
+    programs = [(n, 0, 0) for n in range(64)]
+    found = code_traffic(facts, programs, programs, (64, 1, 1), {}, request=64.0, line=128.0, together=4)
+
+    assert [one.tile_bytes for one in found.accesses] == [4 * LANES]
