@@ -43,6 +43,8 @@ End of disassembly.
 """
 REPORT = "Queue error (HSA_STATUS_ERROR_EXCEPTION: a trap)\n" + HEADER.format("ASSERT_TRAP") + REGISTERS + CODE
 
+FAULT = "Memory access fault by GPU node-4 on address 0x{}. Reason: Page not present.\n"
+
 
 @pytest.fixture
 def report(tmp_path):
@@ -110,6 +112,12 @@ def test_wavefronts_that_stopped_at_several_places(report):
         (REPORT[: REPORT.index("=> 0x5010")], "the disassembly of scale.* has no line with =>", 19),
         (REPORT.replace(" [1] 40000000", ""), "v2 has 1 of 2 lanes", 14),
         (REPORT + HEADER.replace("0x5010", "0x5018").format("ASSERT_TRAP"), "two reports in one file: wave_3", 32),
+        (
+            REPORT + HEADER.replace("scale(float*, float)", "add").format("ASSERT_TRAP"),
+            "wave_3 runs scale.*here add",
+            32,
+        ),
+        (FAULT.format("7000") + REPORT + FAULT.format("8000"), "at address 0x7000 in line 1, and here at 0x8000", 33),
         (REPORT.replace("=> 0x5010", "=> 0x9010"), "0x9010 is not in the code object that line 19 names", 28),
     ],
 )
@@ -119,6 +127,12 @@ def test_cut_and_mixed_reports_are_refused(report, text, message, line):
         report(text)
     assert error.value.place == f"line {line}"
     assert error.value.path.endswith("agent.txt")
+
+
+def test_one_fault_may_be_told_twice(report):
+    """The runtime and the agent name the same address."""
+    again = f"OFFLOAD ERROR: memory access fault by GPU 4 at virtual {FAULT.format('7000').partition('on ')[2]}"
+    assert report(FAULT.format("7000") + REPORT + again).facts["error"] == FAULT.format("7000").strip()
 
 
 def test_the_command(kprof, tmp_path):

@@ -29,6 +29,7 @@ _VECTOR = re.compile(r"(v\d{1,3}|a\d{1,3}): \[0\] ", re.ASCII)
 _LANE = re.compile(r"\[(\d{1,2})\] ([0-9a-f]{8})(?=\s|$)", re.ASCII)
 _OPERAND = re.compile(r"\b([sva])(?:\[(\d{1,3}):(\d{1,3})\]|(\d{1,3})\b)|\b(exec|vcc|m0)\b")
 _ERROR = re.compile(r"(?:Queue error|System event|Memory access fault|OFFLOAD ERROR).{1,400}", re.IGNORECASE)
+_FAULT = re.compile(r"address 0x([0-9a-f]{1,16})", re.ASCII)
 _END = "End of disassembly"
 _MOST_SHOWN = 24
 
@@ -100,6 +101,7 @@ class _Reader:
         self.waves: dict[int, _Wave] = {}
         self.codes: list[_Code] = []
         self.error = ""
+        self._fault: tuple[str, int] | None = None
         self._wave: _Wave | None = None
         self._code: _Code | None = None
         self._lanes = 0
@@ -118,8 +120,20 @@ class _Reader:
             self._code_line(at, text, self._code)
         elif self._wave is not None:
             self._register_line(at, text, self._wave)
-        if not self.error and (error := _ERROR.match(text)) is not None:
-            self.error = error[0]
+        if (error := _ERROR.match(text)) is not None:
+            self._error_line(at, error[0])
+
+    def _error_line(self, at: int, error: str) -> None:
+        """Keep the first error, and refuse another report's fault."""
+        self.error = self.error or error
+        match = _FAULT.search(error)
+        if match is None:
+            return
+        address, line = self._fault or (match[1], at)
+        if address != match[1]:
+            fault = f"the fault is at address 0x{address} in line {line}, and here at 0x{match[1]}"
+            raise self._refusal(f"two reports in one file: {fault}", at)
+        self._fault = address, line
 
     def finish(self) -> None:
         """Finish reading at the end of the file."""
@@ -136,13 +150,16 @@ class _Reader:
         entry, reason = _ENTRY.search(match[3]), _REASON.search(match[3])
         number, pc = int(match[1]), int(match[2], 16)
         other = self.waves.get(number)
+        kernel = entry[2] if entry is not None else None
         if other is not None and other.pc != pc:
             raise self._refusal(
                 f"two reports in one file: wave_{number} stopped at 0x{other.pc:x} in line {other.line}, and here at "
                 f"0x{pc:x}",
                 at,
             )
-        kernel = entry[2] if entry is not None else None
+        if other is not None and other.kernel != kernel:
+            kernels = f"wave_{number} runs {other.kernel} in line {other.line}, and here {kernel}"
+            raise self._refusal(f"two reports in one file: {kernels}", at)
         self._wave = self.waves.setdefault(
             number,
             _Wave(at, number, pc, kernel, int(entry[1], 16) if entry else None, reason[1] if reason else None),
