@@ -39,7 +39,8 @@ def signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def _float(bits: int) -> float:
+def float_of(bits: int) -> float:
+    """Return the number in single precision that has these bits."""
     return float(unpack("<f", pack("<I", bits & _32))[0])
 
 
@@ -140,10 +141,10 @@ _SPECIAL: Mapping[str, tuple[Operation, tuple[int, ...], int]] = {
     "sext_i32_i8": (lambda a: signed(a, 8), (32,), 32),
     "sext_i32_i16": (lambda a: signed(a, 16), (32,), 32),
     "cvt_f32_u32": (lambda a: _bits(float(a)), (32,), 32),
-    "cvt_u32_f32": (lambda a: min(_32, max(0, int(_float(a)))) if abs(_float(a)) < 2.0**33 else _32, (32,), 32),
-    "rcp_iflag_f32": (lambda a: _bits(1 / _float(a)) if _float(a) else 0x7F800000, (32,), 32),
-    "rcp_f32": (lambda a: _bits(1 / _float(a)) if _float(a) else 0x7F800000, (32,), 32),
-    "mul_f32": (lambda a, b: _bits(_float(a) * _float(b)), (32, 32), 32),
+    "cvt_u32_f32": (lambda a: min(_32, max(0, int(float_of(a)))) if abs(float_of(a)) < 2.0**33 else _32, (32,), 32),
+    "rcp_iflag_f32": (lambda a: _bits(1 / float_of(a)) if float_of(a) else 0x7F800000, (32,), 32),
+    "rcp_f32": (lambda a: _bits(1 / float_of(a)) if float_of(a) else 0x7F800000, (32,), 32),
+    "mul_f32": (lambda a, b: _bits(float_of(a) * float_of(b)), (32, 32), 32),
     "readfirstlane_b32": (lambda a: a, (32,), 32),
 }
 """Other operations by name without prefix: operation, widths of the sources, width of the result."""

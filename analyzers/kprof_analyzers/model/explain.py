@@ -19,7 +19,7 @@ from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, STREA
 from kprof_analyzers.model.ranges import bounds, ranges, sort_of
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
-from kprof_analyzers.model.slow_ways import large_angles
+from kprof_analyzers.model.slow_ways import large_angles, large_soft_caps
 from kprof_analyzers.model.write_backs import delayed, queue_cycles
 from kprof_analyzers.registers.scratch import KEPT, assigned
 
@@ -406,6 +406,7 @@ def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str
     if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
     found += large_angles(model.facts.program)
+    found += large_soft_caps(model.facts.program)
     if any(i.opcode.is_atomic and i.opcode.cls is InstructionClass.VMEM for i in model.facts.program.instructions):
         found.append(_contention(model))
         found += _write_backs(model)

@@ -80,6 +80,8 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "scalars._EXTENTS": ((20, 21), "made-up extents"),
     "scalars.Evaluator.bounds": ((3,), "bounds of a loop"),
     "simulate.(BEGIN, END, SPLIT)": ((10, 11, 12), "numbers of kinds"),
+    "slow_ways._POLYNOMIAL_BELOW": ((0.625,), "from where the device library's tanh takes its other path"),
+    "slow_ways._USUAL": ((16.0,), "values are assumed to be below; its use is told as an assumption"),
     "slow_ways._WORDS": ((6,), "words of 2/pi that a reduction multiplies by: recognises it"),
     "steps.split_barriers": ((3,), "instructions of Triton's conditional barrier"),
     "traffic._MOSTLY": ((0.9,), "of samples that differ, from where the launch's others are taken to differ"),

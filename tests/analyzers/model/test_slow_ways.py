@@ -1,4 +1,4 @@
-"""Slow ways of sine and cosine, recognised in blocks that are written out by hand.
+"""Slow ways of sine, cosine and tanh, recognised in blocks that are written out by hand.
 
 The reduction of a large angle multiplies it by seven words of 2/pi, the last of which is 0xfe5163ab (2/pi in binary,
 as ``libclc`` and ``ocml`` have it), and shifts the products into place with ``v_alignbit_b32``.
@@ -7,7 +7,8 @@ as ``libclc`` and ``ocml`` have it), and shifts the products into place with ``v
 import pytest
 
 from kprof.inputs import amdgcn
-from kprof_analyzers.model.slow_ways import large_angles, slow_blocks
+from kprof_analyzers.model.outline import outline
+from kprof_analyzers.model.slow_ways import large_angles, large_soft_caps, slow_blocks
 
 BITS = "s_mov_b32 s3, 0xfe5163ab"
 ALIGN = "v_alignbit_b32 v8, v9, v10, v11"
@@ -117,3 +118,65 @@ def test_the_sentence_counts_the_instructions_of_all_slow_blocks():
         "sin and cos: angles are assumed to be small, below 2^17 (2^30 in double precision); "
         "large angles cost a wavefront up to 15 instructions more"
     )
+
+
+LIMIT = "s_mov_b32 s0, 0x3f200000"
+"""0.625 in single precision."""
+CAP = ["v_mul_f32_e32 v1, 0x3d088889, v1", "v_cmp_nlt_f32_e64 s[0:1], |v1|, s0", "s_and_saveexec_b64 s[2:3], s[0:1]"]
+"""A value divided by 30, and compared."""
+LARGE = ["v_exp_f32_e32 v8, v8", "v_add_f32_e32 v8, 1.0, v8", "v_rcp_f32_e32 v8, v8"]
+
+
+def capped(*before, inside=LARGE):
+    """A kernel with tanh as the device library has it: the second block is for large values, the third for small."""
+    small = ["s_andn2_saveexec_b64 s[0:1], s[0:1]", "v_fma_f32 v6, v6, v7, |v1|", "s_or_b64 exec, exec, s[0:1]"]
+    return program(*before, SKIP, *inside, ".LBB0_9:", *small, "s_endpgm")
+
+
+def test_logits_are_assumed_to_stay_below_their_cap():
+    found = capped(LIMIT, *CAP)
+    assert slow_blocks(found) == {1}
+    # The path through the kernel goes around the block: five instructions before it, four from the label on.
+    assert [list(part) for part in outline(found)] == [[0, 1, 2, 3, 4], [8, 9, 10, 11]]
+    (sentence,) = large_soft_caps(found)
+    assert sentence == (
+        "tanh: values that a constant scales down are assumed to be below 16; "
+        "large values cost a wavefront up to 3 instructions more"
+    )
+    assert large_angles(found) == []
+
+
+@pytest.mark.parametrize(
+    ("scale", "found"),
+    # 1/25.6 is the largest scale: 16 times it are 0.625. 1 / 25.5, -1/30, 1/50, and 0.7978 of GELU.
+    [("0x3d200000", {1}), ("0x3d20a0a1", set()), ("0xbd088889", {1}), ("0x3ca3d70a", {1}), ("0x3f4c422a", set())],
+)
+def test_a_cap_counts_by_its_scale(scale, found):
+    assert slow_blocks(capped(LIMIT, CAP[0].replace("0x3d088889", scale), *CAP[1:])) == found
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        # Any value: both ways may be taken.
+        (LIMIT, *CAP[1:]),
+        # An argument of the kernel scales it, another operation follows, another limit, another value.
+        (LIMIT, "v_mul_f32_e32 v1, s9, v1", *CAP[1:]),
+        (LIMIT, CAP[0], "v_add_f32_e32 v1, v1, v2", *CAP[1:]),
+        ("s_mov_b32 s0, 0x3f800000", *CAP, "s_mov_b32 s5, 0x3f200000"),
+        (LIMIT, "s_add_i32 s0, s0, s1", *CAP),
+        (LIMIT, CAP[0].replace("v1", "v2"), *CAP[1:]),
+        (LIMIT, CAP[0], CAP[1].replace("|", ""), CAP[2]),
+    ],
+)
+def test_both_ways_of_other_values_are_kept(before):
+    assert slow_blocks(capped(*before)) == frozenset()
+    assert large_soft_caps(capped(*before)) == []
+
+
+def test_a_block_without_tanh_s_exponential_and_reciprocal_is_kept():
+    assert slow_blocks(capped(LIMIT, *CAP, inside=LARGE[1:])) == frozenset()
+    assert slow_blocks(capped(LIMIT, *CAP, inside=LARGE[:-1])) == frozenset()
+    assert slow_blocks(capped(LIMIT, *CAP, inside=[*LARGE, "s_barrier"])) == frozenset()
+    # The limit may stand in the comparison itself.
+    assert slow_blocks(capped(CAP[0], CAP[1].replace("s0", "0x3f200000"), CAP[2])) == {1}
