@@ -74,3 +74,16 @@ def launch_us(condition: Condition, machine: Machine) -> float:
 def events_us(condition: Condition, machine: Machine) -> float:
     """Return the microseconds that the two timing events around a launch add to its time."""
     return machine.figures["events_ns"] / 1e3 if condition.events else 0.0
+
+
+def interval_us(condition: Condition, machine: Machine, us: float) -> float:
+    """Return the microseconds after a launch of ``us`` in which the GPU is not yet ready for what follows it.
+
+    A launch, or an event, begins no sooner than a fixed time after the start of the launch before it. This only counts
+    if events are part of the time. The maximum of both times is a smooth one, so that a longer launch stays longer.
+    """
+    least = machine.figures["launch_interval_ns"] / 1e3
+    if not condition.events or not least:
+        return 0.0
+    sharpness = machine.figures["overlap"]
+    return float((us**sharpness + least**sharpness) ** (1 / sharpness) - us)

@@ -11,7 +11,7 @@ from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import strides
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
-from kprof_analyzers.model.caches_before import events_us, launch_us, written_back
+from kprof_analyzers.model.caches_before import events_us, interval_us, launch_us, written_back
 from kprof_analyzers.model.contention import waiting_cycles
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
@@ -81,8 +81,9 @@ def explain(
     low, high = bounds(us, light, sure.low, sure.high)
     # Timing events add the same overhead to every launch, so it is not part of the uncertain range.
     events = events_us(condition, machine) if model.effects.launch_overhead else 0.0
-    shares = _extended_shares(shares, "launch", us, us + events)
-    us, low, high = us + events, low + events, high + events
+    added = events + (interval_us(condition, machine, us) if model.effects.launch_overhead else 0.0)
+    shares = _extended_shares(shares, "launch", us, us + added)
+    us, low, high = us + added, low + added, high + added
     bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(
         time_us=us if known else None,

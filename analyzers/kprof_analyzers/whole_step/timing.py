@@ -24,7 +24,7 @@ from kprof.output.progress import step
 from kprof.targets.captured import loaded
 from kprof.targets.loaded import LoadedKernel
 from kprof_analyzers.autotuned import choose, chosen
-from kprof_analyzers.model.caches_before import events_us, written_back
+from kprof_analyzers.model.caches_before import events_us, interval_us, written_back
 from kprof_analyzers.model.machine import machine_of
 from kprof_analyzers.pipeline import analyze
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
@@ -128,6 +128,8 @@ def timed_calls(
 def added_us(condition: Condition, product: Product, calls: Iterable[StepCall]) -> float:
     """Return the microseconds that a condition adds to a whole program: events, and writing back lines after a flush.
 
+    If events are part of the time, so is the time after a short Triton kernel until the GPU is ready for the next one.
+
     Args:
         condition: actions of the timing harness before each run.
         product: the GPU.
@@ -135,12 +137,16 @@ def added_us(condition: Condition, product: Product, calls: Iterable[StepCall]) 
     """
     arch = load(product.arch)
     machine = machine_of(arch, product, arch.wavefront_size)
-    moved = sum(call.timed.memory_bytes for call in calls)
+    moved = waiting = 0.0
+    for call in calls:
+        moved += call.timed.memory_bytes
+        if call.timed.kind == "triton" and call.timed.us is not None:
+            waiting += interval_us(condition, machine, call.timed.us)
     rate = machine.level_bytes.get("hbm")
     written = 0.0
     if rate is not None and machine.units is not None:
         written = written_back(condition, machine, moved) / (rate * machine.units * machine.clock_mhz)
-    return events_us(condition, machine) + written
+    return events_us(condition, machine) + written + waiting
 
 
 class _Times:

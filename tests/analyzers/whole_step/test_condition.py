@@ -12,7 +12,7 @@ MI355X = find_product("MI355X")
 
 
 def calls(*moved):
-    return [SimpleNamespace(timed=SimpleNamespace(memory_bytes=bytes_)) for bytes_ in moved]
+    return [SimpleNamespace(timed=SimpleNamespace(kind="copy", memory_bytes=bytes_)) for bytes_ in moved]
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,11 @@ def calls(*moved):
 )
 def test_events_and_the_lines_that_a_flush_left(condition, moved, added):
     assert added_us(condition, MI355X, calls(*moved)) == pytest.approx(added, rel=1e-6)
+
+
+@pytest.mark.parametrize(("condition", "added"), [(FLUSHED, 4.8 + 2.1 + 0.33), (GRAPH, 0.0), (WARM, 0.0)])
+def test_the_next_launch_waits_for_a_short_one(condition, added):
+    """3.1 us from start to start, if events are part of the time; the time of an operator contains that."""
+    made = [("triton", 1.0), ("triton", 3.0), ("triton", 9.0), ("triton", None), ("copy", 1.0)]
+    timed = [SimpleNamespace(timed=SimpleNamespace(kind=kind, us=us, memory_bytes=0.0)) for kind, us in made]
+    assert added_us(condition, MI355X, timed) == pytest.approx(added, abs=0.02)
