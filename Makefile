@@ -10,6 +10,10 @@ BIN    := $(VENV)/bin
 TRITON ?= "triton==3.9.0; python_version >= '3.11'" "triton==3.8.0; python_version < '3.11'"
 TORCH  ?= torch==2.13.0
 
+# The tests start thousands of Python processes; without byte code each would compile its imports again, which takes
+# longer than most of the commands that it tests.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-quick mutants damage fuzz lint format docs site clean
 
 demo: $(VENV)/.demo
