@@ -28,7 +28,7 @@ NEED_OTHER_TRITONS = ("--triton",)
 # This command's purpose is to name the packages that a machine lacks.
 MAY_ASK = ("kprof doctor",)
 # The search as written takes minutes; its duration is not tested here.
-SHORTER = {"kprof tune": ("--budget", "30")}
+SHORTER = {"kprof tune": ("--budget", "10")}
 # This command runs until Ctrl-C, which is sent after a while.
 UNTIL_INTERRUPTED = ("--watch",)
 WHILE_IN_SECONDS, LIMIT_IN_SECONDS = 20, 240

@@ -70,12 +70,20 @@ class Repository:
         subprocess.run(["git", *identity, *arguments], cwd=self.root, check=True, capture_output=True)
 
 
+@pytest.fixture(scope="session")
+def one_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the repositories of all tests: a kernel at the same path is compiled once."""
+    return tmp_path_factory.mktemp("repository") / "demo"
+
+
 @pytest.fixture
-def repository(tmp_path, monkeypatch) -> Repository:
-    """The repository with its first commit; the working directory of the test."""
+def repository(one_place, monkeypatch) -> Repository:
+    """The repository with its first commit, newly made; the working directory of the test."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
-    made = Repository(tmp_path / "demo")
+    if one_place.exists():
+        shutil.rmtree(one_place)
+    made = Repository(one_place)
     made.kernel.parent.mkdir(parents=True)
     made.kernel.write_text(KERNEL)
     made.config.write_text(CONFIG)

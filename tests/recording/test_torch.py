@@ -2,6 +2,7 @@
 
 import subprocess
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -70,18 +71,26 @@ def test_matrix_products_can_be_left_out(tmp_path):
     assert read(tmp_path / "capture").launch_count == 3
 
 
-@pytest.mark.slow
-def test_inductors_kernels_are_recorded(tmp_path):
-    """Forward and backward graphs are; one that cannot be runs as plain torch, and a note says so."""
-    ran = subprocess.run(
-        capture_command(tmp_path / "capture", "compiled.py"),
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """The program of torch.compile, recorded with its operators: launches are the same without them."""
+    output = tmp_path_factory.mktemp("compiled") / "capture"
+    result = subprocess.run(
+        capture_command(output, "--operators", "compiled.py"),
         capture_output=True,
         text=True,
         env=kprof_environment(),
         check=False,
     )
+    return output, result
+
+
+@pytest.mark.slow
+def test_inductors_kernels_are_recorded(compiled):
+    """Forward and backward graphs are; one that cannot be runs as plain torch, and a note says so."""
+    output, ran = compiled
     assert "all fine" in ran.stdout, ran.stderr
-    capture = read(tmp_path / "capture")
+    capture = read(output)
     launched = {kernel.name: kernel for kernel in capture.kernels if kernel.launches}
     assert all(name.startswith("triton_") and kernel.ok for name, kernel in launched.items())
     (forward,) = (kernel for name, kernel in launched.items() if "gelu" in name)
@@ -92,6 +101,21 @@ def test_inductors_kernels_are_recorded(tmp_path):
     assert not any("sin" in name for name in launched)
     assert any("split as on the CPU" in note for note in capture.notes)
     assert any("a graph runs as plain torch" in note for note in capture.notes)
+
+
+@pytest.mark.slow
+def test_generated_code_has_the_line_that_called_it(compiled):
+    """Not the line in the file that Inductor wrote: its name is a digest, which nobody can look up.
+
+    It is said to be compiled, also where it calls an operator, and the program's own calls are not.
+    """
+    found = kp.profile(compiled[0], arch="MI300X")
+    kernels = [call for call in found.calls if call.timed.kind == "triton"]
+    assert len(kernels) > 3
+    assert {Path(call.scope.place.file).name for call in kernels} == {"compiled.py"}
+    assert all(call.compiled for call in kernels)
+    assert any(call.compiled for call in found.calls if call.timed.kind == "product")
+    assert not any(call.compiled for call in found.calls if call.timed.name == "aten::randn")
 
 
 @pytest.mark.slow
