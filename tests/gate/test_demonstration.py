@@ -34,8 +34,8 @@ def narrow(repository):
 
 def spill(repository):
     """A commit that keeps more in registers than there are."""
-    repository.edit("tl.arange(0, BLOCK)", "tl.arange(0, BLOCK * 64)")
-    repository.edit("tl.zeros([BLOCK]", "tl.zeros([BLOCK * 64]")
+    repository.edit("tl.arange(0, BLOCK)", "tl.arange(0, BLOCK * 32)")
+    repository.edit("tl.zeros([BLOCK]", "tl.zeros([BLOCK * 32]")
     repository.commit("Do more at a time")
 
 

@@ -111,7 +111,7 @@ class Copy:
         (self.folder / "k.py").write_text(f"import x\n\nsleep(1){comment}\nsleep(2)\n")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def project(tmp_path_factory) -> Path:
     """The copy, made once; each test cleans up what it adds."""
     root = tmp_path_factory.mktemp("project")
