@@ -127,6 +127,19 @@ def kprof(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
     return run
 
 
+@pytest.fixture
+def at_most(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Return ``at_most``: ``at_most(12)`` ends a search after 12 configurations, on any machine."""
+    from kprof.tuning.trials import climb
+
+    order = climb.Neighbourhood
+
+    def limit(most: int) -> None:
+        monkeypatch.setattr(climb, "Neighbourhood", lambda *given, **named: order(*given, **{**named, "most": most}))
+
+    return limit
+
+
 @pytest.fixture(scope="session")
 def llvm_mc() -> str:
     """The newest llvm-mc. Only for tests marked ``llvm``."""

@@ -17,19 +17,6 @@ def stub_judge(monkeypatch: pytest.MonkeyPatch) -> Any:
     return Judge("kprof_stub_judge:judge", "1")
 
 
-@pytest.fixture
-def at_most(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Return ``at_most``: ``at_most(12)`` ends a search after 12 configurations, on any machine."""
-    from kprof.tuning.trials import climb
-
-    order = climb.Neighbourhood
-
-    def limit(most: int) -> None:
-        monkeypatch.setattr(climb, "Neighbourhood", lambda *given, **named: order(*given, **{**named, "most": most}))
-
-    return limit
-
-
 Rule = Callable[[Mapping[str, Any]], Any]
 
 
