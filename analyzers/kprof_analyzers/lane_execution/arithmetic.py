@@ -310,7 +310,7 @@ def _scalar(name: str, operands: tuple[str, ...], wave: int) -> Step | None:
         return _save_exec(match[1], operands, wave)
     if name in {"s_movk_i32", "s_addk_i32", "s_mulk_i32", "s_addk_co_i32"}:
         short = name[2:5].rstrip("k")
-        value = source_of(operands[-1], 32)
+        value = _short(operands[-1], sign=True)
         sources = None if value is None else [lambda state: read(state, registers(operands[0])), value]
         keeps = "keep" if short != "add" else "lost"
         if sources is None:
@@ -364,7 +364,19 @@ def _condition(test: Operation, sources: Sequence[Source]) -> Step:
 def _scalar_comparison(match: re.Match[str], operands: tuple[str, ...]) -> Step | None:
     bits = int(match[3])
     sources = _sources(operands, (bits, bits))
+    if match[0].startswith("s_cmpk"):
+        value = _short(operands[-1], sign=match[2] == "i")
+        sources = None if value is None or sources is None else [sources[0], value]
     return None if sources is None else _condition(_comparison(match), sources)
+
+
+def _short(operand: str, *, sign: bool) -> Source | None:
+    """Return a function that reads a constant of 16 bits, which assembly may print without its sign."""
+    value = _literal(operand)
+    if value is None:
+        return None
+    constant = signed(value & 0xFFFF, 16) & _32 if sign else value & 0xFFFF
+    return lambda _state: constant
 
 
 def _comparison(match: re.Match[str]) -> Operation:

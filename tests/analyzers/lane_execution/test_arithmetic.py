@@ -68,6 +68,20 @@ def test_shifts(a, distance):
     assert execute("v_ashrrev_i32_e32 v2, v1, v0", v0=a, v1=distance)["v2"] == right
 
 
+@given(WORDS, st.integers(0, 2**16 - 1))
+def test_constants_of_16_bits(a, short):
+    """They are printed as 16 bits, and extended by their sign, except for comparisons of unsigned numbers."""
+    word, extended = np.uint32(a), np.int32(np.uint16(short).astype(np.int16)).view(np.uint32)
+    with np.errstate(over="ignore"):
+        expected = {"s_movk_i32": extended, "s_addk_i32": word + extended, "s_mulk_i32": word * extended}
+    for name, value in expected.items():
+        assert execute(f"{name} s0, {hex(short)}", s0=a)["s0"] == int(value), name
+    assert execute(f"s_cmpk_lt_i32 s0, {hex(short)}", s0=a)["scc"] == (i32(a) < extended.view(np.int32))
+    assert execute(f"s_cmpk_gt_u32 s0, {hex(short)}", s0=a)["scc"] == (a > short)
+    signed = int(extended.view(np.int32))
+    assert execute(f"s_movk_i32 s0, {signed}", s0=a)["s0"] == int(extended)
+
+
 @given(LONGS, LONGS)
 def test_a_carry_chain_adds_64_bits(a, b):
     """The low half sets SCC or VCC, the high half adds it."""
