@@ -389,9 +389,10 @@ def _select(name: str, operands: tuple[str, ...]) -> Step | None:
     names = registers(operands[0])[: bits // 32]
     choices = operands[1:] if name.startswith("s_cselect") else (operands[-1], operands[0])
     sources = _sources(choices, (bits, bits))
+    constant = _short(operands[-1], sign=True) if name == "s_cmovk_i32" else None
     if sources is None or len(names) != bits // 32:
         return None
-    chosen, other = sources
+    chosen, other = sources if constant is None else (constant, sources[1])
 
     def step(state: State) -> None:
         condition = state.get("scc", NOTHING)

@@ -78,6 +78,8 @@ def test_constants_of_16_bits(a, short):
         assert execute(f"{name} s0, {hex(short)}", s0=a)["s0"] == int(value), name
     assert execute(f"s_cmpk_lt_i32 s0, {hex(short)}", s0=a)["scc"] == (i32(a) < extended.view(np.int32))
     assert execute(f"s_cmpk_gt_u32 s0, {hex(short)}", s0=a)["scc"] == (a > short)
+    assert execute(f"s_cmovk_i32 s0, {hex(short)}", s0=a, scc=1)["s0"] == int(extended)
+    assert execute(f"s_cmovk_i32 s0, {hex(short)}", s0=a, scc=0)["s0"] == a
     signed = int(extended.view(np.int32))
     assert execute(f"s_movk_i32 s0, {signed}", s0=a)["s0"] == int(extended)
 
