@@ -311,11 +311,21 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
         return {} if size == 2 else {"BLOCK_K": 128 if arch == "gfx950" else 64}
     block_m = min(128, max(16, triton.next_power_of_2(m)))
     tiles = triton.cdiv(m, block_m) * triton.cdiv(n, 128)
+    if arch == "gfx950" and size == 2 and m <= 64:
+        return _few_rows(n, k, block_m)
     deep, split = (64 if rdna else 128) // size, 1
     while tiles * split < 256 and split < 16 and k >= 2 * split * 8 * deep:
         split *= 2
     warps = (4 if block_m >= 64 else 2) * (2 if rdna else 1)
     return {"BLOCK_M": block_m, "BLOCK_N": 128, "BLOCK_K": deep, "SPLIT_K": split, "num_warps": warps}
+
+
+def _few_rows(n: int, k: int, block_m: int) -> dict[str, Any]:
+    """Return narrow tiles for few rows in 16 bits on gfx950: memory bounds them, so many loads have to be in flight."""
+    deep, split = 128, 1
+    while triton.cdiv(n, 64) * split < 256 and split < 16 and k >= 4 * split * deep:
+        split *= 2
+    return {"BLOCK_M": block_m, "BLOCK_N": 64, "BLOCK_K": deep, "SPLIT_K": split, "num_warps": 4, "num_stages": 3}
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
