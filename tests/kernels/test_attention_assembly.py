@@ -66,6 +66,8 @@ def test_case_does_not_spill_in_loops(name: str, case: str, analyse: Analyse) ->
         ("3.4", "mla_decode", "chunk"),
         ("3.8", "flash_attention", "s4096_d128"),
         ("3.8", "attention_varlen", "bias"),
+        # One register, in the loop over the blocks that the mask cuts, which has one iteration.
+        ("3.9", "attention_int8", "qkpv_s4096_d128"),
     }
     if (report.triton[:3], name, case) not in spilling:
         assert {loop.header: loop.spill_accesses for loop in report.loops if loop.spill_accesses} == {}
