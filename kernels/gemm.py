@@ -321,7 +321,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def _few_rows(n: int, k: int, block_m: int) -> dict[str, Any]:
-    """Return narrow tiles for few rows in 16 bits on gfx950: memory bounds them, so many loads have to be in flight."""
+    """Return narrow tiles for few rows in 16 bits on gfx950: memory-bound products need many loads in flight."""
     deep, split = 128, 1
     while triton.cdiv(n, 64) * split < 256 and split < 16 and k >= 4 * split * deep:
         split *= 2

@@ -66,7 +66,7 @@ def test_case_does_not_spill_in_loops(name: str, case: str, analyse: Analyse) ->
         ("3.4", "mla_decode", "chunk"),
         ("3.8", "flash_attention", "s4096_d128"),
         ("3.8", "attention_varlen", "bias"),
-        # One register, in the loop over the blocks that the mask cuts, which has one iteration.
+        # One register is spilled in the masked loop, which has one iteration.
         ("3.9", "attention_int8", "qkpv_s4096_d128"),
     }
     if (report.triton[:3], name, case) not in spilling:

@@ -105,7 +105,7 @@ def test_inductors_kernels_are_recorded(compiled):
 
 @pytest.mark.slow
 def test_generated_code_has_the_line_that_called_it(compiled):
-    """Not the line in the file that Inductor wrote: its name is a digest, which nobody can look up.
+    """The line is one of the program, not of the file that Inductor generates, whose name is a digest.
 
     It is said to be compiled, also where it calls an operator, and the program's own calls are not.
     """

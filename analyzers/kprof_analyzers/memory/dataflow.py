@@ -37,6 +37,10 @@ class Dataflow:
     which :meth:`inputs` returns for an operation's operands. A loop-carried value comes from two values: its initial
     value, and the value that the loop yields for the next iteration. An argument of a block has a value from each
     branch to the block.
+
+    Attributes:
+        module: the module.
+        branches: its branches to blocks; empty if no block has arguments.
     """
 
     def __init__(self, module: Module) -> None:
@@ -52,11 +56,11 @@ class Dataflow:
         self._visible: list[tuple[int | None, dict[str, str]]] = [(None, {})]
         self._incoming: dict[str, list[Incoming]] = {}
         self._arguments: dict[tuple[int | None, str], tuple[str, ...]] = {}
-        branches = [op for op in module.operations if op.name in BRANCHES] if module.block_arguments else []
-        self._targets = {(op.parent, label) for op in branches for label in branch_targets(op)}
+        self.branches = [op for op in module.operations if op.name in BRANCHES] if module.block_arguments else []
+        self._targets = {(op.parent, label) for op in self.branches for label in branch_targets(op)}
         for op in module.operations:
             self._add_operation(op)
-        for op in branches:
+        for op in self.branches:
             self._add_branch(op)
         for op in module.operations:
             if (writes_lds(op) or copies_to_lds(op)) and not makes_buffer(op):

@@ -7,6 +7,9 @@ from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.dataflow import BRANCHES, branch_targets
 from kprof_analyzers.model.values import Value, ValueContext
 
+# Values that branches pass are not followed through more branches: the time grows with the square of their number.
+_MOST_BRANCHES = 200
+
 
 class _Taken(NamedTuple):
     """The workgroups that go from a branch to one of its targets.
@@ -84,11 +87,11 @@ def passed(evaluator: ValueContext, name: str, depth: int) -> Value | None:
     """Return the value of a block's argument: for each workgroup, the value that the branch it takes passes.
 
     Returns:
-        The value, or ``None`` if a workgroup may take branches that pass different values.
+        The value, or ``None`` if a workgroup may take branches that pass different values, or if there are too many.
     """
     incoming = evaluator.flow.incoming(name)
     last = max(incoming, key=lambda one: one.branch.index).branch
-    if last.parent is None or last.loop is not None:
+    if last.parent is None or last.loop is not None or len(evaluator.flow.branches) > _MOST_BRANCHES:
         return None
     operations = evaluator.module.operations
     taken = {

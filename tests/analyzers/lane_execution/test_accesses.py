@@ -99,7 +99,7 @@ def test_a_workgroup_in_several_axes_is_left_out(compiled):
 
 
 def test_bytes_of_unknown_addresses_are_counted(compiled):
-    """One load's addresses are known, the other's are a square: all its lanes are taken to load."""
+    """The second load's addresses are squares, which are not followed: the bytes of all its lanes count."""
     body = [*BASE, "v_lshlrev_b32_e32 v1, 2, v0", "global_load_dword v2, v1, s[4:5]"]
     body += ["v_mul_lo_u32 v3, v0, v0", "global_load_dwordx2 v[4:5], v3, s[4:5]"]
     facts = compiled(body)

@@ -231,3 +231,17 @@ def test_an_argument_comes_from_all_that_branches_pass():
     (loop,) = [op for op in module.operations if op.is_loop]
     producers = {op.name for op in evaluator.flow.back(evaluator.flow.inputs(loop)[1])}
     assert producers == {"arith.constant", "arith.addi", "tt.get_program_id"}
+
+
+@pytest.mark.parametrize(("blocks", "known"), [(100, [1, 1, 2, 3]), (3000, None)])
+def test_a_long_chain_of_blocks_is_not_followed(blocks, known):
+    """The time grows with the square of the number of branches."""
+    lines = ["    cf.br ^bb1(%pid : i32)"]
+    for n in range(1, blocks):
+        lines += [f"  ^bb{n}(%v{n}: i32):", f"    %q{n} = arith.cmpi slt, %v{n}, %a : i32"]
+        lines.append(f"    cf.cond_br %q{n}, ^bb{n + 1}(%c1 : i32), ^bb{n + 1}(%v{n} : i32)")
+    lines += [f"  ^bb{blocks}(%v{blocks}: i32):", f'    tt.print "x" : %v{blocks} : i32', "    tt.return"]
+    module = mlir.parse(HEAD + "\n".join(lines) + "\n  }\n}\n")
+    evaluator = Evaluator(module, {"a": 2}, [(p, 0, 0) for p in range(WORKGROUPS)], (WORKGROUPS, 1, 1))
+    (op,) = [op for op in module.operations if op.name == "tt.print"]
+    assert evaluator.value(evaluator.flow.inputs(op)[0]) == known

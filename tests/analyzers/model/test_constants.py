@@ -19,6 +19,7 @@ PLAIN = {0, 1, 2, 100, 1000}
 ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "arithmetic.BINARY": ((64,), "bits of the widest integer"),
     "arithmetic.PURE": ((3,), "operands of a choice"),
+    "branches._MOST_BRANCHES": ((200,), "bound on work"),
     "certainty.ENOUGH": ((0.75,), "how sure two launches have to be to be called different: a choice, in no time"),
     "certainty.certainty": ((0.5,), "equal times: as likely as not"),
     "ranges.own_table": ((3, 11), "a version of Python"),
