@@ -278,23 +278,23 @@ def _document(
     from kprof_analyzers.whole_step.changes import changes_of
     from kprof_analyzers.whole_step.document import SCHEMA, ProfileDocument
     from kprof_analyzers.whole_step.table import rows_of, sums_of
-    from kprof_analyzers.whole_step.timing import added_us
+    from kprof_analyzers.whole_step.timing import added_by
 
     sums, condition = sums_of(calls), CONDITIONS[asked.condition]
-    added = added_us(condition, product, calls)
-    if added:
-        notes = [*notes, f"{condition.text}: included in the sum with {added:,.1f} µs"]
+    added = added_by(condition, product, calls)
+    if added.us:
+        notes = [*notes, f"{condition.text}: included in the sum with {added.us:,.1f} µs"]
     return ProfileDocument(
         schema=SCHEMA,
         gpu=product.name,
         program=list(capture.head.command),
         rows=rows_of(calls, asked.rows_by),
-        us=sums.us + added,
-        low_us=sums.low_us + added,
-        high_us=sums.high_us + added,
+        us=sums.us + added.us,
+        low_us=sums.low_us + added.us - added.hidden_us,
+        high_us=sums.high_us + added.us,
         unwritten=list(capture.looked_at) if capture.reads_count and not capture.executed else [],
         condition=condition.name,
-        added_us=added,
+        added_us=added.us,
         triton_us=sums.triton_us,
         calls=len(calls),
         unknown_calls=sums.unknown_calls,

@@ -96,7 +96,7 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
     from kprof_analyzers.whole_step.changes import changes_of
     from kprof_analyzers.whole_step.layers import continued
     from kprof_analyzers.whole_step.table import rows_of, sums_of
-    from kprof_analyzers.whole_step.timing import added_us
+    from kprof_analyzers.whole_step.timing import added_by
 
     found = continued(few.calls, more.calls, layers.steps)
     notes = [
@@ -116,15 +116,15 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
     sums = sums_of(found.calls)
     product = find_product(more.document.gpu)
     assert product is not None
-    added = added_us(CONDITIONS[more.document.condition], product, found.calls)
+    added = added_by(CONDITIONS[more.document.condition], product, found.calls)
     document = replace(
         more.document,
         program=program,
         rows=rows_of(found.calls, by),
-        us=sums.us + added,
-        low_us=sums.low_us + added,
-        high_us=sums.high_us + added,
-        added_us=added,
+        us=sums.us + added.us,
+        low_us=sums.low_us + added.us - added.hidden_us,
+        high_us=sums.high_us + added.us,
+        added_us=added.us,
         triton_us=sums.triton_us,
         calls=len(found.calls),
         unknown_calls=sums.unknown_calls,

@@ -11,7 +11,7 @@ from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import strides
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
-from kprof_analyzers.model.caches_before import events_us, interval_us, launch_us, written_back
+from kprof_analyzers.model.caches_before import events_us, hidden_cycles, interval_us, launch_us, written_back
 from kprof_analyzers.model.contention import waiting_cycles
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
@@ -79,11 +79,14 @@ def explain(
     known_trips = all(loop.trips_known for loop in loops)
     sure = ranges()[sort_of(shares, trips_known=known_trips, arch=machine.arch.name)]
     low, high = bounds(us, light, sure.low, sure.high)
+    # Lines may be written back while wavefronts compute, which the predicted time does not assume.
+    hidden = hidden_cycles(_written_back_cycles(model), capped, _memory_cycles(model)) / machine.clock_mhz
+    low = min(low, bounds(us - hidden, light, sure.low, sure.high)[0])
     # Timing events add the same overhead to every launch, so it is not part of the uncertain range.
     events = events_us(condition, machine) if model.effects.launch_overhead else 0.0
     added = events + (interval_us(condition, machine, us) if model.effects.launch_overhead else 0.0)
     shares = _extended_shares(shares, "launch", us, us + added)
-    us, low, high = us + added, low + added, high + added
+    us, low, high = us + added, low + added, high + added + _assignment_us(model)
     bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(
         time_us=us if known else None,
@@ -434,13 +437,26 @@ def _write_backs(model: KernelModel) -> list[str]:
     return [f"an L2 does its share of the {count:,.0f} write-backs before atomics one by one, {each:.0f} ns each"]
 
 
-def _kept_scratch(model: KernelModel) -> list[str]:
+def _reclaimed_scratch(model: KernelModel) -> int:
+    """Return the bytes of a launch's scratch memory if ROCr may take it back after each launch; otherwise 0."""
     product = model.machine.product
     scratch = assigned(model.facts, product.compute_units if product is not None else None)
-    if scratch is None or scratch <= KEPT:
+    return 0 if scratch is None or scratch <= KEPT else scratch
+
+
+def _assignment_us(model: KernelModel) -> float:
+    """Return the microseconds that a launch may wait until the host has assigned its scratch memory."""
+    counts = model.effects.launch_overhead and _reclaimed_scratch(model)
+    return model.machine.figures["scratch_assignment_ns"] / 1e3 if counts else 0.0
+
+
+def _kept_scratch(model: KernelModel) -> list[str]:
+    scratch = _reclaimed_scratch(model)
+    if not scratch:
         return []
-    kept = f"{scratch / 2**20:,.0f} MiB of scratch stay assigned between launches"
-    return [f"{kept} (HSA_NO_SCRATCH_RECLAIM=1 keeps it)"]
+    kept = f"{scratch / 2**20:,.0f} MiB of scratch stay assigned between launches (HSA_NO_SCRATCH_RECLAIM=1 keeps it)"
+    wait = model.machine.figures["scratch_assignment_ns"] / 1e3
+    return [f"{kept}; otherwise each launch may wait about {wait:,.0f} µs for the host"]
 
 
 def _guessed_sharing(model: KernelModel) -> list[str]:

@@ -24,7 +24,7 @@ from kprof.output.progress import step
 from kprof.targets.captured import loaded
 from kprof.targets.loaded import LoadedKernel
 from kprof_analyzers.autotuned import choose, chosen
-from kprof_analyzers.model.caches_before import events_us, interval_us, written_back
+from kprof_analyzers.model.caches_before import events_us, hidden_cycles, interval_us, written_back
 from kprof_analyzers.model.machine import machine_of
 from kprof_analyzers.pipeline import analyze
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
@@ -111,7 +111,7 @@ def timed_calls(
         operations: launches and calls of the capture.
         product: the GPU.
         condition: timing condition to predict. Between two runs of the program, all memory that it uses is touched.
-            Caches are flushed once before the program, not before each launch; see :func:`added_us`.
+            Caches are flushed once before the program, not before each launch; see :func:`added_by`.
     """
     caches: Caches = "kept" if condition.caches == "kept" else "clean"
     condition = replace(condition, caches=caches, events=False, between=capture.peak_bytes)
@@ -125,8 +125,21 @@ def timed_calls(
                 yield StepCall(times.operator(made), made.scope, made.process, 0, made)
 
 
-def added_us(condition: Condition, product: Product, calls: Iterable[StepCall]) -> float:
-    """Return the microseconds that a condition adds to a whole program: events, and writing back lines after a flush.
+@dataclass(frozen=True)
+class Added:
+    """What a condition adds to a whole program, microseconds.
+
+    Attributes:
+        us: time of events, of writing back lines after a flush, and until the GPU is ready for the next launch.
+        hidden_us: part of ``us`` that may pass while the program computes; the lower end of a range leaves it out.
+    """
+
+    us: float
+    hidden_us: float
+
+
+def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) -> Added:
+    """Return what a condition adds to a whole program: events, and writing back lines after a flush.
 
     If events are part of the time, so is the time after a short Triton kernel until the GPU is ready for the next one.
 
@@ -137,16 +150,19 @@ def added_us(condition: Condition, product: Product, calls: Iterable[StepCall]) 
     """
     arch = load(product.arch)
     machine = machine_of(arch, product, arch.wavefront_size)
-    moved = waiting = 0.0
+    moved = waiting = whole = 0.0
     for call in calls:
         moved += call.timed.memory_bytes
+        whole += call.timed.us or 0.0
         if call.timed.kind == "triton" and call.timed.us is not None:
             waiting += interval_us(condition, machine, call.timed.us)
     rate = machine.level_bytes.get("hbm")
-    written = 0.0
+    written = hidden = 0.0
     if rate is not None and machine.units is not None:
-        written = written_back(condition, machine, moved) / (rate * machine.units * machine.clock_mhz)
-    return events_us(condition, machine) + written + waiting
+        a_microsecond = rate * machine.units * machine.clock_mhz
+        written = written_back(condition, machine, moved) / a_microsecond
+        hidden = hidden_cycles(written, whole + written, moved / a_microsecond)
+    return Added(events_us(condition, machine) + written + waiting, hidden)
 
 
 class _Times:

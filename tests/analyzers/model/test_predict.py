@@ -43,9 +43,22 @@ def test_scratch_that_may_be_assigned_anew_is_told(kernel, lane, told):
     """ROCr keeps 140 MiB: 235 bytes for each lane of 304 CUs with 32 wavefronts of 64, in steps of 16."""
     facts = kernel([*LOOP, MFMA, *BACK])
     facts = replace(facts, resources=msgspec.structs.replace(facts.resources, scratch_bytes=lane))
-    (found,) = [line for line in predict(facts).assumptions if "of scratch stay" in line] or [""]
+    predicted = predict(facts)
+    (found,) = [line for line in predicted.assumptions if "of scratch stay" in line] or [""]
     assert found.startswith(told)
     assert bool(told) == ("HSA_NO_SCRATCH_RECLAIM=1 keeps it" in found)
+
+
+@pytest.mark.parametrize(("lane", "wait"), [(224, 0), (225, 180)])
+def test_a_launch_may_wait_until_its_scratch_is_assigned(kernel, lane, wait):
+    """Only the upper end of the range has it: newer drivers leave scratch assigned."""
+    facts = kernel([MFMA], grid=(304,))
+    few, much = (
+        predict(replace(facts, resources=msgspec.structs.replace(facts.resources, scratch_bytes=bytes_)))
+        for bytes_ in (0, lane)
+    )
+    assert (much.time_us, much.low_us) == (few.time_us, few.low_us)
+    assert much.high_us == pytest.approx(few.high_us + wait)
 
 
 def test_scratch_of_a_gpu_that_is_not_known_is_not_told(kernel):

@@ -6,13 +6,13 @@ import pytest
 
 from kprof.condition import FLUSHED, FLUSHED_DIRTY, GRAPH, WARM
 from kprof.hardware.machine import find_product
-from kprof_analyzers.whole_step.timing import added_us
+from kprof_analyzers.whole_step.timing import added_by
 
 MI355X = find_product("MI355X")
 
 
 def calls(*moved):
-    return [SimpleNamespace(timed=SimpleNamespace(kind="copy", memory_bytes=bytes_)) for bytes_ in moved]
+    return [SimpleNamespace(timed=SimpleNamespace(kind="copy", us=None, memory_bytes=bytes_)) for bytes_ in moved]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def calls(*moved):
     ],
 )
 def test_events_and_the_lines_that_a_flush_left(condition, moved, added):
-    assert added_us(condition, MI355X, calls(*moved)) == pytest.approx(added, rel=1e-6)
+    assert added_by(condition, MI355X, calls(*moved)).us == pytest.approx(added, rel=1e-6)
 
 
 @pytest.mark.parametrize(("condition", "added"), [(FLUSHED, 4.8 + 2.1 + 0.33), (GRAPH, 0.0), (WARM, 0.0)])
@@ -36,4 +36,18 @@ def test_the_next_launch_waits_for_a_short_one(condition, added):
     """3.1 us from start to start, if events are part of the time; the time of an operator contains that."""
     made = [("triton", 1.0), ("triton", 3.0), ("triton", 9.0), ("triton", None), ("copy", 1.0)]
     timed = [SimpleNamespace(timed=SimpleNamespace(kind=kind, us=us, memory_bytes=0.0)) for kind, us in made]
-    assert added_us(condition, MI355X, timed) == pytest.approx(added, abs=0.02)
+    assert added_by(condition, MI355X, timed).us == pytest.approx(added, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("condition", "us", "hidden"),
+    [
+        (FLUSHED_DIRTY, 10.0, 0.0),  # its own 60 MB take 10 us at 6 TB/s
+        (FLUSHED_DIRTY, 14.0, 4.0),
+        (FLUSHED_DIRTY, 100.0, 10.0),  # all that is written back
+        (FLUSHED, 100.0, 0.0),
+    ],
+)
+def test_lines_may_be_written_back_while_a_program_computes(condition, us, hidden):
+    call = SimpleNamespace(timed=SimpleNamespace(kind="softmax", us=us, memory_bytes=60e6))
+    assert added_by(condition, MI355X, [call]).hidden_us == pytest.approx(hidden)

@@ -47,7 +47,7 @@ def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, P
     """Return the prediction of each job of a capture by number: launches, operators, and the condition's overhead."""
     from kprof.captures.reader import operations, read
     from kprof.hardware.machine import find_product
-    from kprof_analyzers.whole_step.timing import StepCall, added_us, timed_calls
+    from kprof_analyzers.whole_step.timing import StepCall, added_by, timed_calls
 
     product = find_product(arch)
     assert product is not None
@@ -59,11 +59,13 @@ def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, P
     answers = {}
     for job, calls in by_job.items():
         timed = [call.timed for call in calls]
-        added = added_us(condition, product, calls)
-        sums = [added + sum(getattr(one, name) or 0.0 for one in timed) for name in ("us", "low_us", "high_us")]
+        added = added_by(condition, product, calls)
+        us, low, high = (sum(getattr(one, name) or 0.0 for one in timed) for name in ("us", "low_us", "high_us"))
         own = sum(one.us or 0.0 for one in timed if one.kind == "triton")
         unknown = tuple(sorted({f"{one.name}: {one.why}" for one in timed if one.us is None}))
-        answers[job] = Predicted(sums[0], sums[1], sums[2], own, added, unknown)
+        answers[job] = Predicted(
+            us + added.us, low + added.us - added.hidden_us, high + added.us, own, added.us, unknown
+        )
     return answers
 
 
