@@ -1,13 +1,16 @@
-"""Agents' programs in the model's benchmark: which are drawn, and how predictions of them are judged."""
+"""Agents' and torch's programs in the model's benchmark: which are drawn, and how predictions of them are judged."""
 
+import csv
+import gzip
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
-from validation.benchmarks.model.programs import chosen, scored  # noqa: E402  # the path comes first
+from validation.benchmarks.model.programs import chosen, page, scored  # noqa: E402  # the path comes first
 
 sys.path.remove(str(ROOT))
 
@@ -66,16 +69,65 @@ def test_what_counts_is_triton_and_has_a_time():
     assert scored.counted(jobs, found) == jobs[:1]
 
 
+def test_torchs_own_programs_count_however_little_of_them_is_triton():
+    torchs = [chosen.Job(n, "p", "w", "big", "", 10.0, "eager") for n in range(2)]
+    found = {
+        0: predicted(10.0, triton=0.0),
+        1: predicted(10.0, unknown=("aten::fft: kprof does not know what it does",)),
+    }
+    assert scored.counted(torchs, found) == torchs[:1]
+
+
+def test_torchs_programs_at_the_longest_and_the_median_size(tmp_path, monkeypatch):
+    """By eager time, so that both variants have the same sizes; another set and a size without a time are left out."""
+    columns = ("set", "problem", "variant", "workload", "time_us")
+    own = chosen.TORCH_SET
+    rows = [(own, "p", "v1_eager", name, us) for name, us in (("a", 5.0), ("b", 50.0), ("c", 20.0))]
+    rows += [
+        (own, "p", "v2_compile", "b", 40.0),
+        ("another", "p", "v2_compile", "c", 1.0),
+        (own, "q", "v1_eager", "a", ""),
+    ]
+    with gzip.open(tmp_path / "sol_execbench_rocm_torch_variants.csv.gz", "wt", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerows([columns, *rows])
+    workloads = [{"uuid": name} for name in "abcd"]
+    monkeypatch.setattr(chosen, "problems_of", lambda _: {name: {"workloads": workloads} for name in "pq"})
+
+    eager, compiled = (chosen.torch_jobs(tmp_path, tmp_path, by) for by in ("eager", "compiled"))
+    assert [(one.problem, one.size, one.workload, one.measured_us) for one in eager] == [
+        ("p", "big", "b", 50.0),
+        ("p", "medium", "c", 20.0),
+    ]
+    assert [(one.workload, one.measured_us, one.by) for one in compiled] == [("b", 40.0, "compiled")]
+
+
 def test_times_and_orders_by_hand():
     """Three versions: 10, 20 and 21 us. Two pairs are apart, one is called right, one a tie; 21 is 5 % from 20."""
     jobs = [job(0, measured=10.0), job(1, measured=20.0), job(2, measured=21.0)]
     found = {0: predicted(11.0, 9.0, 12.0), 1: predicted(11.0, 9.0, 12.0), 2: predicted(50.0, 20.0, 60.0)}
     header, line = scored.table(jobs, {"warm": found}).splitlines()[:2]
-    for heading, word in (("within 15 %", "near"), ("within 2x", "twice"), ("in range", "inside")):
+    words = {"within 15 %": "near", "within 25 %": "quarter", "within 2x": "twice", "in range": "inside"}
+    for heading, word in words.items():
         header = header.replace(heading, word)
     named = dict(zip(header.split(), line.split(), strict=True))
     assert named["condition"] == "warm"
     assert named["rows"] == "3"
     assert named["median"] == "1.10"
-    assert (named["near"], named["twice"], named["inside"]) == ("33%", "67%", "67%")
+    assert (named["near"], named["quarter"], named["twice"], named["inside"]) == ("33%", "33%", "67%", "67%")
+    assert named["width"] == "1.33"
     assert (named["pairs"], named["right"], named["tied"], named["wrong"]) == ("2", "1", "1", "0")
+
+
+def test_the_page_has_each_half_the_furthest_rows_and_what_was_left_out():
+    jobs = [chosen.Job(n, "p", "w", "big", "", 10.0, "eager") for n in range(3)]
+    found = {0: predicted(11.0, 9.0, 12.0), 1: predicted(40.0, 30.0, 60.0)}
+    rows = [asdict(one) | (asdict(found[one.id]) if one.id in found else {}) for one in jobs]
+    text = page.written({"eager": {"triton": "3.9.0", "rows": rows, "refused": {"2": "ValueError: no axis"}}})
+
+    assert "Compiled with Triton 3.9.0. 2 of 3 rows count." in text
+    table = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
+    all_problems = dict(zip(map(str.strip, table[0]), map(str.strip, table[1]), strict=True))
+    assert (all_problems["rows"], all_problems["within 25 %"], all_problems["in range"]) == ("2", "50%", "50%")
+    assert text.index("| p | big | 10.0 | 40.0 | 30 to 60 | 4.00 |") < text.index("| 1.10 |")
+    assert "- 1 x did not run: ValueError: no axis" in text

@@ -5,13 +5,14 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import get_args
 
 ROOT = Path(__file__).resolve().parents[4]
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 from validation.benchmarks.model import programs  # noqa: E402  # the path comes first
-from validation.benchmarks.model.programs import scored  # noqa: E402
-from validation.benchmarks.model.programs.chosen import SIZES, half_of, jobs_of, sample  # noqa: E402
+from validation.benchmarks.model.programs import page, scored  # noqa: E402
+from validation.benchmarks.model.programs.chosen import SIZES, By, half_of, jobs_of, sample, torch_jobs  # noqa: E402
 from validation.benchmarks.model.programs.recorded import prepare, record  # noqa: E402
 
 TIMED = "flushed-dirty"
@@ -26,7 +27,10 @@ def main() -> None:
     named = options.conditions.split(",")
     if unknown := [name for name in named if name not in CONDITIONS]:
         raise SystemExit(f"no such condition: {', '.join(unknown)}; there are {', '.join(CONDITIONS)}")
-    jobs = jobs_of(options.data, options.mirror, options.sizes.split(","))
+    if options.by == "agents":
+        jobs = jobs_of(options.data, options.mirror, options.sizes.split(","))
+    else:
+        jobs = torch_jobs(options.data, options.mirror, options.by)
     jobs = [job for job in jobs if options.half in {"all", half_of(job.problem)}]
     jobs = sample(jobs, options.rows, options.seed)
     problems = {job.problem for job in jobs}
@@ -44,6 +48,8 @@ def main() -> None:
     print(f"\n{len(rows)} of {len(jobs)} rows count: {len(refused)} did not run, the others have calls without"
           " a time, or operators of torch's")  # fmt: skip
     print(scored.table(rows, found) if rows else "nothing to judge")
+    if options.write:
+        page.keep(options.by, options.write, jobs, found[named[0]], refused)
     if options.details:
         details = [
             asdict(job) | {name: asdict(answers[job.id]) for name, answers in found.items() if job.id in answers}
@@ -57,14 +63,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder with sol_execbench_rocm_*.csv.gz")
     parser.add_argument("--mirror", type=Path, required=True, help="bare mirror of williamqwu/sol-execbench-rocm")
     parser.add_argument("--work", type=Path, required=True, help="folder for recordings, which are used again")
-    parser.add_argument("--arch", default="MI350X", help="the GPU that was measured")
+    parser.add_argument("--arch", default="MI350X", help="the GPU that was measured: MI355X for torch's")
     parser.add_argument("--triton-path", default="", help="folder with the Triton that was measured, 3.5.1, unpacked")
+    parser.add_argument("--by", choices=get_args(By), default="agents", help="who wrote the programs")
     parser.add_argument("--half", choices=("constants", "judge", "all"), default="all", help="of the problems")
     parser.add_argument("--sizes", default=",".join(SIZES), help="of each problem")
     parser.add_argument("--rows", type=int, default=0, help="so many, whole problems at a time; 0: all")
     parser.add_argument("--seed", type=int, default=0, help="of the order in which problems are drawn")
     parser.add_argument("--conditions", default=f"{TIMED},flushed,warm", help="to predict under; the first one counts")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for a batch of recordings")
+    parser.add_argument("--write", metavar="RELEASE", help="write the page, with Triton's release that compiled")
     parser.add_argument("--details", help="file for every prediction, as JSON")
     return parser.parse_args()
 

@@ -34,9 +34,12 @@ def _run(job: Mapping[str, Any], problem: Mapping[str, Any], work: Path) -> None
     reference = _module(f"reference_{job['id']}", work / "references" / f"{job['problem']}.py")
     workload = next(each for each in problem["workloads"] if each["uuid"] == job["workload"])
     given = inputs(problem, workload, reference)
-    run = _module(f"program_{job['id']}", work / "programs" / f"{job['blob']}.py").run
+    torchs = job["by"] != "agents"
+    run = reference.run if torchs else _module(f"program_{job['id']}", work / "programs" / f"{job['blob']}.py").run
     names = list(inspect.signature(run).parameters)
     by_name = {name: given[name] for name in names if name in given}
+    if job["by"] == "compiled":
+        run = torch.compile(run)
     with torch.no_grad(), torch.profiler.record_function(f"R{job['id']}|"):
         if len(by_name) == len(given):
             run(**by_name)

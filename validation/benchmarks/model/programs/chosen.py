@@ -22,6 +22,11 @@ COMMON = 0.8
 """A size is used if at least this share of a problem's programs was timed on it."""
 SIZES = ("big", "medium", "small")
 Half = Literal["constants", "judge"]
+By = Literal["agents", "eager", "compiled"]
+"""Author of a program: an agent, or the problem itself in torch, eager or through ``torch.compile``."""
+TORCH: Mapping[By, str] = {"eager": "v1_eager", "compiled": "v2_compile"}
+"""Variants of torch's programs in the published table."""
+TORCH_SET, TORCH_SIZES = "06-MI355X/authoritative-merged", ("big", "medium")
 
 _LIBRARY = re.compile(
     r"torch\.(mm|matmul|bmm|addmm|baddbmm|conv\w*|einsum|compile|_scaled_mm|fft)\b|\bF\.(linear|conv\w*|scaled_dot\w*)|"
@@ -40,8 +45,9 @@ class Job:
         problem: name of the problem.
         workload: the size's id.
         size: ``big``, ``medium`` or ``small`` by measured time.
-        blob: git blob of the program.
+        blob: git blob of the program; "" for the problem's own in torch.
         measured_us: median of its times.
+        by: its author.
     """
 
     id: int
@@ -50,6 +56,7 @@ class Job:
     size: str
     blob: str
     measured_us: float
+    by: By = "agents"
 
 
 def half_of(problem: str) -> Half:
@@ -102,6 +109,29 @@ def jobs_of(data: Path, mirror: Path, sizes: Sequence[str] = SIZES) -> list[Job]
         for label, size, blob, measured in _drawn({s: m for s, m in medians.items() if m}):
             if label in sizes:
                 found.append(Job(len(found), problem, size, label, blob, measured))
+    return found
+
+
+def torch_jobs(data: Path, mirror: Path, by: By) -> list[Job]:
+    """Return the rows of torch's programs on an MI355X with a free clock: two sizes of each problem.
+
+    The sizes are the longest and the median by eager time, so that both variants have the same.
+    """
+    problems = problems_of(mirror)
+    times: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for row in _table(data / "sol_execbench_rocm_torch_variants.csv.gz"):
+        if row["set"] == TORCH_SET and row["time_us"] and not _FROM_FILES.search(row["problem"]):
+            times[row["problem"], row["variant"]][row["workload"]] = float(row["time_us"])
+    found: list[Job] = []
+    for problem, definition in sorted(problems.items()):
+        eager = times[problem, TORCH["eager"]]
+        order = sorted((eager[each["uuid"]], each["uuid"]) for each in definition["workloads"] if each["uuid"] in eager)
+        if not order:
+            continue
+        chosen = dict(zip(TORCH_SIZES, (order[-1][1], order[len(order) // 2][1]), strict=True))
+        for size, workload in chosen.items():
+            if measured := times[problem, TORCH[by]].get(workload):
+                found.append(Job(len(found), problem, workload, size, "", measured, by))
     return found
 
 
@@ -169,10 +199,14 @@ def _drawn(medians: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, st
 
 def _rows(data: Path) -> Iterator[dict[str, str]]:
     for name in TABLES:
-        with gzip.open(data / f"sol_execbench_rocm_{name}.csv.gz", "rt", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                if row["kernel_blob"] and row["time_us"] and row.get("status", "PASSED") == "PASSED":
-                    yield row
+        for row in _table(data / f"sol_execbench_rocm_{name}.csv.gz"):
+            if row["kernel_blob"] and row["time_us"] and row.get("status", "PASSED") == "PASSED":
+                yield row
+
+
+def _table(path: Path) -> Iterator[dict[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from csv.DictReader(file)
 
 
 def _git(mirror: Path, *words: str) -> str:

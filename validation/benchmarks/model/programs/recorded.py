@@ -23,7 +23,7 @@ def prepare(work: Path, mirror: Path, jobs: Sequence[Job]) -> None:
     (work / "problems.json").write_text(json.dumps(chosen), encoding="utf-8")
     for name, problem in chosen.items():
         (work / "references" / f"{name}.py").write_text(problem["reference"], encoding="utf-8")
-    for blob, text in sources_of(mirror, [job.blob for job in jobs]).items():
+    for blob, text in sources_of(mirror, [job.blob for job in jobs if job.blob]).items():
         (work / "programs" / f"{blob}.py").write_text(text, encoding="utf-8")
 
 
@@ -39,7 +39,8 @@ def record(work: Path, jobs: Sequence[Job], arch: str, triton: str, seconds: flo
     """
     for first in range(0, len(jobs), BATCH):
         some = jobs[first : first + BATCH]
-        capture = work / "captures" / f"{arch}-{some[0].id}-{some[-1].id}-{len(some)}"
+        name = arch if some[0].by == "agents" else f"{arch}-{some[0].by}"
+        capture = work / "captures" / f"{name}-{some[0].id}-{some[-1].id}-{len(some)}"
         listed, told = capture.with_suffix(".json"), capture.with_suffix(".told")
         if not (capture / "journal").is_dir():
             listed.write_text(written(some), encoding="utf-8")

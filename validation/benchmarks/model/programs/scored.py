@@ -70,39 +70,46 @@ def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, P
 
 
 def counted(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[Job]:
-    """Return jobs in which every call has a time, nearly all of it in Triton kernels."""
+    """Return jobs in which every call has a time; of agents' programs those with nearly all of it in Triton kernels."""
     known = (job for job in jobs if job.id in found and not found[job.id].unknown)
     every = ((job, found[job.id]) for job in known)
-    return [job for job, one in every if one.triton_us >= TRITON_SHARE * (one.us - one.added_us)]
+    return [
+        job for job, one in every
+        if job.by != "agents" or one.triton_us >= TRITON_SHARE * (one.us - one.added_us)
+    ]  # fmt: skip
 
 
 def table(jobs: Sequence[Job], found: Mapping[str, Mapping[int, Predicted]]) -> str:
-    """Return a line for each condition and half of the problems: errors of times, and of the order of versions.
+    """Return :func:`lines` as text."""
+    header, judged = lines(jobs, found)
+    return "\n".join(aligned(header, judged))
+
+
+def lines(jobs: Sequence[Job], found: Mapping[str, Mapping[int, Predicted]]) -> tuple[list[str], list[list[str]]]:
+    """Return a header, and a line for each condition and half of the problems: errors of times and of orders.
 
     Args:
         jobs: jobs that count.
         found: predictions by condition.
     """
-    lines = []
+    judged = []
     for condition, answers in found.items():
         for part in ("all", "constants", "judge"):
             some = [job for job in jobs if part in {"all", half_of(job.problem)}]
             if some:
-                lines.append([condition, part, *_times(some, answers), *_orders(some, answers)])
-    header = ["condition", "problems", "rows", "median", "within 15 %", "within 2x", "in range", *ORDERS]
-    return "\n".join(aligned(header, lines))
+                judged.append([condition, part, *_times(some, answers), *_orders(some, answers)])
+    errors = ["median", "within 15 %", "within 25 %", "within 2x", "in range", "width"]
+    return ["condition", "problems", "rows", *errors, *ORDERS], judged
 
 
 def _times(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[str]:
     ratios = [found[job.id].us / job.measured_us for job in jobs]
     inside = sum(found[job.id].low_us <= job.measured_us <= found[job.id].high_us for job in jobs)
-    near, twice = (sum(test(ratio) for ratio in ratios) for test in (_within, lambda ratio: 0.5 <= ratio <= 2))
-    shares = [f"{count / len(jobs):.0%}" for count in (near, twice, inside)]
-    return [str(len(jobs)), f"{statistics.median(ratios):.2f}", *shares]
-
-
-def _within(ratio: float) -> bool:
-    return abs(ratio - 1) <= 0.15
+    counts = [*(sum(abs(ratio - 1) <= off for ratio in ratios) for off in (0.15, 0.25))]
+    counts += [sum(0.5 <= ratio <= 2 for ratio in ratios), inside]
+    shares = [f"{count / len(jobs):.0%}" for count in counts]
+    width = statistics.median(found[job.id].high_us / found[job.id].low_us for job in jobs)
+    return [str(len(jobs)), f"{statistics.median(ratios):.2f}", *shares, f"{width:.2f}"]
 
 
 def _orders(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[str]:
