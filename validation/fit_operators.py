@@ -39,7 +39,7 @@ def toml(found: Fits, rows: Sequence[Row]) -> str:
     for (gpu, kind), one in found.items():
         table = f'gpus.{gpu}."{kind}"' if gpu else f'kinds."{kind}"'
         lines += ["", f"[{table}]", f"share = {one.share:.3f}", f"floor_us = {one.floor_us:.1f}"]
-        lines += [f"{name} = {value:.1f}" for name in ("filled", "columns") if (value := getattr(one, name))]
+        lines += [f"{name} = {value:g}" for name in ("filled", "columns", "depth_ns") if (value := getattr(one, name))]
         lines += [f"low = {one.low:.2f}", f"high = {one.high:.2f}", f"rows = {one.rows}"]
         lines.append(f"gpus = {list(one.gpus)}".replace("'", '"'))
     # Keep the part that validation/fit_types.py wrote.

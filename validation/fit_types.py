@@ -1,12 +1,16 @@
-r"""Fit the share of a GPU's peaks that torch's products and convolutions of one type reach, if it differs from others.
+r"""Fit the share of a GPU's peaks that torch's products and convolutions reach, from sweeps over their sizes.
 
     python validation/fit_types.py --products sol_execbench_rocm_torch_variants.csv.gz \
-        --convolutions miopen_find_db_convolutions.csv.gz [--write]
+        --convolutions miopen_find_db_convolutions.csv.gz --tuned bf16_tuned_gemm.csv ... [--write]
 
-Products come from eager programs of SOL-ExecBench-ROCm on an MI355X that mostly consist of products
-(:data:`PROGRAMS`); the predicted time of their other operators is subtracted. Convolutions come from MIOpen's
-database of an MI300X, with the fastest solver of each problem. Half of the problems, chosen by the hash of their
-sizes, are held out of the fit to evaluate it. ``--write`` updates the part ``types`` of
+Of one type, where it differs from others: products come from eager programs of SOL-ExecBench-ROCm on an MI355X that
+mostly consist of products (:data:`PROGRAMS`); the predicted time of their other operators is subtracted. Convolutions
+come from MIOpen's database of an MI300X, with the fastest solver of each problem. Half of the problems, chosen by the
+hash of their sizes, are held out of the fit to evaluate it.
+
+Of products of 16-bit types on an MI355X, by size: AITER's tuned tables, where torch's own operator was the fastest, and
+eager programs that are one product (:data:`SINGLE`). Half of the tables' sizes and the programs of the judging half are
+held out. ``--write`` updates the parts ``types`` and ``sweeps`` of
 ``analyzers/kprof_analyzers/whole_step/efficiency.toml``.
 """
 
@@ -16,20 +20,25 @@ import gzip
 import hashlib
 import json
 import statistics
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from operator_fits import Row, fitted, time_of
+from operator_fits import Row, fitted, rows_of_table, time_of
 
-from kprof.hardware.machine import find_product
+from kprof.hardware.machine import find_product, load
 from kprof_analyzers.profiles.timeline.operators.arguments import Work
 from kprof_analyzers.profiles.timeline.operators.rooflines import bound_of, limits_of_product
-from kprof_analyzers.whole_step.efficiency import efficiencies, operator_time
+from kprof_analyzers.whole_step.efficiency import Efficiency, efficiencies, operator_time
 from kprof_analyzers.whole_step.kinds import kind_at, kind_of_shapes, tiles_of
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from validation.benchmarks.model.programs.chosen import TORCH, TORCH_SET, half_of  # the path comes first
+
 FILE = Path(__file__).parents[1] / "analyzers/kprof_analyzers/whole_step/efficiency.toml"
-MARK = "# Of one type, where its share is another one. Written by validation/fit_types.py, not by hand.\n"
+MARK = "# Of one type, where its share is another one, and of sweeps over sizes. Written by validation/fit_types.py.\n"
+SWEPT = "MI355X"
 TYPE, UNIT, BYTES = "fp32", "matrix_fp32", 4
 HIDDEN, INNER = 3072, 12288
 FEWEST = 8
@@ -57,6 +66,35 @@ PROGRAMS = {
 """Map each problem to its products (rows, columns, depth) and the elements that its element-wise operator moves."""
 
 
+SINGLE = {
+    "FlashInfer-Bench__006_gemm_n2048_k4096": (2048, 4096),
+    "FlashInfer-Bench__011_gemm_n28672_k4096": (28672, 4096),
+}
+"""Map each problem that is one product in fp16 to its columns and depth."""
+
+
+def singles(path: Path) -> Iterator[Row]:
+    """Yield each workload of the programs that are one product, without the time of the two events around it."""
+    gpu = find_product("MI355X")
+    assert gpu is not None
+    limits = limits_of_product(gpu)
+    events = load(gpu.arch).model["events_ns"] / 1e3
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            known = row["problem"] in SINGLE and row["set"] == TORCH_SET and row["variant"] == TORCH["eager"]
+            if not known or not row["time_us"]:
+                continue
+            m, (n, k) = json.loads(row["axes"])["M"], SINGLE[row["problem"]]
+            work = Work(2 * m * n * k, 2 * (m * k + n * k + m * n), "matrix_fp16")
+            bound, least = bound_of(work, limits)
+            if least is not None:
+                shapes, tiles = f"{m}x{k} {k}x{n}", tiles_of("aten::mm", [(m, k), (k, n)], work.flop)
+                measured, kind = float(row["time_us"]) - events, kind_at("product", bound)
+                yield Row(
+                    row["problem"], row["problem"], "MI355X", "aten::mm", shapes, kind, 1, measured, least / 1e3, tiles
+                )
+
+
 def products(path: Path) -> Iterator[Row]:
     """Yield each workload of the programs, as one product of all its rows."""
     gpu = find_product("MI355X")
@@ -64,7 +102,7 @@ def products(path: Path) -> Iterator[Row]:
     limits = limits_of_product(gpu)
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            if row["set"] != "06-MI355X/authoritative-merged" or row["variant"] != "v1_eager":
+            if row["set"] != TORCH_SET or row["variant"] != TORCH["eager"]:
                 continue
             if row["problem"] not in PROGRAMS or not row["time_us"]:
                 continue
@@ -112,29 +150,47 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--products", type=Path, required=True)
     parser.add_argument("--convolutions", type=Path, required=True)
+    parser.add_argument("--tuned", type=Path, nargs="+", required=True)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     rows = [*products(options.products), *convolutions(options.convolutions)]
-    mine = [row for row in rows if _half(row.shapes)]
-    found = {kind: one for (gpu, kind), one in fitted(mine).items() if not gpu}
     lines = [MARK.strip()]
-    for kind, fit in sorted(found.items()):
+    for kind, fit in sorted(_fits([row for row in rows if _half(row.shapes)]).items()):
         one = fit
         if one.rows < FEWEST:
             continue
         if one.rows < ENOUGH:
             all_types = efficiencies()[kind]
-            one = replace(one, low=min(one.low, all_types.low), high=max(one.high, all_types.high))
-        judged = [row for row in rows if row.kind == kind and not _half(row.shapes)]
-        ratios = sorted(time_of(row, one) / row.measured for row in judged)
-        print(f"{kind}, {TYPE}: share {one.share:.3f}, fitted to {one.rows}; {_said(ratios, one.low, one.high)}")
-        lines += ["", f'[types.{TYPE}."{kind}"]', f"share = {one.share:.3f}", f"floor_us = {one.floor_us:.1f}"]
-        lines += [f"{name} = {value:.1f}" for name in ("filled", "columns") if (value := getattr(one, name))]
-        lines += [f"low = {one.low:.2f}", f"high = {one.high:.2f}", f"rows = {one.rows}"]
-        lines.append(f"gpus = {list(one.gpus)}".replace("'", '"'))
+            one = replace(fit, low=min(fit.low, all_types.low), high=max(fit.high, all_types.high))
+        _say(f"{kind}, {TYPE}", one, [row for row in rows if row.kind == kind and not _half(row.shapes)])
+        lines += written(f'types.{TYPE}."{kind}"', one)
+    tuned = [row for path in options.tuned for row in rows_of_table(path) if row.gpu == SWEPT]
+    own = [*singles(options.products)]
+    mine = [*(row for row in tuned if _half(row.shapes)), *(row for row in own if half_of(row.source) == "constants")]
+    for kind, one in sorted(_fits(mine).items()):
+        _say(f"{kind}, {SWEPT}", one, [row for row in tuned if row.kind == kind and not _half(row.shapes)])
+        _say("  other programs", one, [row for row in own if row.kind == kind and half_of(row.source) == "judge"])
+        lines += written(f'sweeps.{SWEPT}."{kind}"', one)
     if options.write:
         text = FILE.read_text(encoding="utf-8").partition(MARK)[0].rstrip()
         FILE.write_text(f"{text}\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _fits(rows: Sequence[Row]) -> Mapping[str, Efficiency]:
+    return {kind: one for (gpu, kind), one in fitted(rows).items() if not gpu}
+
+
+def written(table: str, one: Efficiency) -> list[str]:
+    """Return the lines of one table."""
+    lines = ["", f"[{table}]", f"share = {one.share:.3f}", f"floor_us = {one.floor_us:.1f}"]
+    lines += [f"{name} = {value:g}" for name in ("filled", "columns", "depth_ns") if (value := getattr(one, name))]
+    lines += [f"low = {one.low:.2f}", f"high = {one.high:.2f}", f"rows = {one.rows}"]
+    return [*lines, f"gpus = {list(one.gpus)}".replace("'", '"')]
+
+
+def _say(name: str, one: Efficiency, judged: Sequence[Row]) -> None:
+    ratios = sorted(time_of(row, one) / row.measured for row in judged)
+    print(f"{name}: share {one.share:.3f}, fitted to {one.rows}; {_said(ratios, one.low, one.high)}")
 
 
 def _half(text: str) -> bool:

@@ -24,6 +24,9 @@ _FILLED = (
     "product", "convolution", "pointwise convolution", "convolution of few channels", "attention", "batch norm", "norm",
 )  # fmt: skip
 """Kinds whose share falls if there are fewer tiles, channels or rows than compute units."""
+_DEPTHS = [0.25 * n for n in range(13)]
+_DEEP = ("product", "thin product")
+"""Kinds whose time also depends on the depth, which a workgroup goes through step by step."""
 _COLUMNS = ("convolution",)
 """Kinds whose share depends on the number of the result's columns."""
 _LIKE = {
@@ -198,6 +201,7 @@ def _found(rows: Sequence[Row], like: Efficiency | None) -> Efficiency:
         "floor_us": _FLOORS,
         "filled": _POWERS if kind in _FILLED else [0.0],
         "columns": _POWERS if kind in _COLUMNS else [0.0],
+        "depth_ns": _DEPTHS if kind in _DEEP else [0.0],
     }
     measured = _error_of(rows)
 
@@ -223,7 +227,7 @@ _Figures = dict[str, float]
 def _descended(
     error: Callable[[_Figures], float], choices: Mapping[str, Sequence[float]], start: tuple[float, float]
 ) -> _Figures:
-    at = {"share": start[0], "floor_us": start[1], "filled": 0.0, "columns": 0.0}
+    at = {"share": start[0], "floor_us": start[1], "filled": 0.0, "columns": 0.0, "depth_ns": 0.0}
     for _ in range(_ROUNDS):
         before = at
         for name, values in choices.items():
@@ -240,10 +244,12 @@ def _error_of(rows: Sequence[Row]) -> Callable[[_Figures], float]:
     columns = np.log([replace(one, filled=0.0, columns=1.0).reached(row.tiles, None) for row in rows])
     measured, least = np.log([row.measured for row in rows]), np.array([row.least for row in rows])
     products = np.array([row.tiles.products if row.tiles else 1 for row in rows])
+    depths = np.array([row.tiles.depth / 1e3 if row.tiles else 0.0 for row in rows])
 
     def error(at: _Figures) -> float:
         reached = at["share"] * np.exp(at["filled"] * filled + at["columns"] * columns)
-        return float(np.abs(measured - np.log(at["floor_us"] * products + least / reached)).sum())
+        floors = (at["floor_us"] + at["depth_ns"] * depths) * products
+        return float(np.abs(measured - np.log(floors + least / reached)).sum())
 
     return error
 

@@ -215,7 +215,7 @@ def verdict(document: "ProfileDocument") -> str:
     """Return the predicted total with its range, and how many calls have no time."""
     known = document.calls - document.unknown_calls
     span = f"likely {_ms(document.low_us)} to {_ms(document.high_us)} ms"
-    least = "" if document.complete else "at least "
+    least = "" if document.complete and not document.unwritten else "at least "
     where = f"{document.gpu}, {in_short(document.condition)}"
     head = f"{least}{_ms(document.us)} ms of GPU time predicted on {where} ({span})"
     if document.layers:

@@ -46,7 +46,8 @@ def test_the_line_through_two_runs_goes_through_the_third(program):
     whole = kp.profile([*program[:2], "--layers=7"], arch="MI300X", by="module,name").document
     found = line.document
     assert found.us == pytest.approx(whole.us)
-    assert (found.low_us, found.high_us) == (pytest.approx(whole.low_us), pytest.approx(whole.high_us))
+    # What is stretched keeps its limit, and so its place among the errors that add up.
+    assert (found.low_us, found.high_us) == (pytest.approx(whole.low_us, 0.05), pytest.approx(whole.high_us, 0.05))
     assert (found.calls, found.unknown_calls, found.peak_bytes) == (whole.calls, whole.unknown_calls, whole.peak_bytes)
     assert {(row.module, row.name): row.calls for row in found.rows} == {
         (row.module, row.name): row.calls for row in whole.rows

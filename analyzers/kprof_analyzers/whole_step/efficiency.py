@@ -26,6 +26,8 @@ class Efficiency(msgspec.Struct, frozen=True):
         filled: exponent of the share of the compute units that have a tile; the reached share falls with this power.
         columns: exponent of the result's columns divided by 512; the reached share falls with this power. 0 means no
             dependence.
+        depth_ns: further time of a product for each element of its depth, which a workgroup goes through one after the
+            other, in nanoseconds.
     """
 
     share: float
@@ -36,10 +38,12 @@ class Efficiency(msgspec.Struct, frozen=True):
     gpus: tuple[str, ...]
     filled: float = 0.0
     columns: float = 0.0
+    depth_ns: float = 0.0
 
     def time_us(self, least_us: float, tiles: ResultTiles | None, compute_units: int | None) -> float:
         """Return the predicted microseconds of a call that would take ``least_us`` at its roofline limit."""
-        return self.floor_us * (tiles.products if tiles else 1) + least_us / self.reached(tiles, compute_units)
+        floor_us = self.floor_us + self.depth_ns * (tiles.depth if tiles else 0) / 1e3
+        return floor_us * (tiles.products if tiles else 1) + least_us / self.reached(tiles, compute_units)
 
     def reached(self, tiles: ResultTiles | None, compute_units: int | None) -> float:
         """Return the share of the limit that a call with these tiles reaches."""
@@ -73,10 +77,12 @@ class CallTime(msgspec.Struct, frozen=True):
 def efficiencies(gpu: str = "") -> dict[str, Efficiency]:
     """Return the efficiency of each kind of operator on a product.
 
-    Kinds with too few measurements on this product have the efficiency fitted to all products.
+    Kinds with too few measurements on this product have the efficiency fitted to all products. A sweep over the sizes
+    of one kind takes precedence over operators of traces.
     """
     figures = _figures()
-    return msgspec.convert({**figures["kinds"], **figures["gpus"].get(gpu, {})}, dict[str, Efficiency])
+    found = {**figures["kinds"], **figures["gpus"].get(gpu, {}), **figures.get("sweeps", {}).get(gpu, {})}
+    return msgspec.convert(found, dict[str, Efficiency])
 
 
 @cache
@@ -123,13 +129,18 @@ def operator_time(
 def _fitted(kind: str, gpu: str, bound: str = "") -> Efficiency:
     """Return the fit of a kind; kinds without a fit (fills, gathers, scatters) count as element-wise.
 
-    If a matrix peak is the bound and the operand type has its own fit, that fit is returned.
+    If a matrix peak is the bound and the operand type has its own fit, that fit is returned. A batch of products, which
+    few traces have, reaches the share that products of its type reach.
     """
     of_type = efficiencies_of_type(bound.removeprefix("matrix_"))
     if kind in of_type:
         return of_type[kind]
     known = efficiencies(gpu)
-    return known.get(kind, known["elementwise"])
+    found = known.get(kind, known["elementwise"])
+    if kind == "batched product" and "product" in of_type:
+        one = of_type["product"]
+        return msgspec.structs.replace(found, share=one.share, filled=one.filled, low=one.low, high=one.high)
+    return found
 
 
 def empty_launch_us(gpu: str) -> float:

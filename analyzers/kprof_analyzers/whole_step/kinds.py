@@ -77,6 +77,9 @@ _FEW_CHANNELS = 4
 """Maximum number of channels of an image. So few channels do not fill the K extent of a matrix instruction."""
 _TILE = 128
 """Number of rows and of columns of a typical library kernel's tile, and of queries in a typical attention block."""
+_SPLIT = 32
+"""With at most so many rows or columns, libraries' products split the depth over workgroups: on an MI355X, their times
+do not depend on it."""
 
 
 class ResultTiles(msgspec.Struct, frozen=True):
@@ -87,15 +90,18 @@ class ResultTiles(msgspec.Struct, frozen=True):
             a batch norm, or rows of another norm.
         columns: columns of the result; for a convolution its channels.
         products: number of products that run one after the other.
+        depth: elements that a workgroup multiplies one after the other for each element of the result; 0 if it is
+            unknown, or if there are so few rows or columns that libraries split the depth over workgroups.
     """
 
     count: int
     columns: int
     products: int = 1
+    depth: int = 0
 
     def filling(self, compute_units: int) -> "ResultTiles":
         """Return a copy whose count is raised to at least one tile per compute unit."""
-        return ResultTiles(max(self.count, compute_units), self.columns, self.products)
+        return msgspec.structs.replace(self, count=max(self.count, compute_units))
 
 
 def kind_of(name: str) -> str:
@@ -154,7 +160,8 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Re
             if pair is None:
                 return None
             batch, rows, columns = math.prod(pair[0][:-2]), pair[0][-2], pair[1][-1]
-            return ResultTiles(batch * -(-rows // _TILE) * -(-columns // _TILE), columns)
+            depth = pair[0][-1] if min(rows, columns) > _SPLIT else 0
+            return ResultTiles(batch * -(-rows // _TILE) * -(-columns // _TILE), columns, depth=depth)
         case "convolution":
             weight = _weight(name, shapes)
             if weight is None or not flop or not math.prod(weight):

@@ -1,12 +1,13 @@
 """Arrange the calls of a step in a table like that of torch's profiler."""
 
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kprof.errors import KprofError
 from kprof_analyzers.whole_step.document import ProfiledRow
-from kprof_analyzers.whole_step.timing import StepCall
+from kprof_analyzers.whole_step.timing import StepCall, TimedCall
 
 GROUPS = ("name", "shapes", "module", "phase", "range", "place")
 """Valid keys for grouping rows."""
@@ -85,16 +86,35 @@ class Sums:
 _NAMED = 8
 
 
+def sum_of(timed: Iterable[TimedCall]) -> tuple[float, float, float]:
+    """Return the summed microseconds of calls with a time, and the likely range of the sum.
+
+    Calls that are limited by the same thing are wrong by a common factor, so the distances to the ends of their ranges
+    add up. Others are wrong independently, so their distances add up as squares do.
+    """
+    groups: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for one in timed:
+        us = one.us or 0.0
+        group = groups[one.limited_by]
+        group[0] += us
+        group[1] += us - (one.low_us or 0.0)
+        group[2] += (one.high_us or 0.0) - us
+    us = sum(group[0] for group in groups.values())
+    below, above = (math.hypot(*(group[side] for group in groups.values())) for side in (1, 2))
+    return us, us - below, us + above
+
+
 def sums_of(calls: Sequence[StepCall]) -> Sums:
     """Return the total times and counts over all calls of a step, and the names of calls without a time."""
     timed = [call.timed for call in calls if call.timed.us is not None]
     untimed = [call.timed for call in calls if call.timed.us is None]
     unknown = Counter((one.name, one.why) for one in untimed)
     kernels = Counter((one.name, one.why) for one in untimed if one.kind == "triton")
+    us, low_us, high_us = sum_of(timed)
     return Sums(
-        us=sum(one.us or 0.0 for one in timed),
-        low_us=sum(one.low_us or 0.0 for one in timed),
-        high_us=sum(one.high_us or 0.0 for one in timed),
+        us=us,
+        low_us=low_us,
+        high_us=high_us,
         triton_us=sum(one.us or 0.0 for one in timed if one.kind == "triton"),
         unknown_calls=unknown.total(),
         unknown=_named(unknown),
@@ -126,6 +146,7 @@ def _shared(row: ProfiledRow, whole: float) -> ProfiledRow:
 def _row(calls: Sequence[StepCall], by: Sequence[str]) -> ProfiledRow:
     first = calls[0].timed
     known = first.us is not None
+    us, low_us, high_us = sum_of(call.timed for call in calls)
     bounds: Counter[str] = Counter()
     findings: Counter[str] = Counter()
     for call in calls:
@@ -151,9 +172,9 @@ def _row(calls: Sequence[StepCall], by: Sequence[str]) -> ProfiledRow:
         place=lines.most_common(1)[0][0] if lines else "",
         places=len(lines),
         calls=len(calls),
-        us=sum(call.timed.us or 0.0 for call in calls) if known else None,
-        low_us=sum(call.timed.low_us or 0.0 for call in calls) if known else None,
-        high_us=sum(call.timed.high_us or 0.0 for call in calls) if known else None,
+        us=us if known else None,
+        low_us=low_us if known else None,
+        high_us=high_us if known else None,
         limit_us=sum(limits) if len(limits) == len(calls) else None,
         bound=bounds.most_common(1)[0][0] if known else "",
         finding=findings.most_common(1)[0][0] if findings else "",

@@ -65,6 +65,13 @@ class TimedCall:
     limit_us: float | None = None
 
     @property
+    def limited_by(self) -> str:
+        """``triton``, ``matrix``, ``launch`` or ``memory``: calls with the same word are wrong by similar factors."""
+        if self.kind == "triton":
+            return self.kind
+        return "matrix" if self.bound.startswith("matrix") else "launch" if self.bound == "launch" else "memory"
+
+    @property
     def short(self) -> bool:
         """Whether the call takes at most twice as long as an empty launch."""
         return self.us is not None and self.us <= 2 * self.launch_us

@@ -6,7 +6,8 @@ import pytest
 
 from kprof.condition import FLUSHED, FLUSHED_DIRTY, GRAPH, WARM
 from kprof.hardware.machine import find_product
-from kprof_analyzers.whole_step.timing import added_by
+from kprof_analyzers.whole_step.table import sum_of
+from kprof_analyzers.whole_step.timing import TimedCall, added_by
 
 MI355X = find_product("MI355X")
 
@@ -51,3 +52,16 @@ def test_the_next_launch_waits_for_a_short_one(condition, added):
 def test_lines_may_be_written_back_while_a_program_computes(condition, us, hidden):
     call = SimpleNamespace(timed=SimpleNamespace(kind="softmax", us=us, memory_bytes=60e6))
     assert added_by(condition, MI355X, [call]).hidden_us == pytest.approx(hidden)
+
+
+def test_the_range_of_a_sum_by_hand():
+    """Two products are wrong together, by 3 + 1; what memory and launches limit by themselves, by 3 and 0."""
+    calls = [
+        TimedCall("mm", "", "product", 10.0, 7.0, 13.0, "matrix_bf16"),
+        TimedCall("bmm", "", "batched product", 2.0, 1.0, 3.0, "matrix_fp32"),
+        TimedCall("add", "", "elementwise", 8.0, 5.0, 11.0, "HBM"),
+        TimedCall("fill", "", "fill", 1.0, 1.0, 1.0, "launch"),
+    ]
+    assert sum_of(calls) == (21.0, 21.0 - 5.0, 21.0 + 5.0)
+    assert sum_of(calls[:2]) == (12.0, 8.0, 16.0)
+    assert sum_of([]) == (0.0, 0.0, 0.0)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from kprof_analyzers.profiles.timeline.operators.arguments import Argument
-from kprof_analyzers.profiles.timeline.operators.rooflines import work_of
-from kprof_analyzers.whole_step.efficiency import efficiencies
+from kprof.hardware.machine import find_product
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Work
+from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product, work_of
+from kprof_analyzers.whole_step.efficiency import efficiencies, operator_time
 from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at, kind_of_shapes, tiles_of
 
 PICTURE = (8, 3, 224, 224)
@@ -42,9 +43,10 @@ def test_what_memory_limits_is_of_another_kind():
 @pytest.mark.parametrize(
     ("name", "shapes", "flop", "tiles"),
     [
-        ("mm", [(300, 64), (64, 257)], None, ResultTiles(3 * 3, 257)),
-        ("addmm", [(257,), (300, 64), (64, 257)], None, ResultTiles(3 * 3, 257)),
-        ("bmm", [(5, 128, 64), (5, 64, 128)], None, ResultTiles(5, 128)),
+        ("mm", [(300, 64), (64, 257)], None, ResultTiles(3 * 3, 257, depth=64)),
+        ("mm", [(32, 64), (64, 257)], None, ResultTiles(3, 257)),
+        ("addmm", [(257,), (300, 64), (64, 257)], None, ResultTiles(3 * 3, 257, depth=64)),
+        ("bmm", [(5, 128, 64), (5, 64, 128)], None, ResultTiles(5, 128, depth=64)),
         ("_flash_attention_forward", [(2, 130, 3, 64)] * 3, None, ResultTiles(2 * 3 * 2, 0)),
         ("_scaled_dot_product_flash_attention", [(2, 3, 130, 64)] * 3, None, ResultTiles(2 * 3 * 2, 0)),
         ("native_batch_norm", [(10, 64, 56, 56), (64,), (64,)], None, ResultTiles(64, 0)),
@@ -86,3 +88,19 @@ def test_fewer_tiles_than_compute_units_reach_less():
     assert one.reached(ResultTiles(38, 512), 304) < one.reached(ResultTiles(76, 512), 304) < one.share
     assert one.reached(ResultTiles(304, 64), 304) < one.share
     assert one.time_us(0.0, ResultTiles(304, 64, 2), 304) == 2 * one.floor_us
+
+
+def test_a_deep_product_takes_longer_than_its_work():
+    """On an MI355X 1.75 ns for each element of the depth, unless few rows have it split over workgroups."""
+    one = efficiencies("MI355X")["thin product"]
+    shallow, deep = (ResultTiles(16, 2048, depth=depth) for depth in (0, 4096))
+    assert one.time_us(2.0, deep, 256) - one.time_us(2.0, shallow, 256) == pytest.approx(4.096 * one.depth_ns)
+    assert one.depth_ns > 0
+    assert efficiencies("MI300X")["thin product"].depth_ns == 0
+
+
+def test_batches_of_products_reach_what_products_of_their_type_reach():
+    gpu = find_product("MI355X")
+    work = Work(2 * 128 * 4096 * 2880 * 5760, 1, "matrix_fp32")
+    batch, single = (operator_time(kind, work, limits_of_product(gpu)) for kind in ("batched product", "product"))
+    assert 0.9 < batch.us / single.us <= 1

@@ -39,6 +39,8 @@ def _run(job: Mapping[str, Any], problem: Mapping[str, Any], work: Path) -> None
     names = list(inspect.signature(run).parameters)
     by_name = {name: given[name] for name in names if name in given}
     if job["by"] == "compiled":
+        # Programs share the wrapper of no_grad, so that Dynamo would reach its limit of recompilations and run eagerly.
+        torch.compiler.reset()
         run = torch.compile(run)
     with torch.no_grad(), torch.profiler.record_function(f"R{job['id']}|"):
         if len(by_name) == len(given):

@@ -47,6 +47,7 @@ def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, P
     """Return the prediction of each job of a capture by number: launches, operators, and the condition's overhead."""
     from kprof.captures.reader import operations, read
     from kprof.hardware.machine import find_product
+    from kprof_analyzers.whole_step.table import sum_of
     from kprof_analyzers.whole_step.timing import StepCall, added_by, timed_calls
 
     product = find_product(arch)
@@ -60,7 +61,7 @@ def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, P
     for job, calls in by_job.items():
         timed = [call.timed for call in calls]
         added = added_by(condition, product, calls)
-        us, low, high = (sum(getattr(one, name) or 0.0 for one in timed) for name in ("us", "low_us", "high_us"))
+        us, low, high = sum_of(one for one in timed if one.us is not None)
         own = sum(one.us or 0.0 for one in timed if one.kind == "triton")
         unknown = tuple(sorted({f"{one.name}: {one.why}" for one in timed if one.us is None}))
         answers[job] = Predicted(
