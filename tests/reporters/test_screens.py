@@ -163,7 +163,7 @@ def test_a_kernel_that_spills(monkeypatch, width):
     text = screen(monkeypatch, width, lambda: ConsoleReporter(terminal()).show(report))
     proper(text, width)
     held("analyze", width, text)
-    first = "flash_attention on gfx942 (MI300X assumed): 3.82 ms predicted (likely 1.83 to 5.49 ms)"
+    first = "flash_attention on gfx942 (MI300X assumed): 3.82 ms predicted (likely 1.83 to 5.31 ms)"
     assert " ".join(text.split()).startswith(first)
     assert "the loop at lines 44-77" in text.replace("\n", " ") or "lines 44-77" in text
 

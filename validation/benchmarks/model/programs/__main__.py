@@ -36,13 +36,14 @@ def main() -> None:
     problems = {job.problem for job in jobs}
     print(f"{len(jobs)} rows of {len(problems)} problems, seed {options.seed}, {options.half} of the problems")
     prepare(options.work, options.mirror, jobs)
+    files = {job.id: f"{job.blob or job.problem}.py" for job in jobs}
     found: dict[str, dict[int, scored.Predicted]] = {name: {} for name in named}
     refused: dict[str, str] = {}
     for capture, told in record(options.work, jobs, options.arch, options.triton_path, options.timeout):
         refused |= {number: said for number, said in told.items() if said != "ok"}
         if (capture / "journal").is_dir():
             for name in named:
-                found[name] |= scored.predictions(capture, options.arch, CONDITIONS[name])
+                found[name] |= scored.predictions(capture, options.arch, CONDITIONS[name], files)
         print(f"{capture.name}: {sum(said == 'ok' for said in told.values())} of {len(told)} ran", flush=True)
     rows = scored.counted(jobs, found[named[0]])
     print(f"\n{len(rows)} of {len(jobs)} rows count: {len(refused)} did not run, the others have calls without"

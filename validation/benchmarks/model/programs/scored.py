@@ -43,8 +43,17 @@ class Predicted:
     unknown: tuple[str, ...]
 
 
-def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, Predicted]:
-    """Return the prediction of each job of a capture by number: launches, operators, and the condition's overhead."""
+def predictions(
+    capture: Path, arch: str, condition: "Condition", files: Mapping[int, str] | None = None
+) -> dict[int, Predicted]:
+    """Return the prediction of each job of a capture by number: launches, operators, and the condition's overhead.
+
+    Args:
+        capture: the recording.
+        arch: name of the product.
+        condition: timing condition.
+        files: file of each job's program. A program that reads values that no kernel wrote has work without a time.
+    """
     from kprof.captures.reader import operations, read
     from kprof.hardware.machine import find_product
     from kprof_analyzers.whole_step.table import sum_of
@@ -52,8 +61,10 @@ def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, P
 
     product = find_product(arch)
     assert product is not None
+    recorded = read(capture)
+    unwritten = recorded.looked_at if recorded.reads_count and not recorded.executed else ()
     by_job: defaultdict[int, list[StepCall]] = defaultdict(list)
-    for call in timed_calls(read(capture), operations(capture), product, condition):
+    for call in timed_calls(recorded, operations(capture), product, condition):
         found = _RANGE.search(call.scope.range if call.scope is not None else "")
         if found is not None:
             by_job[int(found[1])].append(call)
@@ -63,7 +74,10 @@ def predictions(capture: Path, arch: str, condition: "Condition") -> dict[int, P
         added = added_by(condition, product, calls)
         us, low, high = sum_of(one for one in timed if one.us is not None)
         own = sum(one.us or 0.0 for one in timed if one.kind == "triton")
-        unknown = tuple(sorted({f"{one.name}: {one.why}" for one in timed if one.us is None}))
+        missing = {f"{one.name}: {one.why}" for one in timed if one.us is None}
+        if files is not None and any(files[job] in place for place in unwritten):
+            missing.add("work that depends on values that no kernel wrote")
+        unknown = tuple(sorted(missing))
         answers[job] = Predicted(
             us + added.us, low + added.us - added.hidden_us, high + added.us, own, added.us, unknown
         )
