@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
@@ -15,8 +16,8 @@ from validation.benchmarks.model.programs import page, scored  # noqa: E402
 from validation.benchmarks.model.programs.chosen import SIZES, By, half_of, jobs_of, sample, torch_jobs  # noqa: E402
 from validation.benchmarks.model.programs.recorded import prepare, record  # noqa: E402
 
-TIMED = "flushed-dirty"
-"""Condition of the harness: it writes 512 MB before each run, and uses events around the run."""
+TIMED: Mapping[By, str] = {"agents": "flushed-dirty", "eager": "flushed", "compiled": "flushed"}
+"""Condition of the harness by author: it writes 512 MB before each run of an agent's program, with events around it."""
 
 
 def main() -> None:
@@ -24,7 +25,7 @@ def main() -> None:
     options = _options()
     from kprof.condition import CONDITIONS
 
-    named = options.conditions.split(",")
+    named = (options.conditions or f"{TIMED[options.by]},warm").split(",")
     if unknown := [name for name in named if name not in CONDITIONS]:
         raise SystemExit(f"no such condition: {', '.join(unknown)}; there are {', '.join(CONDITIONS)}")
     if options.by == "agents":
@@ -71,7 +72,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", default=",".join(SIZES), help="of each problem")
     parser.add_argument("--rows", type=int, default=0, help="so many, whole problems at a time; 0: all")
     parser.add_argument("--seed", type=int, default=0, help="of the order in which problems are drawn")
-    parser.add_argument("--conditions", default=f"{TIMED},flushed,warm", help="to predict under; the first one counts")
+    parser.add_argument("--conditions", default="", help="to predict under; the first one counts")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for a batch of recordings")
     parser.add_argument("--write", metavar="RELEASE", help="write the page, with Triton's release that compiled")
     parser.add_argument("--details", help="file for every prediction, as JSON")

@@ -24,13 +24,15 @@ HEAD = """# Whole programs against SOL-ExecBench-ROCm
 Written by `python -m validation.benchmarks.model.programs`. The published times are those of
 williamqwu/sol-execbench-rocm at 0f2d867c: programs that agents wrote for its problems, on an MI350X whose clock is
 held, and the problems' own torch programs on an MI355X with a free clock. 69 of its problems are used. Each program is
-recorded without a GPU and predicted under the condition of its harness, `flushed-dirty`: two events around a run, and
-512 MB written before it.
+recorded without a GPU and predicted under the condition of its harness: two events around a run, and 512 MB written
+before it (`flushed-dirty`). Torch's programs are predicted under `flushed`: programs of one product read weights as
+large as the last-level cache at the full bandwidth of the memory, so that their harness leaves no lines to write back.
 
 - *problems*: a problem may set constants, or it only judges, by the hash of its name. **Both halves have been seen by
   now.**
 - *rows*: programs on one size. Of agents' programs those count whose time is Triton's to 95 %, and whose calls all have
-  a time. Of torch's programs those count whose calls all have a time.
+  a time. Of torch's programs those count whose calls all have a time. A program that reads values that no kernel wrote
+  has work without a time.
 - *median*: predicted over measured. *width*: upper over lower end of the range, median.
 - *pairs*: programs of one problem and size that were measured over 10 % apart: right, tied, wrong.
 
@@ -40,7 +42,7 @@ recorded without a GPU and predicted under the condition of its harness, `flushe
 def keep(
     by: By, version: str, jobs: Sequence[Job], found: Mapping[int, scored.Predicted], refused: Mapping[str, str]
 ) -> None:
-    """Keep one table's rows in the JSON file, and write the page.
+    """Keep some rows of one table in the JSON file, and write the page.
 
     Args:
         by: authors of the programs.
@@ -52,7 +54,15 @@ def keep(
     path = PAGES / "sol_execbench.json"
     kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     rows = [asdict(job) | (asdict(found[job.id]) if job.id in found else {}) for job in jobs]
-    kept[by] = {"triton": version, "rows": rows, "refused": dict(refused)}
+    before = kept.get(by, {"rows": [], "refused": {}})
+    merged = {row["id"]: row for row in [*before["rows"], *rows]}
+    again = {str(job.id) for job in jobs}
+    left = {number: why for number, why in before["refused"].items() if number not in again}
+    kept[by] = {
+        "triton": version,
+        "rows": [merged[number] for number in sorted(merged)],
+        "refused": {**left, **refused},
+    }
     path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     (PAGES / "sol_execbench.md").write_text(written(kept), encoding="utf-8")
 
