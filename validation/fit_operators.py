@@ -139,8 +139,8 @@ with the products for which torch's own operator was the fastest of all that wer
 name the architecture and its CUs: gfx950 with 256 is taken to be an MI355X, gfx942 with 80 an MI308X.
 
 For products in 16 bits on an MI355X this fit is not used. `validation/fit_types.py` fits one to the same tables and to
-programs that are one product, with the product's depth: of sizes left out 96 % of products and 67 % of thin products are
-within 25 %, of a program left out 100 % of 4 and 95 % of 39.
+programs that are one product, with the product's depth: of sizes left out 96 % of products and 67 % of thin products
+are within 25 %, of a program left out 100 % of 4 and 95 % of 39.
 """
 
 
