@@ -18,7 +18,8 @@ _COPIES = (
     "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "triu", "tril", "as_strided_scatter",
     "diagonal_scatter", "view_copy", "permute_copy", "as_strided_copy", "t_copy", "transpose_copy", "squeeze_copy",
     "unsqueeze_copy", "detach_copy", "expand_copy", "slice_copy", "select_copy", "lift_fresh_copy",
-    "_nested_get_values_copy",
+    "_nested_get_values_copy", "pixel_shuffle", "pixel_unshuffle", "im2col", "col2im", "rot90", "reflection_pad1d",
+    "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d",
 )  # fmt: skip
 _FILLS = (
     "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like", "eye", "scalar_tensor", "randn", "rand",
@@ -39,20 +40,57 @@ _MAPS = (
     "log1p", "expm1", "remainder", "softplus", "hardtanh", "elu", "mish", "isnan", "isinf", "square", "atan2",
     "native_dropout_backward", "relu_backward", "softplus_backward", "mse_loss", "mse_loss_backward", "floor_divide",
     "rsub", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
-    "_amp_update_scale",
+    "_amp_update_scale", "complex", "polar", "angle", "conj_physical", "erfinv", "digamma", "lgamma", "fmod", "hypot",
+    "trunc", "frac", "logaddexp", "copysign", "heaviside", "sgn", "logit", "sinc", "xlogy", "hardswish",
+    "hardswish_backward", "hardsigmoid", "hardsigmoid_backward", "glu", "glu_backward", "celu", "elu_backward",
+    "leaky_relu_backward", "hardtanh_backward", "smooth_l1_loss", "smooth_l1_loss_backward", "huber_loss",
+    "huber_loss_backward", "binary_cross_entropy", "binary_cross_entropy_backward", "bernoulli", "cross",
+    "linalg_cross",
 )  # fmt: skip
-_REDUCTIONS = ("any", "all", "prod", "var", "std", "var_mean", "argmin", "logsumexp", "linalg_vector_norm", "aminmax")
+_REDUCTIONS = (
+    "any",
+    "all",
+    "prod",
+    "var",
+    "std",
+    "var_mean",
+    "argmin",
+    "logsumexp",
+    "linalg_vector_norm",
+    "aminmax",
+    "std_mean",
+    "dot",
+    "vdot",
+)
+_POOLS = (
+    *(f"{how}_pool{n}d{end}" for how in ("avg", "_adaptive_avg") for n in (2, 3) for end in ("", "_backward")),
+    *(f"max_pool{n}d_with_indices{end}" for n in (2, 3) for end in ("", "_backward")),
+    *(f"adaptive_max_pool{n}d{end}" for n in (2, 3) for end in ("", "_backward")),
+)
+_RESAMPLED = (
+    "nearest1d", "nearest2d", "nearest3d", "linear1d", "bilinear2d", "bicubic2d", "trilinear3d",
+)  # fmt: skip
+_RESAMPLINGS = (
+    *(f"upsample_{how}{end}" for how in _RESAMPLED for end in ("", "_backward")),
+    *(f"_upsample_nearest_exact{n}d{end}" for n in (1, 2, 3) for end in ("", "_backward")),
+    *(f"_upsample_{how}2d_aa{end}" for how in ("bilinear", "bicubic") for end in ("", "_backward")),
+    *(f"grid_sampler_{n}d{end}" for n in (2, 3) for end in ("", "_backward")),
+)
 
-_SORTS = ("sort", "argsort", "topk", "msort", "kthvalue", "median", "unique_dim", "_unique2")
+_SORTS = ("sort", "argsort", "topk", "msort", "kthvalue", "median", "unique_dim", "_unique2", "randperm")
+_TRANSFORMS = ("_fft_r2c", "_fft_c2r", "_fft_c2c")
 _COUNTS = ("histc", "bincount", "nonzero", "multinomial", "searchsorted", "bucketize", "one_hot")
 
 _KINDS = {
     **{f"aten::{name}": "sort" for name in _SORTS},
     **{f"aten::{name}": "count" for name in _COUNTS},
+    **{f"aten::{name}": "Fourier transform" for name in _TRANSFORMS},
+    **{f"aten::{name}": "pooling" for name in _POOLS},
+    **{f"aten::{name}": "resampling" for name in _RESAMPLINGS},
     **dict.fromkeys((*products.OPERATORS, "aten::_grouped_mm"), "product"),
     **dict.fromkeys(attention.OPERATORS, "attention"),
     **dict.fromkeys(convolutions.OPERATORS, "convolution"),
-    **{f"aten::{name}": "scan" for name in ("cumsum", "cumprod")},
+    **{f"aten::{name}": "scan" for name in ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")},
     **{f"aten::{name}": "softmax" for name in _SOFTMAX},
     **{f"aten::{name}": "norm" for name in _NORMS},
     **{f"aten::{name}": "batch norm" for name in _BATCH_NORMS},

@@ -74,7 +74,7 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     shapes = [one.dims for one in given if one.is_tensor]
     if work is None:
         return None
-    passes = _most_passes(kind, given)
+    passes = _most_passes(kind, given, made)
     if passes > 1:
         work = Work(work.flop, work.bytes, work.unit, f"{kind}s pass over memory once to {passes} times: not measured")
     return OperatorWork(kind_of_shapes(call.name, shapes), work, tiles_of(call.name, shapes, work.flop), passes)
@@ -89,13 +89,25 @@ _COUNT_PASSES = 3
 """Number of passes of counting operators: one for the extremes or a first count, one to count, one to write."""
 
 
-def _most_passes(kind: str, given: Sequence[Argument]) -> int:
-    if kind == "count":
-        return _COUNT_PASSES
-    if kind != "sort":
-        return 1
-    key = next((one.element_bytes for one in given if one.is_tensor), 0)
-    return 1 + key * 8 // _RADIX_BITS
+_TRANSFORM_PASSES = 3
+"""Most passes of a Fourier transform over one dimension: two for one that does not fit into LDS, and one more for real
+numbers."""
+
+
+def _most_passes(kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> int:
+    match kind:
+        case "count":
+            return _COUNT_PASSES
+        case "Fourier transform":
+            # The first list names the dimensions that are transformed one after the other.
+            listed = next((one.value for one in given if one.type == "scalarlist"), "")
+            return _TRANSFORM_PASSES * max(1, listed.count(",") + 1)
+        case "sort":
+            # A random permutation has no argument: it sorts random keys as wide as its result.
+            key = next((one.element_bytes for one in (*given, *made) if one.is_tensor), 0)
+            return 1 + key * 8 // _RADIX_BITS
+        case _:
+            return 1
 
 
 def _grouped(given: Sequence[Argument]) -> Work | None:

@@ -148,10 +148,10 @@ def test_what_is_put_into_a_tensor_leaves_the_rest_alone():
 
 def test_what_is_not_known_has_no_work():
     x = tensor(16, 16)
-    assert work_of_call(CapturedOperator("aten::_fft_r2c", (x,), (x, x))) is None
+    assert work_of_call(CapturedOperator("aten::linalg_qr", (x,), (x, x))) is None
     assert work_of_call(CapturedOperator("aten::mm", (x, tensor(8, 8)), (x,))) is None
     assert work_of_call(CapturedOperator("aten::_to_copy", (x,), (x,), from_host=True)) is None
-    assert kind_of("aten::_fft_r2c") == kind_of("mine::thing") == ""
+    assert kind_of("aten::linalg_qr") == kind_of("mine::thing") == ""
 
 
 @given(st.lists(st.integers(1, 64), min_size=1, max_size=4), st.integers(1, 50))
@@ -197,3 +197,25 @@ def test_what_passes_over_its_keys_several_times(name, dtype, passes):
     assert found.passes == passes
     assert found.work.bytes == 2 * 1000 * {"float32": 4, "bfloat16": 2, "int64": 8}[dtype]
     assert bool(found.work.assumed) == (passes > 1)
+
+
+def test_what_torch_calls_for_transforms_pools_and_resampling_has_work():
+    """Names and arguments as torch itself calls them; bytes by hand: what is read and what is written."""
+    torch = pytest.importorskip("torch")
+    functional = torch.nn.functional
+    picture = torch.ones(1, 2, 8, 8)
+
+    def call(function, *args, **kwargs):
+        found = recorded(function, *args, **kwargs)[0][-1]
+        work = work_of_call(found)
+        return found.name.removeprefix("aten::"), kind_of(found.name), work.work.bytes, work.passes
+
+    pooled = 4 * 2 * (64 + 16)
+    assert call(functional.avg_pool2d, picture, 2) == ("avg_pool2d", "pooling", pooled, 1)
+    assert call(functional.max_pool2d, picture, 2)[1:3] == ("pooling", pooled + 8 * 2 * 16)
+    resampled = call(functional.interpolate, picture, scale_factor=2, mode="bilinear")
+    assert resampled[1:3] == ("resampling", 4 * 2 * (64 + 256))
+    transform = "Fourier transform"
+    assert call(torch.fft.rfft, torch.ones(4, 64)) == ("_fft_r2c", transform, 4 * 4 * 64 + 8 * 4 * 33, 3)
+    assert call(torch.fft.fft2, torch.ones(4, 64, 64, dtype=torch.complex64))[1:] == (transform, 2 * 8 * 4 * 64 * 64, 6)
+    assert call(torch.randperm, 1000) == ("randperm", "sort", 8 * 1000, 9)
