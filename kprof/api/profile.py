@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from kprof.api.programs import TIME_LIMIT
 from kprof.api.result import Result
 from kprof.api.run_kernel_pages import beside
-from kprof.condition import CONDITIONS
+from kprof.condition import CONDITIONS, Condition
 from kprof.errors import KprofError, TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.options.keywords import keywords
@@ -284,13 +284,15 @@ def _document(
     added = added_by(condition, product, calls)
     if added.us:
         notes = [*notes, f"{condition.text}: included in the sum with {added.us:,.1f} µs"]
+    if added.host_us:
+        notes = [*notes, f"the GPU waits {added.host_us:,.1f} µs of it for the host, whose time for a call is assumed"]
     return ProfileDocument(
         schema=SCHEMA,
         gpu=product.name,
         program=list(capture.head.command),
         rows=rows_of(calls, asked.rows_by),
         us=sums.us + added.us,
-        low_us=sums.low_us + added.us - added.hidden_us,
+        low_us=sums.low_us + added.low_us,
         high_us=sums.high_us + added.us,
         unwritten=list(capture.looked_at) if capture.reads_count and not capture.executed else [],
         condition=condition.name,
@@ -302,7 +304,7 @@ def _document(
         unknown_kernel_calls=sums.unknown_kernel_calls,
         unknown_kernels=sums.unknown_kernels,
         changes=changes_of(calls, product, tried),
-        notes=[*notes, *_notes(capture, product, calls)],
+        notes=[*notes, *_notes(capture, product, calls, condition)],
         peak_bytes=capture.peak_bytes,
         tritons=sorted({kernel.triton for kernel in capture.kernels if kernel.launches and kernel.triton}),
         memory_bytes=hbm.size_bytes if (hbm := product.memory.get("hbm")) is not None else None,
@@ -320,7 +322,7 @@ def _unwritten(places: "Sequence[str]") -> str:
     return f"{what}: {named}; work that depends on these values is not included in the time"
 
 
-def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") -> list[str]:
+def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]", condition: "Condition") -> list[str]:
     """Return notes on the assumptions and limits of the prediction, one sentence each."""
     from kprof_analyzers.whole_step.efficiency import measured_elsewhere
 
@@ -346,7 +348,8 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
         found.append(
             "memory counts the bytes in use in torch's allocator, without its spare segments and without workspaces"
         )
-    return [*found, "host time, overlap and collectives between ranks are not included"]
+    outside = "overlap" if condition.events else "host time, overlap"
+    return [*found, f"{outside} and collectives between ranks are not included"]
 
 
 def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[str]", condition: str) -> dict[str, str]:

@@ -122,7 +122,7 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
         program=program,
         rows=rows_of(found.calls, by),
         us=sums.us + added.us,
-        low_us=sums.low_us + added.us - added.hidden_us,
+        low_us=sums.low_us + added.low_us,
         high_us=sums.high_us + added.us,
         added_us=added.us,
         triton_us=sums.triton_us,

@@ -137,18 +137,27 @@ class Added:
     """What a condition adds to a whole program, microseconds.
 
     Attributes:
-        us: time of events, of writing back lines after a flush, and until the GPU is ready for the next launch.
-        hidden_us: part of ``us`` that may pass while the program computes; the lower end of a range leaves it out.
+        us: time of events, of writing back lines after a flush, until the GPU is ready for the next launch, and in
+            which the GPU waits for the host.
+        hidden_us: part of ``us`` that may pass while the program computes.
+        host_us: part of ``us`` in which the GPU waits for the host.
     """
 
     us: float
     hidden_us: float
+    host_us: float = 0.0
+
+    @property
+    def low_us(self) -> float:
+        """The lower end of ``us``."""
+        return self.us - self.hidden_us - self.host_us
 
 
 def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) -> Added:
     """Return what a condition adds to a whole program: events, and writing back lines after a flush.
 
-    If events are part of the time, so is the time after a short Triton kernel until the GPU is ready for the next one.
+    If events are part of the time, so is the time after a short Triton kernel until the GPU is ready for the next one,
+    and the host's time for all calls that are not compiled, as far as it exceeds the GPU's.
 
     Args:
         condition: actions of the timing harness before each run.
@@ -157,8 +166,9 @@ def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) 
     """
     arch = load(product.arch)
     machine = machine_of(arch, product, arch.wavefront_size)
-    moved = waiting = whole = 0.0
+    moved = waiting = whole = host = 0.0
     for call in calls:
+        host += 0.0 if call.compiled else machine.figures["host_call_ns"] / 1e3
         moved += call.timed.memory_bytes
         whole += call.timed.us or 0.0
         if call.timed.kind == "triton" and call.timed.us is not None:
@@ -169,7 +179,8 @@ def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) 
         a_microsecond = rate * machine.units * machine.clock_mhz
         written = written_back(condition, machine, moved) / a_microsecond
         hidden = hidden_cycles(written, whole + written, moved / a_microsecond)
-    return Added(events_us(condition, machine) + written + waiting, hidden)
+    host = max(0.0, host - whole) if condition.events else 0.0
+    return Added(events_us(condition, machine) + written + waiting + host, hidden, host)
 
 
 class _Times:

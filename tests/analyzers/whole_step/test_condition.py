@@ -13,7 +13,11 @@ MI355X = find_product("MI355X")
 
 
 def calls(*moved):
-    return [SimpleNamespace(timed=SimpleNamespace(kind="copy", us=None, memory_bytes=bytes_)) for bytes_ in moved]
+    return [call(kind="copy", us=None, memory_bytes=bytes_) for bytes_ in moved]
+
+
+def call(*, compiled=True, **timed):
+    return SimpleNamespace(compiled=compiled, timed=SimpleNamespace(**{"memory_bytes": 0.0, **timed}))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +40,7 @@ def test_events_and_the_lines_that_a_flush_left(condition, moved, added):
 def test_the_next_launch_waits_for_a_short_one(condition, added):
     """3.1 us from start to start, if events are part of the time; the time of an operator contains that."""
     made = [("triton", 1.0), ("triton", 3.0), ("triton", 9.0), ("triton", None), ("copy", 1.0)]
-    timed = [SimpleNamespace(timed=SimpleNamespace(kind=kind, us=us, memory_bytes=0.0)) for kind, us in made]
+    timed = [call(kind=kind, us=us) for kind, us in made]
     assert added_by(condition, MI355X, timed).us == pytest.approx(added, abs=0.02)
 
 
@@ -50,8 +54,25 @@ def test_the_next_launch_waits_for_a_short_one(condition, added):
     ],
 )
 def test_lines_may_be_written_back_while_a_program_computes(condition, us, hidden):
-    call = SimpleNamespace(timed=SimpleNamespace(kind="softmax", us=us, memory_bytes=60e6))
-    assert added_by(condition, MI355X, [call]).hidden_us == pytest.approx(hidden)
+    found = added_by(condition, MI355X, [call(kind="softmax", us=us, memory_bytes=60e6)])
+    assert (found.hidden_us, found.low_us) == (pytest.approx(hidden), pytest.approx(found.us - hidden))
+
+
+@pytest.mark.parametrize(
+    ("condition", "us", "compiled", "host"),
+    [
+        (FLUSHED, 2.0, False, 10 * (7.5 - 2.0)),
+        (FLUSHED, 8.0, False, 0.0),  # the GPU takes longer than the host
+        (FLUSHED, 2.0, True, 0.0),
+        (WARM, 2.0, False, 0.0),
+    ],
+)
+def test_the_gpu_waits_for_the_host_between_short_calls(condition, us, compiled, host):
+    """7.5 us a call of torch, where the time is that between two events."""
+    found = added_by(condition, MI355X, [call(kind="copy", us=us, compiled=compiled)] * 10)
+    assert found.host_us == pytest.approx(host)
+    assert found.us == pytest.approx(host + (4.8 if condition is FLUSHED else 0.0))
+    assert found.low_us == pytest.approx(found.us - host)
 
 
 def test_the_range_of_a_sum_by_hand():

@@ -78,9 +78,7 @@ def predictions(
         if files is not None and any(files[job] in place for place in unwritten):
             missing.add("work that depends on values that no kernel wrote")
         unknown = tuple(sorted(missing))
-        answers[job] = Predicted(
-            us + added.us, low + added.us - added.hidden_us, high + added.us, own, added.us, unknown
-        )
+        answers[job] = Predicted(us + added.us, low + added.low_us, high + added.us, own, added.us, unknown)
     return answers
 
 
