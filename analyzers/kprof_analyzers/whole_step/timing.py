@@ -157,7 +157,8 @@ def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) 
     """Return what a condition adds to a whole program: events, and writing back lines after a flush.
 
     If events are part of the time, so is the time after a short Triton kernel until the GPU is ready for the next one,
-    and the host's time for all calls that are not compiled, as far as it exceeds the GPU's.
+    and the host's time for all calls that are not compiled, as far as it exceeds the GPU's. The host begins while the
+    GPU still flushes the last-level cache, which takes at least as long as writing it.
 
     Args:
         condition: actions of the timing harness before each run.
@@ -179,7 +180,8 @@ def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) 
         a_microsecond = rate * machine.units * machine.clock_mhz
         written = written_back(condition, machine, moved) / a_microsecond
         hidden = hidden_cycles(written, whole + written, moved / a_microsecond)
-    host = max(0.0, host - whole) if condition.events else 0.0
+        host -= machine.last_level_bytes / a_microsecond
+    host = max(0.0, host - whole - written - waiting) if condition.events else 0.0
     return Added(events_us(condition, machine) + written + waiting + host, hidden, host)
 
 
