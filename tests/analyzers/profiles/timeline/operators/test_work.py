@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Work, arguments
-from kprof_analyzers.profiles.timeline.operators.convolutions import output_dims
+from kprof_analyzers.profiles.timeline.operators.convolutions import output_dims, transposed_output_dims
 from kprof_analyzers.profiles.timeline.operators.rooflines import FORMULAS, triton_work, work_of
 
 extents = st.integers(1, 64)
@@ -61,6 +61,46 @@ def test_convolutions_count_as_torch_counts_them(batch, inputs, outputs, groups,
     found = work_of("aten::convolution", shaped(x, weight, [], [], [], [], [], [], [], values=values))
     assert found is not None
     assert found.flop == conv_flop_count(x, weight, list(result))
+
+
+@given(
+    st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3),
+    st.integers(2, 9), st.integers(1, 4), st.integers(1, 3), st.integers(0, 1), st.integers(1, 2),
+)  # fmt: skip
+def test_transposed_convolutions_count_as_torch_counts_them(
+    batch, inputs, outputs, groups, size, taps, stride, padding, dilation
+):
+    """Shape of the result by torch's own meta kernel, operations of both passes by its counter."""
+    torch = pytest.importorskip("torch")
+    from torch.utils.flop_counter import conv_backward_flop, conv_flop_count
+
+    x, weight = [batch, inputs * groups, size, size], [inputs * groups, outputs, taps, taps]
+    more = stride - 1
+    if (size - 1) * stride - 2 * padding + dilation * (taps - 1) + more + 1 < 1:
+        assert transposed_output_dims(x, weight, [[stride], [padding], [dilation], [more]], groups) is None
+        return
+    result = torch.nn.functional.conv_transpose2d(
+        torch.empty(x, device="meta"), torch.empty(weight, device="meta"), None, stride, padding,
+        more if more < max(stride, dilation) else 0, groups, dilation,
+    ).shape  # fmt: skip
+
+    steps = [[stride, stride], [padding], [dilation, dilation], [more, more]]
+    assert transposed_output_dims(x, weight, steps, groups) == tuple(result)
+    values = ["", "", "", *map(str, steps[:3]), "True", str(steps[3]), str(groups)]
+    found = work_of("aten::convolution", shaped(x, weight, [], [], [], [], [], [], [], values=values))
+    assert found is not None
+    assert found.flop == conv_flop_count(x, weight, list(result), transposed=True)
+
+    values = ["", "", "", "", *map(str, steps[:3]), "True", str(steps[3]), str(groups), "[True, True, False]"]
+    backward = work_of("aten::convolution_backward", shaped(list(result), x, weight, *[[]] * 8, values=values))
+    assert backward is not None
+    if groups == 1:
+        # Torch's counter takes shapes for tensors, and counts no groups in a backward pass.
+        mask = [True, True, False]
+        made = [x, weight, [outputs]]
+        assert backward.flop == conv_backward_flop(
+            list(result), x, weight, None, None, None, None, True, None, groups, mask, out_val=made
+        )
 
 
 @given(st.integers(1, 3), st.integers(1, 8), st.integers(1, 64), st.integers(1, 64), st.integers(8, 64))
