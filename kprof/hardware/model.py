@@ -311,7 +311,8 @@ class Architecture:
             ``dispatch_ns`` (start and end of a launch), ``graph_launch_ns`` (of a launch in a replayed graph),
             ``events_ns`` (added by two events around a launch), ``launch_interval_ns`` (minimum between the starts of
             two launches), ``write_back_ns`` (of an XCD's L2 for one write-back), ``scratch_assignment_ns`` (the host
-            assigns scratch memory to one launch), ``host_call_ns`` (the host for one call of torch). Absent: not known.
+            assigns scratch memory to one launch), ``host_call_ns`` (the host for one call of torch),
+            ``host_read_ns`` (the host for one value that it reads). Absent: not known.
         issue: issue rates of a SIMD, ``None``: not known.
         packed_conversions: by instruction that converts one value, the instruction that converts two values with the
             same rounding; ``None``: not known.

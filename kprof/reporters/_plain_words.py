@@ -43,7 +43,7 @@ _TOGETHER = re.compile(rf"(?<=\d) (?=(?:{_UNITS})(?!\w))|(?<=[→≤]) (?=\S)|(?
 _PARTS = re.compile(r"(?:(?<=   )|(?<= · ))\S+(?: (?!·)\S+){1,4}(?=   | · |$)")
 """Matches short parts of a line between wide gaps or dots: ``900 B scratch a lane``, ``24 LDS writes``."""
 
-_LIMITS = {"HBM": "HBM bandwidth", "launch": "the fixed cost of a call"}
+_LIMITS = {"HBM": "HBM bandwidth", "launch": "the fixed cost of a call", "host": "the host, which reads a value"}
 
 
 def plain(message: str) -> str:

@@ -78,10 +78,12 @@ def efficiencies(gpu: str = "") -> dict[str, Efficiency]:
     """Return the efficiency of each kind of operator on a product.
 
     Kinds with too few measurements on this product have the efficiency fitted to all products. A sweep over the sizes
-    of one kind takes precedence over operators of traces.
+    of one kind takes precedence over operators of traces, and whole programs over both. A kind for one type of operands
+    ends with the type: ``product fp32``.
     """
     figures = _figures()
-    found = {**figures["kinds"], **figures["gpus"].get(gpu, {}), **figures.get("sweeps", {}).get(gpu, {})}
+    of_gpu = [figures.get(part, {}).get(gpu, {}) for part in ("gpus", "sweeps", "programs")]
+    found = {**figures["kinds"], **dict(pair for part in of_gpu for pair in part.items())}
     return msgspec.convert(found, dict[str, Efficiency])
 
 
@@ -101,7 +103,13 @@ def _figures() -> dict[str, Any]:
 
 
 def operator_time(
-    kind: str, work: Work, limits: RooflineLimits, tiles: ResultTiles | None = None, passes: int = 1
+    kind: str,
+    work: Work,
+    limits: RooflineLimits,
+    tiles: ResultTiles | None = None,
+    *,
+    passes: int = 1,
+    launches: int = 1,
 ) -> CallTime | None:
     """Return the time of one call; ``None`` if the GPU's limit for it is unknown.
 
@@ -112,33 +120,35 @@ def operator_time(
         tiles: distribution of the result over the GPU.
         passes: maximum number of passes through memory. The range covers one to ``passes`` passes; the predicted time
             is their geometric mean.
+        launches: number of kernels that run one after the other, each with the kind's fixed time.
     """
     bound, least_ns = bound_of(work, limits)
     if least_ns is None:
         return None
-    fitted = _fitted(kind_at(kind, bound), limits.gpu, bound)
+    fitted = fitted_to(kind_at(kind, bound), limits.gpu, bound)
     us = fitted.time_us(least_ns / 1e3, tiles, limits.compute_units)
     if passes > 1:
-        middle = us * math.sqrt(passes)
+        fixed = fitted.time_us(0.0, tiles, None)
+        middle = fixed * launches + (us - fixed) * math.sqrt(passes)
         return CallTime(middle, us * fitted.low, us * passes * fitted.high, bound)
     return CallTime(
         us, us * fitted.low, us * fitted.high, bound if us > 2 * fitted.time_us(0.0, tiles, None) else "launch"
     )
 
 
-def _fitted(kind: str, gpu: str, bound: str = "") -> Efficiency:
+def fitted_to(kind: str, gpu: str, bound: str = "") -> Efficiency:
     """Return the fit of a kind; kinds without a fit (fills, gathers, scatters) count as element-wise.
 
-    If a matrix peak is the bound and the operand type has its own fit, that fit is returned. A batch of products, which
-    few traces have, reaches the share that products of its type reach.
+    If a matrix peak is the bound and the operand type has its own fit, on this product or else on any, that fit is
+    returned. A batch of products, which few traces have, reaches the share that products of its type reach.
     """
-    of_type = efficiencies_of_type(bound.removeprefix("matrix_"))
-    if kind in of_type:
-        return of_type[kind]
-    known = efficiencies(gpu)
+    known, type_name = efficiencies(gpu), bound.removeprefix("matrix_")
+    of_type = efficiencies_of_type(type_name)
+    own = {name: known.get(f"{name} {type_name}") or of_type.get(name) for name in (kind, "product")}
+    if (typed := own[kind]) is not None:
+        return typed
     found = known.get(kind, known["elementwise"])
-    if kind == "batched product" and "product" in of_type:
-        one = of_type["product"]
+    if kind == "batched product" and (one := own["product"]) is not None:
         return msgspec.structs.replace(found, share=one.share, filled=one.filled, low=one.low, high=one.high)
     return found
 
@@ -150,5 +160,5 @@ def empty_launch_us(gpu: str) -> float:
 
 def measured_elsewhere(kinds: Iterable[str], gpu: str) -> tuple[list[str], list[str]]:
     """Return which of the kinds were not measured on a product, and the products on which they were measured."""
-    found = {kind: one for kind in kinds if gpu not in (one := _fitted(kind, gpu)).gpus}
+    found = {kind: one for kind in kinds if gpu not in (one := fitted_to(kind, gpu)).gpus}
     return sorted(found), sorted({name for one in found.values() for name in one.gpus})

@@ -29,12 +29,23 @@ class OperatorWork(msgspec.Struct, frozen=True):
         work: operations and bytes.
         tiles: distribution of the result over the GPU; ``None`` for operators without products or norms.
         passes: maximum number of passes through memory if no argument determines their number, otherwise 1.
+        launches: number of kernels that run one after the other, each with the fixed time of a call.
+        host_reads: number of values that the operator itself reads from the GPU, for which the host waits.
     """
 
     kind: str
     work: Work
     tiles: ResultTiles | None = None
     passes: int = 1
+    launches: int = 1
+    host_reads: int = 0
+
+
+HOST_READS = {
+    "aten::nonzero": 1, "aten::masked_select": 1, "aten::_unique2": 1, "aten::unique_dim": 1, "aten::bincount": 2,
+}  # fmt: skip
+"""Number of values that an operator reads on the host: the size of its result, and for ``bincount`` also the smallest
+value, because no value may be negative."""
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
@@ -70,14 +81,70 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     given, made = arguments_of(call.inputs), arguments_of(call.outputs)
     if not kind or call.from_host or call.to_host:
         return None
-    work = _FORMULAS[call.name](given) if call.name in _FORMULAS else _bytes_moved(call.name, kind, given, made)
+    if call.name in _FORMULAS:
+        work = _FORMULAS[call.name](given)
+    else:
+        work = _put(call) or _bytes_moved(call.name, kind, given, made)
     shapes = [one.dims for one in given if one.is_tensor]
     if work is None:
         return None
-    passes = _most_passes(kind, given, made)
+    passes, launches = _most_passes(call.name, kind, given, made)
     if passes > 1:
         work = Work(work.flop, work.bytes, work.unit, f"{kind}s pass over memory once to {passes} times: not measured")
-    return OperatorWork(kind_of_shapes(call.name, shapes), work, tiles_of(call.name, shapes, work.flop), passes)
+    tiles, reads = tiles_of(call.name, shapes, work.flop), HOST_READS.get(call.name, 0)
+    return OperatorWork(kind_of_shapes(call.name, shapes), work, tiles, passes, launches, reads)
+
+
+_PUTS = ("aten::index_put_", "aten::index_put", "aten::_index_put_impl_")
+
+
+def _put(call: CapturedOperator) -> Work | None:
+    """Return the work of ``index_put_(x, indices, values, accumulate)``, which may write one value to many elements.
+
+    ``None`` for another operator, for masks, and for indices whose shapes were not recorded.
+    """
+    if call.name not in _PUTS or len(call.inputs) < 3 or not isinstance(call.inputs[0], TensorInfo):
+        return None
+    x, (_, indices, value, *rest) = call.inputs[0], call.inputs
+    chosen = _indexed(indices, len(x.shape))
+    if chosen is None or not _possible(x.shape):
+        return None
+    whole, picked = arguments_of([x, value])
+    count, dimensions, index_bytes = chosen
+    elements = count * math.prod(extent for at, extent in enumerate(x.shape) if at not in dimensions)
+    if not _possible((elements,)):
+        return None
+    touched = elements * whole.element_bytes * (2 if rest and rest[0] is True else 1)
+    copied = 0 if call.name.endswith("_") else 2 * whole.bytes
+    return Work(None, copied + touched + picked.bytes + index_bytes, assumed="each place is written once")
+
+
+def _indexed(indices: Any, dimensions: int) -> tuple[int, set[int], int] | None:
+    """Return the number of places that a list of indices picks, the dimensions that it indexes, and its bytes."""
+    if isinstance(indices, TensorList):
+        if not indices.tensors or indices.tensors > dimensions or indices.dtype == "bool":
+            return None
+        # The shapes of the tensors were not recorded; in most programs they are equal.
+        count = indices.elements // indices.tensors
+        return count, set(range(indices.tensors)), indices.elements * _WIDEST_INDEX
+    if not isinstance(indices, list) or len(indices) > dimensions:
+        return None
+    shapes = {at: one.get("shape") for at, one in enumerate(indices) if isinstance(one, dict)}
+    masks = any(isinstance(one, dict) and one.get("dtype") == "bool" for one in indices)
+    if masks or not shapes or not all(_is_shape(shape) for shape in shapes.values()):
+        return None
+    longest = max(map(len, shapes.values()))
+    aligned = [(1,) * (longest - len(shape)) + tuple(shape) for shape in shapes.values()]
+    count = math.prod(map(max, zip(*aligned, strict=True))) if longest else 1
+    return count, set(shapes), _WIDEST_INDEX * sum(math.prod(shape) for shape in shapes.values())
+
+
+_WIDEST_INDEX = 8
+"""Bytes of an index: torch's indices are 64-bit integers."""
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(extent, int) for extent in value) and _possible(value)
 
 
 _RADIX_BITS = 8
@@ -94,20 +161,37 @@ _TRANSFORM_PASSES = 3
 numbers."""
 
 
-def _most_passes(kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> int:
+_SHORT_ROW = 4096
+"""Maximum elements of a row that torch sorts in one kernel (``should_use_small_sort`` in torch's Sort.cpp)."""
+
+
+def _most_passes(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> tuple[int, int]:
+    """Return the maximum number of passes over memory, and the number of kernels of a call."""
     match kind:
         case "count":
-            return _COUNT_PASSES
+            return _COUNT_PASSES, _COUNT_PASSES
         case "Fourier transform":
             # The first list names the dimensions that are transformed one after the other.
             listed = next((one.value for one in given if one.type == "scalarlist"), "")
-            return _TRANSFORM_PASSES * max(1, listed.count(",") + 1)
+            dimensions = max(1, listed.count(",") + 1)
+            return _TRANSFORM_PASSES * dimensions, dimensions
         case "sort":
             # A random permutation has no argument: it sorts random keys as wide as its result.
-            key = next((one.element_bytes for one in (*given, *made) if one.is_tensor), 0)
-            return 1 + key * 8 // _RADIX_BITS
+            keys = next((one for one in (*given, *made) if one.is_tensor), Argument((), ""))
+            passes = 1 + keys.element_bytes * 8 // _RADIX_BITS
+            if name == "aten::topk":
+                # One kernel selects, the other sorts what was selected.
+                return passes, 2
+            return (1, 1) if 0 < _row(keys, given) <= _SHORT_ROW else (passes, passes)
         case _:
-            return 1
+            return 1, 1
+
+
+def _row(keys: Argument, given: Sequence[Argument]) -> int:
+    """Return the number of elements of a row to sort: along the dimension among the arguments, or the last one."""
+    numbers = [found for one in given if one.type == "scalar" and (found := one.integers()) is not None]
+    at = numbers[0][0] if numbers else -1
+    return keys.dims[at] if -len(keys.dims) <= at < len(keys.dims) else 0
 
 
 def _grouped(given: Sequence[Argument]) -> Work | None:
@@ -167,6 +251,11 @@ def _bytes_moved(name: str, kind: str, given: Sequence[Argument], made: Sequence
             return Work(None, tensors[0].bytes + tensors[1].bytes) if len(tensors) > 1 else None
         case _:
             return Work(None, read + written)
+
+
+def bytes_of(values: Sequence[Any]) -> int:
+    """Return the bytes of all tensors among some arguments; 0 for impossible extents."""
+    return _bytes(arguments_of(values))
 
 
 def _bytes(some: Sequence[Argument]) -> int:

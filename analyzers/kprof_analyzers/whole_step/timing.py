@@ -30,7 +30,15 @@ from kprof_analyzers.pipeline import analyze
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
 from kprof_analyzers.whole_step.efficiency import empty_launch_us, operator_time
 from kprof_analyzers.whole_step.kinds import kind_of
-from kprof_analyzers.whole_step.operator_work import shapes_text, work_of_call
+from kprof_analyzers.whole_step.operator_work import bytes_of, shapes_text, work_of_call
+
+HOST = "host"
+"""Bound of a call that takes as long as the host needs to read a value."""
+READ_BYTES = 1 << 16
+"""Maximum bytes of a copy to the host that takes as long as reading one value. How long larger copies take is unknown:
+it depends on the link and on the host's memory."""
+_READ_RANGE = 0.5, 2.0
+"""Likely range of the time in which the host reads a value, as multiples of it. It depends on the host."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ class TimedCall:
         launch_us: time of an empty launch; 0 if unknown.
         memory_bytes: bytes moved from or to memory, except those that allocate no line of the last-level cache.
         limit_us: minimum time of the same work at the GPU's peaks; ``None`` if unknown.
+        host_us: part of the time in which the host waits for values that it reads.
     """
 
     name: str
@@ -63,12 +72,18 @@ class TimedCall:
     launch_us: float = 0.0
     memory_bytes: float = 0.0
     limit_us: float | None = None
+    host_us: float = 0.0
 
     @property
     def limited_by(self) -> str:
-        """``triton``, ``matrix``, ``launch`` or ``memory``: calls with the same word are wrong by similar factors."""
+        """What limits the call: calls with the same word are wrong by similar factors.
+
+        ``triton``, ``host``, ``matrix``, ``launch`` or ``memory``.
+        """
         if self.kind == "triton":
             return self.kind
+        if self.bound == HOST:
+            return self.bound
         return "matrix" if self.bound.startswith("matrix") else "launch" if self.bound == "launch" else "memory"
 
     @property
@@ -169,7 +184,9 @@ def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) 
     machine = machine_of(arch, product, arch.wavefront_size)
     moved = waiting = whole = host = 0.0
     for call in calls:
-        host += 0.0 if call.compiled else machine.figures["host_call_ns"] / 1e3
+        host += call.timed.host_us
+        if not call.compiled and call.timed.bound != HOST:
+            host += machine.figures["host_call_ns"] / 1e3
         moved += call.timed.memory_bytes
         whole += call.timed.us or 0.0
         if call.timed.kind == "triton" and call.timed.us is not None:
@@ -190,6 +207,7 @@ class _Times:
         self._choices: dict[int, AutotunedChoice | None] = {}
         self._kernels, self._product, self._condition = kernels, product, condition
         self._limits = limits_of_product(product)
+        self._read_us = load(product.arch).model["host_read_ns"] / 1e3
         self._known: dict[Any, TimedCall] = {}
 
     def operator(self, call: CapturedOperator) -> TimedCall:
@@ -205,17 +223,23 @@ class _Times:
         if call.from_host:
             return TimedCall(call.name, shapes, kind, why="copies from the host's memory")
         if call.to_host:
-            return TimedCall(call.name, shapes, kind, why="copies to the host's memory")
+            return self._read(call.name, shapes, bytes_of(call.outputs) or bytes_of(call.inputs))
         found = work_of_call(call)
         if found is None:
             why = "its work does not follow from its arguments" if kind else "kprof does not know what it does"
             return TimedCall(call.name, shapes, kind, why=why)
-        time = operator_time(found.kind, found.work, self._limits, found.tiles, found.passes)
+        time = operator_time(
+            found.kind, found.work, self._limits, found.tiles, passes=found.passes, launches=found.launches
+        )
         kind = found.kind
         if time is None:
             return TimedCall(call.name, shapes, kind, why=f"no peak of {self._product.name} for its type")
         assumed = (found.work.assumed,) if found.work.assumed else ()
-        times = time.us, time.low_us, time.high_us
+        waits = found.host_reads * self._read_us
+        if waits:
+            assumed = (*assumed, self._reading())
+        low, high = _READ_RANGE
+        times = time.us + waits, time.low_us + waits * low, time.high_us + waits * high
         launch_us = empty_launch_us(self._limits.gpu)
         return TimedCall(
             call.name,
@@ -226,7 +250,20 @@ class _Times:
             assumed=assumed,
             launch_us=launch_us,
             memory_bytes=found.work.bytes or 0.0,
+            host_us=waits,
         )
+
+    def _read(self, name: str, shapes: str, moved: int) -> TimedCall:
+        """Return the time of a copy to the host's memory, for which the host waits until it has the value."""
+        kind = "copy to the host"
+        if moved > READ_BYTES:
+            return TimedCall(name, shapes, kind, why=f"copies {moved:,} B to the host's memory")
+        us, (low, high) = self._read_us, _READ_RANGE
+        assumed = (self._reading(),)
+        return TimedCall(name, shapes, kind, us, us * low, us * high, HOST, assumed=assumed, host_us=us)
+
+    def _reading(self) -> str:
+        return f"the host needs {self._read_us:g} µs to read a value from the GPU"
 
     def launch(self, launch: CapturedLaunch) -> TimedCall:
         choosing = None if launch.tuning is None else id(launch.tuning.choosing)

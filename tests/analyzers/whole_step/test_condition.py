@@ -17,7 +17,9 @@ def calls(*moved):
 
 
 def call(*, compiled=True, **timed):
-    return SimpleNamespace(compiled=compiled, timed=SimpleNamespace(**{"memory_bytes": 0.0, **timed}))
+    return SimpleNamespace(
+        compiled=compiled, timed=SimpleNamespace(**{"memory_bytes": 0.0, "host_us": 0.0, "bound": "HBM", **timed})
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,13 @@ def test_the_range_of_a_sum_by_hand():
     assert sum_of(calls) == (21.0, 21.0 - 5.0, 21.0 + 5.0)
     assert sum_of(calls[:2]) == (12.0, 8.0, 16.0)
     assert sum_of([]) == (0.0, 0.0, 0.0)
+
+
+def test_the_host_waits_for_values_that_it_reads():
+    """A call that only reads a value costs the host nothing else; an operator that reads one costs a call besides."""
+    short = call(compiled=False, kind="elementwise", us=2.0)
+    item = call(compiled=False, kind="copy to the host", us=14.0, host_us=14.0, bound="host")
+    nonzero = call(compiled=False, kind="count", us=20.0, host_us=14.0)
+    plain = added_by(FLUSHED, MI355X, [short] * 100).host_us
+    assert added_by(FLUSHED, MI355X, [short] * 100 + [item] * 10).host_us == pytest.approx(plain)
+    assert added_by(FLUSHED, MI355X, [short] * 100 + [nonzero] * 10).host_us == pytest.approx(plain + 10 * (7.5 - 6.0))

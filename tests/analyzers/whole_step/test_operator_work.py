@@ -181,21 +181,21 @@ def test_shapes_in_words():
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype", "passes"),
+    ("name", "dtype", "passes", "launches"),
     [
-        ("sort", "float32", 5),
-        ("topk", "bfloat16", 3),
-        ("argsort", "int64", 9),
-        ("histc", "int64", 3),
-        ("mul", "int64", 1),
+        ("sort", "float32", 5, 5),
+        ("topk", "bfloat16", 3, 2),
+        ("argsort", "int64", 9, 9),
+        ("histc", "int64", 3, 3),
+        ("mul", "int64", 1, 1),
     ],
 )
-def test_what_passes_over_its_keys_several_times(name, dtype, passes):
+def test_what_passes_over_its_keys_several_times(name, dtype, passes, launches):
     """A radix sort or selection looks at eight bits of a key in a pass; its bytes are those of one."""
-    keys = TensorInfo(dtype, (1000,), (1,))
+    keys = TensorInfo(dtype, (10_000,), (1,))
     found = work_of_call(CapturedOperator(f"aten::{name}", (keys,), (keys,)))
-    assert found.passes == passes
-    assert found.work.bytes == 2 * 1000 * {"float32": 4, "bfloat16": 2, "int64": 8}[dtype]
+    assert (found.passes, found.launches) == (passes, launches)
+    assert found.work.bytes == 2 * 10_000 * {"float32": 4, "bfloat16": 2, "int64": 8}[dtype]
     assert bool(found.work.assumed) == (passes > 1)
 
 
@@ -219,3 +219,31 @@ def test_what_torch_calls_for_transforms_pools_and_resampling_has_work():
     assert call(torch.fft.rfft, torch.ones(4, 64)) == ("_fft_r2c", transform, 4 * 4 * 64 + 8 * 4 * 33, 3)
     assert call(torch.fft.fft2, torch.ones(4, 64, 64, dtype=torch.complex64))[1:] == (transform, 2 * 8 * 4 * 64 * 64, 6)
     assert call(torch.randperm, 1000) == ("randperm", "sort", 8 * 1000, 9)
+
+
+def test_short_rows_are_sorted_in_one_kernel():
+    """Torch sorts rows of up to 4,096 elements at once, along the dimension that is named, or the last one."""
+    keys, long = tensor(8192, 4096, dtype="int64"), tensor(4096, 8192, dtype="int64")
+    for arguments, passes in (((keys,), 1), ((keys, -1, False), 1), ((keys, 0, False), 9), ((long, 0, True), 1)):
+        assert work_of_call(CapturedOperator("aten::sort", arguments, (keys, keys))).passes == passes
+
+
+def test_index_put_writes_as_many_elements_as_its_indices_pick():
+    """Against the elements that torch changes; the values may be a single one."""
+    torch = pytest.importorskip("torch")
+    at, rows = torch.tensor([1, 3, 4]), torch.tensor([[0], [2]])
+    one, many = torch.ones(()), torch.ones(6, 5, 3)
+    for indices, value in (((at,), one), ((None, at), one), ((None, None, at), many), ((rows, at), one)):
+        x = torch.zeros(6, 5, 7)
+        (call,), _ = recorded(torch.ops.aten.index_put_, x, list(indices), value)
+        read = 4 * value.numel() + 8 * sum(index.numel() for index in indices if index is not None)
+        if indices[0] is None or len(indices) == 1:
+            assert work_of_call(call).work.bytes == read + 4 * int(x.count_nonzero()), indices
+        else:
+            # The shapes of several tensors are not recorded unless one dimension is left out.
+            assert work_of_call(call).work.bytes > read
+    twice = CapturedOperator("aten::index_put_", (*call.inputs[:3], True), call.outputs)
+    assert work_of_call(twice).work.bytes > work_of_call(call).work.bytes
+    assert (
+        work_of_call(CapturedOperator("aten::nonzero", (tensor(64),), (tensor(9, 1, dtype="int64"),))).host_reads == 1
+    )
