@@ -5,6 +5,7 @@ import csv
 import gzip
 import hashlib
 import json
+import math
 import random
 import re
 import statistics
@@ -26,7 +27,10 @@ By = Literal["agents", "eager", "compiled"]
 """Author of a program: an agent, or the problem itself in torch, eager or through ``torch.compile``."""
 TORCH: Mapping[By, str] = {"eager": "v1_eager", "compiled": "v2_compile"}
 """Variants of torch's programs in the published table."""
-TORCH_SET, TORCH_SIZES = "06-MI355X/authoritative-merged", ("big", "medium")
+TORCH_SET, TORCH_AGAIN = "06-MI355X/authoritative-merged", "06-MI355X/candidates"
+"""The published set of torch's programs that counts, and the one that has most of them measured a second time."""
+REPEATED = 1.25
+"""Largest ratio of a row's two measurements; beyond it something else ran on that GPU."""
 
 _LIBRARY = re.compile(
     r"torch\.(mm|matmul|bmm|addmm|baddbmm|conv\w*|einsum|compile|_scaled_mm|fft)\b|\bF\.(linear|conv\w*|scaled_dot\w*)|"
@@ -112,27 +116,36 @@ def jobs_of(data: Path, mirror: Path, sizes: Sequence[str] = SIZES) -> list[Job]
     return found
 
 
-def torch_jobs(data: Path, mirror: Path, by: By) -> list[Job]:
-    """Return the rows of torch's programs on an MI355X with a free clock: two sizes of each problem.
+def torch_jobs(data: Path, mirror: Path, by: By, *, every_size: bool = False) -> list[Job]:
+    """Return the rows of torch's programs on an MI355X with a free clock: two sizes of each problem, or every size.
 
-    The sizes are the longest and the median by eager time, so that both variants have the same.
+    The two sizes are the longest and the median by eager time, so that both variants have the same. Rows that were
+    measured twice with times that differ by more than 25 % are left out.
     """
     problems = problems_of(mirror)
-    times: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for row in _table(data / "sol_execbench_rocm_torch_variants.csv.gz"):
-        if row["set"] == TORCH_SET and row["time_us"] and not _FROM_FILES.search(row["problem"]):
-            times[row["problem"], row["variant"]][row["workload"]] = float(row["time_us"])
+    times = {name: torch_times(data, name) for name in (TORCH_SET, TORCH_AGAIN)}
     found: list[Job] = []
     for problem, definition in sorted(problems.items()):
-        eager = times[problem, TORCH["eager"]]
+        eager = times[TORCH_SET][problem, TORCH["eager"]]
         order = sorted((eager[each["uuid"]], each["uuid"]) for each in definition["workloads"] if each["uuid"] in eager)
         if not order:
             continue
-        chosen = dict(zip(TORCH_SIZES, (order[-1][1], order[len(order) // 2][1]), strict=True))
-        for size, workload in chosen.items():
-            if measured := times[problem, TORCH[by]].get(workload):
+        two = (("big", order[-1][1]), ("medium", order[len(order) // 2][1]))
+        for size, workload in [("", uuid) for _, uuid in order] if every_size else two:
+            measured = times[TORCH_SET][problem, TORCH[by]].get(workload)
+            again = times[TORCH_AGAIN][problem, TORCH[by]].get(workload, measured)
+            if measured and again and abs(math.log(measured / again)) <= math.log(REPEATED):
                 found.append(Job(len(found), problem, workload, size, "", measured, by))
     return found
+
+
+def torch_times(data: Path, name: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Return the times of one published set of torch's programs: microseconds by size, by problem and variant."""
+    times: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for row in _table(data / "sol_execbench_rocm_torch_variants.csv.gz"):
+        if row["set"] == name and row["time_us"] and not _FROM_FILES.search(row["problem"]):
+            times[row["problem"], row["variant"]][row["workload"]] = float(row["time_us"])
+    return times
 
 
 def sample(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:

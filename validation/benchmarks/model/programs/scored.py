@@ -4,7 +4,7 @@ import itertools
 import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from validation.benchmarks.model.programs.chosen import Job, half_of
 
 if TYPE_CHECKING:
     from kprof.condition import Condition
+    from kprof_analyzers.whole_step.timing import StepCall
 
 APART = 1.1
 """Versions whose times differ by at least this factor, which is above the noise, should be ordered."""
@@ -57,19 +58,14 @@ def predictions(
     from kprof.captures.reader import operations, read
     from kprof.hardware.machine import find_product
     from kprof_analyzers.whole_step.table import sum_of
-    from kprof_analyzers.whole_step.timing import StepCall, added_by, timed_calls
+    from kprof_analyzers.whole_step.timing import added_by, timed_calls
 
     product = find_product(arch)
     assert product is not None
     recorded = read(capture)
     unwritten = recorded.looked_at if recorded.reads_count and not recorded.executed else ()
-    by_job: defaultdict[int, list[StepCall]] = defaultdict(list)
-    for call in timed_calls(recorded, operations(capture), product, condition):
-        found = _RANGE.search(call.scope.range if call.scope is not None else "")
-        if found is not None:
-            by_job[int(found[1])].append(call)
     answers = {}
-    for job, calls in by_job.items():
+    for job, calls in calls_by_job(timed_calls(recorded, operations(capture), product, condition)).items():
         timed = [call.timed for call in calls]
         added = added_by(condition, product, calls)
         us, low, high = sum_of(one for one in timed if one.us is not None)
@@ -80,6 +76,16 @@ def predictions(
         unknown = tuple(sorted(missing))
         answers[job] = Predicted(us + added.us, low + added.low_us, high + added.us, own, added.us, unknown)
     return answers
+
+
+def calls_by_job(calls: "Iterable[StepCall]") -> "dict[int, list[StepCall]]":
+    """Return the calls of each job by its number, which is in the named range around it."""
+    by_job: defaultdict[int, list[StepCall]] = defaultdict(list)
+    for call in calls:
+        found = _RANGE.search(call.scope.range if call.scope is not None else "")
+        if found is not None:
+            by_job[int(found[1])].append(call)
+    return dict(by_job)
 
 
 def counted(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[Job]:
