@@ -38,6 +38,7 @@ from validation.benchmarks.model.programs.chosen import TORCH, TORCH_SET, half_o
 
 FILE = Path(__file__).parents[1] / "analyzers/kprof_analyzers/whole_step/efficiency.toml"
 MARK = "# Of one type, where its share is another one, and of sweeps over sizes. Written by validation/fit_types.py.\n"
+PROGRAMS_MARK = "# Of whole eager programs. Written by validation/fit_programs.py.\n"
 SWEPT = "MI355X"
 TYPE, UNIT, BYTES = "fp32", "matrix_fp32", 4
 HIDDEN, INNER = 3072, 12288
@@ -172,8 +173,9 @@ def main() -> None:
         _say("  other programs", one, [row for row in own if row.kind == kind and half_of(row.source) == "judge"])
         lines += written(f'sweeps.{SWEPT}."{kind}"', one)
     if options.write:
-        text = FILE.read_text(encoding="utf-8").partition(MARK)[0].rstrip()
-        FILE.write_text(f"{text}\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        text = FILE.read_text(encoding="utf-8")
+        before, after = text.partition(MARK)[0].rstrip(), "".join(text.partition(PROGRAMS_MARK)[1:])
+        FILE.write_text("\n".join([before, "", *lines, "", after]), encoding="utf-8")
 
 
 def _fits(rows: Sequence[Row]) -> Mapping[str, Efficiency]:

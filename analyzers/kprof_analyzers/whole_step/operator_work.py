@@ -31,6 +31,7 @@ class OperatorWork(msgspec.Struct, frozen=True):
         passes: maximum number of passes through memory if no argument determines their number, otherwise 1.
         launches: number of kernels that run one after the other, each with the fixed time of a call.
         host_reads: number of values that the operator itself reads from the GPU, for which the host waits.
+        indexed: number of elements that a kernel of torch's indexing moves one at a time.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class OperatorWork(msgspec.Struct, frozen=True):
     passes: int = 1
     launches: int = 1
     host_reads: int = 0
+    indexed: int = 0
 
 
 HOST_READS = {
@@ -92,7 +94,8 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     if passes > 1:
         work = Work(work.flop, work.bytes, work.unit, f"{kind}s pass over memory once to {passes} times: not measured")
     tiles, reads = tiles_of(call.name, shapes, work.flop), HOST_READS.get(call.name, 0)
-    return OperatorWork(kind_of_shapes(call.name, shapes), work, tiles, passes, launches, reads)
+    indexed = _indexed_elements(call, made)
+    return OperatorWork(kind_of_shapes(call.name, shapes), work, tiles, passes, launches, reads, indexed)
 
 
 _PUTS = ("aten::index_put_", "aten::index_put", "aten::_index_put_impl_")
@@ -106,12 +109,11 @@ def _put(call: CapturedOperator) -> Work | None:
     if call.name not in _PUTS or len(call.inputs) < 3 or not isinstance(call.inputs[0], TensorInfo):
         return None
     x, (_, indices, value, *rest) = call.inputs[0], call.inputs
-    chosen = _indexed(indices, len(x.shape))
+    chosen = _indexed(indices, x.shape)
     if chosen is None or not _possible(x.shape):
         return None
     whole, picked = arguments_of([x, value])
-    count, dimensions, index_bytes = chosen
-    elements = count * math.prod(extent for at, extent in enumerate(x.shape) if at not in dimensions)
+    elements, index_bytes = chosen
     if not _possible((elements,)):
         return None
     touched = elements * whole.element_bytes * (2 if rest and rest[0] is True else 1)
@@ -119,24 +121,39 @@ def _put(call: CapturedOperator) -> Work | None:
     return Work(None, copied + touched + picked.bytes + index_bytes, assumed="each place is written once")
 
 
-def _indexed(indices: Any, dimensions: int) -> tuple[int, set[int], int] | None:
-    """Return the number of places that a list of indices picks, the dimensions that it indexes, and its bytes."""
+def _indexed(indices: Any, shape: Sequence[int]) -> tuple[int, int] | None:
+    """Return the number of elements that a list of indices picks from a tensor, and the bytes of the indices."""
+    dimensions = len(shape)
     if isinstance(indices, TensorList):
         if not indices.tensors or indices.tensors > dimensions or indices.dtype == "bool":
             return None
         # The shapes of the tensors were not recorded; in most programs they are equal.
         count = indices.elements // indices.tensors
-        return count, set(range(indices.tensors)), indices.elements * _WIDEST_INDEX
+        return count * math.prod(shape[indices.tensors :]), indices.elements * _WIDEST_INDEX
     if not isinstance(indices, list) or len(indices) > dimensions:
         return None
     shapes = {at: one.get("shape") for at, one in enumerate(indices) if isinstance(one, dict)}
     masks = any(isinstance(one, dict) and one.get("dtype") == "bool" for one in indices)
-    if masks or not shapes or not all(_is_shape(shape) for shape in shapes.values()):
+    if masks or not shapes or not all(_is_shape(extents) for extents in shapes.values()):
         return None
     longest = max(map(len, shapes.values()))
-    aligned = [(1,) * (longest - len(shape)) + tuple(shape) for shape in shapes.values()]
+    aligned = [(1,) * (longest - len(extents)) + tuple(extents) for extents in shapes.values()]
     count = math.prod(map(max, zip(*aligned, strict=True))) if longest else 1
-    return count, set(shapes), _WIDEST_INDEX * sum(math.prod(shape) for shape in shapes.values())
+    kept = math.prod(extent for at, extent in enumerate(shape) if at not in shapes)
+    return count * kept, _WIDEST_INDEX * sum(math.prod(extents) for extents in shapes.values())
+
+
+def _indexed_elements(call: CapturedOperator, made: Sequence[Argument]) -> int:
+    """Return the elements that ``index`` reads, or ``index_put`` and ``index_add`` write, one at a time."""
+    name = call.name.removesuffix("_")
+    if name == "aten::index":
+        return sum(one.elements for one in made)
+    if name == "aten::index_add" and len(call.inputs) > 3:
+        return elements_of(call.inputs[3])
+    if call.name in _PUTS and len(call.inputs) > 2 and isinstance(call.inputs[0], TensorInfo):
+        chosen = _indexed(call.inputs[1], call.inputs[0].shape)
+        return chosen[0] if chosen is not None and _possible((chosen[0],)) else elements_of(call.inputs[2])
+    return 0
 
 
 _WIDEST_INDEX = 8
@@ -182,7 +199,8 @@ def _most_passes(name: str, kind: str, given: Sequence[Argument], made: Sequence
             if name == "aten::topk":
                 # One kernel selects, the other sorts what was selected.
                 return passes, 2
-            return (1, 1) if 0 < _row(keys, given) <= _SHORT_ROW else (passes, passes)
+            # A short row stays in LDS, where as many passes cost an unknown time.
+            return passes, 1 if 0 < _row(keys, given) <= _SHORT_ROW else passes
         case _:
             return 1, 1
 

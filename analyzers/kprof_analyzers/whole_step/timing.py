@@ -28,7 +28,7 @@ from kprof_analyzers.model.caches_before import events_us, hidden_cycles, interv
 from kprof_analyzers.model.machine import machine_of
 from kprof_analyzers.pipeline import analyze
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
-from kprof_analyzers.whole_step.efficiency import empty_launch_us, operator_time
+from kprof_analyzers.whole_step.efficiency import empty_launch_us, indexed_us, operator_time
 from kprof_analyzers.whole_step.kinds import kind_of
 from kprof_analyzers.whole_step.operator_work import bytes_of, shapes_text, work_of_call
 
@@ -207,6 +207,7 @@ class _Times:
         self._choices: dict[int, AutotunedChoice | None] = {}
         self._kernels, self._product, self._condition = kernels, product, condition
         self._limits = limits_of_product(product)
+        self._launch_us = empty_launch_us(self._limits.gpu)
         self._read_us = load(product.arch).model["host_read_ns"] / 1e3
         self._known: dict[Any, TimedCall] = {}
 
@@ -235,12 +236,12 @@ class _Times:
         if time is None:
             return TimedCall(call.name, shapes, kind, why=f"no peak of {self._product.name} for its type")
         assumed = (found.work.assumed,) if found.work.assumed else ()
+        more = max(0.0, indexed_us(found.indexed, self._product) + self._launch_us - time.us)
         waits = found.host_reads * self._read_us
         if waits:
             assumed = (*assumed, self._reading())
         low, high = _READ_RANGE
-        times = time.us + waits, time.low_us + waits * low, time.high_us + waits * high
-        launch_us = empty_launch_us(self._limits.gpu)
+        times = time.us + more + waits, time.low_us + waits * low, time.high_us + 2 * more + waits * high
         return TimedCall(
             call.name,
             shapes,
@@ -248,7 +249,7 @@ class _Times:
             *times,
             time.bound,
             assumed=assumed,
-            launch_us=launch_us,
+            launch_us=self._launch_us,
             memory_bytes=found.work.bytes or 0.0,
             host_us=waits,
         )

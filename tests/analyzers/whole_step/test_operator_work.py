@@ -224,8 +224,8 @@ def test_what_torch_calls_for_transforms_pools_and_resampling_has_work():
 def test_short_rows_are_sorted_in_one_kernel():
     """Torch sorts rows of up to 4,096 elements at once, along the dimension that is named, or the last one."""
     keys, long = tensor(8192, 4096, dtype="int64"), tensor(4096, 8192, dtype="int64")
-    for arguments, passes in (((keys,), 1), ((keys, -1, False), 1), ((keys, 0, False), 9), ((long, 0, True), 1)):
-        assert work_of_call(CapturedOperator("aten::sort", arguments, (keys, keys))).passes == passes
+    for arguments, kernels in (((keys,), 1), ((keys, -1, False), 1), ((keys, 0, False), 9), ((long, 0, True), 1)):
+        assert work_of_call(CapturedOperator("aten::sort", arguments, (keys, keys))).launches == kernels
 
 
 def test_index_put_writes_as_many_elements_as_its_indices_pick():

@@ -13,6 +13,7 @@ from validation.benchmarks.model.layout import aligned
 from validation.benchmarks.model.programs.chosen import Job, half_of
 
 if TYPE_CHECKING:
+    from kprof.captures.model import Capture
     from kprof.condition import Condition
     from kprof_analyzers.whole_step.timing import StepCall
 
@@ -63,7 +64,6 @@ def predictions(
     product = find_product(arch)
     assert product is not None
     recorded = read(capture)
-    unwritten = recorded.looked_at if recorded.reads_count and not recorded.executed else ()
     answers = {}
     for job, calls in calls_by_job(timed_calls(recorded, operations(capture), product, condition)).items():
         timed = [call.timed for call in calls]
@@ -71,11 +71,17 @@ def predictions(
         us, low, high = sum_of(one for one in timed if one.us is not None)
         own = sum(one.us or 0.0 for one in timed if one.kind == "triton")
         missing = {f"{one.name}: {one.why}" for one in timed if one.us is None}
-        if files is not None and any(files[job] in place for place in unwritten):
+        if files is not None and reads_unwritten(recorded, files[job]):
             missing.add("work that depends on values that no kernel wrote")
         unknown = tuple(sorted(missing))
         answers[job] = Predicted(us + added.us, low + added.low_us, high + added.us, own, added.us, unknown)
     return answers
+
+
+def reads_unwritten(capture: "Capture", file: str) -> bool:
+    """Return whether a program's file reads values that kernels should have written, which were not run."""
+    places = capture.looked_at if capture.reads_count and not capture.executed else ()
+    return any(file in place for place in places)
 
 
 def calls_by_job(calls: "Iterable[StepCall]") -> "dict[int, list[StepCall]]":
