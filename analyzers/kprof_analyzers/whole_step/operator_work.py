@@ -132,10 +132,10 @@ def _indexed(indices: Any, shape: Sequence[int]) -> tuple[int, int] | None:
         return count * math.prod(shape[indices.tensors :]), indices.elements * _WIDEST_INDEX
     if not isinstance(indices, list) or len(indices) > dimensions:
         return None
-    shapes = {at: one.get("shape") for at, one in enumerate(indices) if isinstance(one, dict)}
-    masks = any(isinstance(one, dict) and one.get("dtype") == "bool" for one in indices)
-    if masks or not shapes or not all(_is_shape(extents) for extents in shapes.values()):
+    listed: dict[int, dict[str, Any]] = {at: one for at, one in enumerate(indices) if isinstance(one, dict)}
+    if not listed or any(one.get("dtype") == "bool" or not _is_shape(one.get("shape")) for one in listed.values()):
         return None
+    shapes: dict[int, list[int]] = {at: one["shape"] for at, one in listed.items()}
     longest = max(map(len, shapes.values()))
     aligned = [(1,) * (longest - len(extents)) + tuple(extents) for extents in shapes.values()]
     count = math.prod(map(max, zip(*aligned, strict=True))) if longest else 1
