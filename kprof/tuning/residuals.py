@@ -16,13 +16,13 @@ The standard deviations below were chosen on all benchmark families, including t
 (``validation/benchmarks/model/timings.py``). Values chosen without a kernel do about as well on that kernel (with ten
 timings drawn by lot: 10.3 % instead of 9.8 % on this sweep, 20.5 % instead of 20.9 % on stream-K).
 
-On the published 12,288 sweep of tritonBLAS, the median error of the untimed configurations falls from 16.7 to 6.6 %
-with ten random timings, to 4.8 % with the ten most informative ones, and to 3.1 % with 30; its Spearman is 0.92 and
+On the published 12,288 sweep of tritonBLAS, the median error of the untimed configurations falls from 17.0 to 6.3 %
+with ten random timings, to 4.3 % with the ten most informative ones, and to 3.1 % with 30; its Spearman is 0.92 and
 0.86. The ten most informative timings achieve this share of the error reduction that many timings achieve (in brackets
-the number of those timings, and the share for ten random timings): tritonBLAS persistent GEMM 88 % (of 30; by lot 75
-%); ROCm stream-K GEMM winners 65 % (of 100; by lot 45 %); AITER block-scaled FP8 GEMM before and after a retune 47 %
-(of 100; by lot 14 %); AITER bf16 GEMM times 64 % (of 30; by lot 51 %); AITER bf16 GEMM times on gfx1250 103 % (of 30;
-by lot 60 %).
+the number of those timings, and the share for ten random timings): tritonBLAS persistent GEMM 91 % (of 30; by lot 77
+%); ROCm stream-K GEMM winners 57 % (of 100; by lot 47 %); AITER block-scaled FP8 GEMM before and after a retune 6 % (of
+100; by lot 9 %); AITER bf16 GEMM times 51 % (of 30; by lot 62 %); AITER bf16 GEMM times on gfx1250 103 % (of 30; by lot
+60 %).
 
 The rest are configurations whose errors nothing else shares. If one to three timings are of configurations that the
 model gets wrong, the error of the others may grow.

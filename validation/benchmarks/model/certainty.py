@@ -21,9 +21,10 @@ AIM = 0.9
 
 FILE = Path(__file__).parents[3] / "analyzers/kprof_analyzers/model/certainty.toml"
 _HEAD = """\
-# Of pairs of published configurations whose predicted times differ by "least" and more, up to the next step, the share
-# that was measured in the predicted order; every family of kernels weighs alike. Neighbouring bins of the page are one
-# step where more of a difference was not surer. Written by python -m validation.benchmarks.model --ranges COMMIT."""
+# Share of published configuration pairs that was measured in the predicted order. A step contains the pairs whose
+# predicted times differ by "least", up to the next step. Every family of kernels has the same weight. Adjacent bins of
+# the page form one step where a larger difference was not more certain.
+# Written by python -m validation.benchmarks.model --ranges COMMIT."""
 
 
 def write(bins: Sequence[Mapping[str, Any]], commit: str) -> None:
