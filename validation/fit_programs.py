@@ -9,6 +9,8 @@ validation.benchmarks.model.programs``. The figures of each of :data:`KINDS` are
 minimise the mean absolute log error; a problem weighs as the root of its number of sizes. A problem is left out to
 compute the error on programs that the fit has not seen, and from these errors the ranges of kinds with enough programs.
 
+The clocks in the same table give how far a free clock falls with the use of matrix units and memory.
+
 ``--write`` updates the last part of ``analyzers/kprof_analyzers/whole_step/efficiency.toml``.
 """
 
@@ -22,21 +24,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from fit_types import FILE, PROGRAMS_MARK, SWEPT, written
 from msgspec.structs import replace
 
 from kprof.captures.model import CapturedOperator
 from kprof.captures.reader import operations, read
 from kprof.condition import CONDITIONS
-from kprof.hardware.machine import find_product
+from kprof.hardware.machine import Product, find_product
 from kprof_analyzers.profiles.timeline.operators.rooflines import bound_of, limits_of_product
+from kprof_analyzers.whole_step.clock import shares_of_peaks
 from kprof_analyzers.whole_step.efficiency import Efficiency, figures_by_part, fitted_to
 from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at
 from kprof_analyzers.whole_step.operator_work import work_of_call
-from kprof_analyzers.whole_step.timing import StepCall, added_by, timed_calls
+from kprof_analyzers.whole_step.timing import Added, StepCall, added_by, timed_calls
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from validation.benchmarks.model.programs.chosen import half_of, torch_jobs  # the path comes first
+from validation.benchmarks.model.programs.chosen import Job, half_of, torch_jobs  # the path comes first
 from validation.benchmarks.model.programs.recorded import prepare, record
 from validation.benchmarks.model.programs.scored import calls_by_job, reads_unwritten
 
@@ -109,7 +113,8 @@ def main() -> None:
     options = parser.parse_args()
     # The last fit would otherwise be the start of this one.
     figures_by_part().pop("programs", None)
-    programs = list(programs_of(options.data, options.mirror, options.work))
+    every = list(recorded_programs(options.data, options.mirror, options.work))
+    programs = [program for one in every if (program := program_of(*one)) is not None]
     start = {kind: fitted_to(kind, SWEPT, f"matrix_{of_type}" if of_type else "") for kind, of_type in KINDS.items()}
     found = fit(programs, start)
     _say("before", programs, [(start, program) for program in programs])
@@ -126,22 +131,26 @@ def main() -> None:
             continue
         one = replace(found[kind], rows=rows, gpus=(SWEPT,), **_range(kind, found[kind], unseen))
         lines += written(f'programs.{SWEPT}."{f"{kind} {of_type}".strip()}"', one)
+    lines += clock_lines(every)
     print("\n".join(lines))
     if options.write:
         text = FILE.read_text(encoding="utf-8").partition(PROGRAMS_MARK)[0].rstrip()
         FILE.write_text(f"{text}\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 
-def programs_of(data: Path, mirror: Path, work: Path) -> Iterator[Program]:
-    """Yield the programs that count, recorded in ``work``."""
+Recorded = tuple[Job, Sequence[StepCall], Added]
+"""A program on one size, its calls, and what the condition adds."""
+
+
+def recorded_programs(data: Path, mirror: Path, work: Path) -> Iterator[Recorded]:
+    """Yield the programs whose calls all have a time, recorded in ``work``."""
     jobs = [
         job for job in torch_jobs(data, mirror, "eager", every_size=True)
         if half_of(job.problem) == "constants" and job.problem not in MANY_CALLS
     ]  # fmt: skip
     by_number = {job.id: job for job in jobs}
     prepare(work, mirror, jobs)
-    product = find_product(SWEPT)
-    assert product is not None
+    product = _gpu()
     condition = CONDITIONS["flushed"]
     for capture, _ in record(work, jobs, SWEPT, "", 600.0):
         if not (capture / "journal").is_dir():
@@ -149,22 +158,42 @@ def programs_of(data: Path, mirror: Path, work: Path) -> Iterator[Program]:
         recorded = read(capture)
         timed = timed_calls(recorded, operations(capture), product, condition)
         for number, calls in calls_by_job(timed).items():
-            added = added_by(condition, product, calls)
             job = by_number[number]
-            known = sum(call.timed.us or 0.0 for call in calls)
-            unknown = any(call.timed.us is None for call in calls) or reads_unwritten(recorded, f"{job.problem}.py")
-            if unknown or added.host_us or len(calls) > MOST_CALLS:
-                continue
-            parts: defaultdict[str, Counter[Part]] = defaultdict(Counter)
-            others = added.us
-            for call in calls:
-                kind, part = _part(call)
-                if part is None:
-                    others += call.timed.us or 0.0
-                else:
-                    parts[kind][part] += 1
-            if others <= OTHERS * (known + added.us):
-                yield Program(job.problem, job.measured_us, others, parts)
+            unknown = any(call.timed.us is None for call in calls)
+            if not unknown and not reads_unwritten(recorded, f"{job.problem}.py"):
+                yield job, calls, added_by(condition, product, calls)
+
+
+def program_of(job: Job, calls: Sequence[StepCall], added: Added) -> Program | None:
+    """Return the program if the fit can use it."""
+    if added.host_us or len(calls) > MOST_CALLS:
+        return None
+    parts: defaultdict[str, Counter[Part]] = defaultdict(Counter)
+    others = added.us
+    for call in calls:
+        kind, part = _part(call)
+        if part is None:
+            others += call.timed.us or 0.0
+        else:
+            parts[kind][part] += 1
+    known = added.us + sum(call.timed.us or 0.0 for call in calls)
+    return Program(job.problem, job.measured_us, others, parts) if others <= OTHERS * known else None
+
+
+def clock_lines(every: Sequence[Recorded]) -> list[str]:
+    """Return the lines of the figures that say how far the clock falls, fitted to the published clocks."""
+    some = [(job, calls) for job, calls, _ in every if job.clock_mhz]
+    sizes = Counter(job.problem for job, _ in some)
+    weights = np.array([1 / math.sqrt(sizes[job.problem]) for job, _ in some])
+    shares = [shares_of_peaks(_gpu(), (call.timed for call in calls), job.measured_us) for job, calls in some]
+    matrix = np.array([[1.0, -of_matrix, -of_memory] for of_matrix, of_memory in shares])
+    clocks = np.array([job.clock_mhz for job, _ in some])
+    found, *_ = np.linalg.lstsq(matrix * weights[:, None], clocks * weights, rcond=None)
+    off = np.abs(matrix @ found / clocks - 1)
+    print(f"clocks of {len(some)} programs: median error {np.median(off):.1%}, mean {np.mean(off):.1%}")
+    names = ("light_mhz", "matrix_mhz", "memory_mhz")
+    figures = [f"{name} = {value:.0f}" for name, value in zip(names, found, strict=True)]
+    return ["", f"[clock.{SWEPT}]", *figures, f"rows = {len(some)}"]
 
 
 def _part(call: StepCall) -> tuple[str, Part | None]:
@@ -172,9 +201,7 @@ def _part(call: StepCall) -> tuple[str, Part | None]:
     work = work_of_call(call.made) if isinstance(call.made, CapturedOperator) else None
     if work is None or work.passes > 1:
         return "", None
-    product = find_product(SWEPT)
-    assert product is not None
-    bound, least = bound_of(work.work, limits_of_product(product))
+    bound, least = bound_of(work.work, limits_of_product(_gpu()))
     kind = kind_at(work.kind, bound)
     if kind == "batched product" and bound == "matrix_fp32":
         kind = "batched product of another type"
@@ -233,10 +260,15 @@ def _held(kind: str, one: Efficiency, start: Figures) -> float:
 
 
 def _units() -> int:
+    units = _gpu().compute_units
+    assert units is not None
+    return units
+
+
+def _gpu() -> Product:
     product = find_product(SWEPT)
     assert product is not None
-    assert product.compute_units is not None
-    return product.compute_units
+    return product
 
 
 def _range(kind: str, one: Efficiency, unseen: Sequence[tuple[Figures, Program]]) -> dict[str, float]:

@@ -276,6 +276,7 @@ def _document(
     tried: "Sequence[ProfileChange]",
 ) -> "ProfileDocument":
     from kprof_analyzers.whole_step.changes import changes_of
+    from kprof_analyzers.whole_step.clock import FALLEN, clock_mhz
     from kprof_analyzers.whole_step.document import SCHEMA, ProfileDocument
     from kprof_analyzers.whole_step.table import rows_of, sums_of
     from kprof_analyzers.whole_step.timing import added_by
@@ -286,6 +287,10 @@ def _document(
         notes = [*notes, f"{condition.text}: included in the sum with {added.us:,.1f} µs"]
     if added.host_us:
         notes = [*notes, f"the GPU waits {added.host_us:,.1f} µs of it for the host, whose time for a call is assumed"]
+    clock = clock_mhz(product, (call.timed for call in calls), sums.us + added.us)
+    if clock is not None and product.clock_mhz and clock < FALLEN * product.clock_mhz:
+        what = f"the clock falls to about {clock:,.0f} of {product.clock_mhz:,} MHz, because products draw power"
+        notes = [*notes, f"{what}: included in the times of operators"]
     return ProfileDocument(
         schema=SCHEMA,
         gpu=product.name,
@@ -297,6 +302,7 @@ def _document(
         unwritten=list(capture.looked_at) if capture.reads_count and not capture.executed else [],
         condition=condition.name,
         added_us=added.us,
+        clock_mhz=clock,
         triton_us=sums.triton_us,
         calls=len(calls),
         unknown_calls=sums.unknown_calls,

@@ -3,7 +3,7 @@
 import csv
 import gzip
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -80,25 +80,31 @@ def test_torchs_own_programs_count_however_little_of_them_is_triton():
 
 def test_torchs_programs_at_the_longest_and_the_median_size(tmp_path, monkeypatch):
     """By eager time, so that both variants have the same sizes; another set and a size without a time are left out."""
-    columns = ("set", "problem", "variant", "workload", "time_us")
+    columns = ("set", "problem", "variant", "workload", "time_us", "clock_mhz")
     own = chosen.TORCH_SET
     rows = [(own, "p", "v1_eager", name, us) for name, us in (("a", 5.0), ("b", 50.0), ("c", 20.0))]
     rows += [
         (own, "p", "v2_compile", "b", 40.0),
         ("another", "p", "v2_compile", "c", 1.0),
         (own, "q", "v1_eager", "a", ""),
+        # Measured once, and twice: 30 and 4 % apart.
+        (own, "r", "v1_eager", "b", 90.0),
+        *((where, "r", "v1_eager", "d", us) for where, us in ((own, 130.0), (chosen.TORCH_AGAIN, 100.0))),
+        *((where, "r", "v1_eager", "c", us) for where, us in ((own, 104.0), (chosen.TORCH_AGAIN, 100.0))),
     ]
     with gzip.open(tmp_path / "sol_execbench_rocm_torch_variants.csv.gz", "wt", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerows([columns, *rows])
+        writer.writerows([columns, *((*row, 2390.0) for row in rows)])
     workloads = [{"uuid": name} for name in "abcd"]
-    monkeypatch.setattr(chosen, "problems_of", lambda _: {name: {"workloads": workloads} for name in "pq"})
+    monkeypatch.setattr(chosen, "problems_of", lambda _: {name: {"workloads": workloads} for name in "pqr"})
 
     eager, compiled = (chosen.torch_jobs(tmp_path, tmp_path, by) for by in ("eager", "compiled"))
     assert [(one.problem, one.size, one.workload, one.measured_us) for one in eager] == [
         ("p", "big", "b", 50.0),
         ("p", "medium", "c", 20.0),
+        ("r", "medium", "c", 104.0),
     ]
+    assert [one.clock_mhz for one in eager] == [2390.0] * 3
     assert [(one.workload, one.measured_us, one.by) for one in compiled] == [("b", 40.0, "compiled")]
 
 
@@ -131,3 +137,14 @@ def test_the_page_has_each_half_the_furthest_rows_and_what_was_left_out():
     assert (all_problems["rows"], all_problems["within 25 %"], all_problems["in range"]) == ("2", "50%", "50%")
     assert text.index("| p | big | 10.0 | 40.0 | 30 to 60 | 4.00 |") < text.index("| 1.10 |")
     assert "- 1 x did not run: ValueError: no axis" in text
+
+
+def test_clocks_are_judged_by_their_relative_error():
+    """Clocks of 2,000 and 2,400 MHz, called 5 and 1 % off."""
+    jobs = [replace(job(n), clock_mhz=clock) for n, clock in enumerate((2000.0, 2400.0))]
+    found = {n: replace(predicted(10.0), predicted_mhz=clock) for n, clock in enumerate((2100.0, 2376.0))}
+    said = scored.clocks(jobs, found)
+    assert "median error of 2 is 3.0%" in said
+    assert "of the 1 below 2,300 MHz" in said
+    assert said.endswith("5.0%.")
+    assert scored.clocks([job(0)], found) == ""

@@ -75,7 +75,7 @@ def test_select_prints_what_to_use(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == (
         "use mlstm_chunkwise on MI300X: 26.8 µs predicted (likely 20.4 to 39.2 µs), most of it on the vector units; "
         "published as 1.08 times as fast as mlstm_chunkwise_d64; by the model 1.11 times as fast as "
-        "mlstm_chunkwise_d64 (29.8 µs, 66 % sure); next: "
+        "mlstm_chunkwise_d64 (29.8 µs, 73 % sure); next: "
         "kprof bench mlstm_chunkwise --provider triton,alternatives "
         "--shape B=1,S=4096,H=8,DQK=64,DV=64,dtype=bf16,gates=usual (on an MI300X: it times both; gain not known)"
     )

@@ -98,6 +98,8 @@ class ProfileDocument(msgspec.Struct, frozen=True):
             and the model; otherwise empty.
         condition: timing condition that is predicted: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
         added_us: part of ``us`` that the timing condition adds to the whole program: events, and flushing the caches.
+        clock_mhz: mean engine clock while the program runs, if nobody holds it; absent if no clocks of programs on this
+            GPU are published.
         tritons: releases of Triton that compiled its kernels.
         other_gpus: the same program on other GPUs, run and compiled for each.
     """
@@ -121,6 +123,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     unwritten: list[str] = []
     condition: str = WARM.name
     added_us: float = 0.0
+    clock_mhz: float | None = None
     tritons: list[str] = []
     unknown_kernel_calls: int = 0
     unknown_kernels: list[str] = []

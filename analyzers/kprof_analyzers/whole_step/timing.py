@@ -27,7 +27,7 @@ from kprof_analyzers.autotuned import choose, chosen
 from kprof_analyzers.model.caches_before import events_us, hidden_cycles, interval_us, written_back
 from kprof_analyzers.model.machine import machine_of
 from kprof_analyzers.pipeline import analyze
-from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
+from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product, matrix_us
 from kprof_analyzers.whole_step.efficiency import empty_launch_us, indexed_us, operator_time
 from kprof_analyzers.whole_step.kinds import kind_of
 from kprof_analyzers.whole_step.operator_work import bytes_of, shapes_text, work_of_call
@@ -56,6 +56,7 @@ class TimedCall:
         memory_bytes: bytes moved from or to memory, except those that allocate no line of the last-level cache.
         limit_us: minimum time of the same work at the GPU's peaks; ``None`` if unknown.
         host_us: part of the time in which the host waits for values that it reads.
+        matrix_us: minimum time of the products of 16-bit and narrower numbers at the matrix units' peak.
     """
 
     name: str
@@ -73,6 +74,7 @@ class TimedCall:
     memory_bytes: float = 0.0
     limit_us: float | None = None
     host_us: float = 0.0
+    matrix_us: float = 0.0
 
     @property
     def limited_by(self) -> str:
@@ -252,6 +254,7 @@ class _Times:
             launch_us=self._launch_us,
             memory_bytes=found.work.bytes or 0.0,
             host_us=waits,
+            matrix_us=matrix_us(found.work, self._limits),
         )
 
     def _read(self, name: str, shapes: str, moved: int) -> TimedCall:
@@ -298,11 +301,11 @@ class _Times:
         choice = report.autotuned
         said = () if choice is UNSET else (f"{kernel.name}: {choice.words}",)
         assumed = (*said, *model.assumptions)
-        bound = str(model.bound)
+        bound, light = str(model.bound), model.speed_of_light_us or 0.0
         return TimedCall(
             kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us,
             fix=_fix_of(worst), memory_bytes=model.traffic.get("hbm", 0.0) - model.traffic.get("passing", 0.0),
-            limit_us=model.speed_of_light_us,
+            limit_us=model.speed_of_light_us, matrix_us=light if model.bound == "matrix" else 0.0,
         )  # fmt: skip
 
     def _chosen(self, kernel: LoadedKernel, tuning: CapturedTuning | None) -> LoadedKernel:

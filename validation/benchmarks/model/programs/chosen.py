@@ -52,6 +52,7 @@ class Job:
         blob: git blob of the program; "" for the problem's own in torch.
         measured_us: median of its times.
         by: its author.
+        clock_mhz: measured clock; 0 if it is unknown or was held.
     """
 
     id: int
@@ -61,6 +62,7 @@ class Job:
     blob: str
     measured_us: float
     by: By = "agents"
+    clock_mhz: float = 0.0
 
 
 def half_of(problem: str) -> Half:
@@ -123,7 +125,8 @@ def torch_jobs(data: Path, mirror: Path, by: By, *, every_size: bool = False) ->
     measured twice with times that differ by more than 25 % are left out.
     """
     problems = problems_of(mirror)
-    times = {name: torch_times(data, name) for name in (TORCH_SET, TORCH_AGAIN)}
+    times = {name: of_torch(data, name, "time_us") for name in (TORCH_SET, TORCH_AGAIN)}
+    clocks = of_torch(data, TORCH_SET, "clock_mhz")
     found: list[Job] = []
     for problem, definition in sorted(problems.items()):
         eager = times[TORCH_SET][problem, TORCH["eager"]]
@@ -135,17 +138,18 @@ def torch_jobs(data: Path, mirror: Path, by: By, *, every_size: bool = False) ->
             measured = times[TORCH_SET][problem, TORCH[by]].get(workload)
             again = times[TORCH_AGAIN][problem, TORCH[by]].get(workload, measured)
             if measured and again and abs(math.log(measured / again)) <= math.log(REPEATED):
-                found.append(Job(len(found), problem, workload, size, "", measured, by))
+                clock = clocks[problem, TORCH[by]].get(workload, 0.0)
+                found.append(Job(len(found), problem, workload, size, "", measured, by, clock))
     return found
 
 
-def torch_times(data: Path, name: str) -> dict[tuple[str, str], dict[str, float]]:
-    """Return the times of one published set of torch's programs: microseconds by size, by problem and variant."""
-    times: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+def of_torch(data: Path, name: str, column: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Return a column of one published set of torch's programs: numbers by size, by problem and variant."""
+    found: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for row in _table(data / "sol_execbench_rocm_torch_variants.csv.gz"):
-        if row["set"] == name and row["time_us"] and not _FROM_FILES.search(row["problem"]):
-            times[row["problem"], row["variant"]][row["workload"]] = float(row["time_us"])
-    return times
+        if row["set"] == name and row.get(column) and not _FROM_FILES.search(row["problem"]):
+            found[row["problem"], row["variant"]][row["workload"]] = float(row[column])
+    return found
 
 
 def sample(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:

@@ -32,7 +32,7 @@ large as the last-level cache at the full bandwidth of the memory, so that their
   now.**
 - *rows*: programs on one size. Of agents' programs those count whose time is Triton's to 95 %, and whose calls all have
   a time. Of torch's programs those count whose calls all have a time. A program that reads values that no kernel wrote
-  has work without a time.
+  has work without a time. Torch's programs were measured twice; rows whose two times differ by over 25 % are left out.
 - *median*: predicted over measured. *width*: upper over lower end of the range, median.
 - *pairs*: programs of one problem and size that were measured over 10 % apart: right, tied, wrong.
 
@@ -74,9 +74,11 @@ def written(kept: Mapping[str, Any]) -> str:
 
 def _section(by: By, table: Mapping[str, Any]) -> str:
     fields = [*Job.__dataclass_fields__]
-    jobs = [Job(**{name: row[name] for name in fields}) for row in table["rows"]]
+    jobs = [Job(**{name: row[name] for name in fields if name in row}) for row in table["rows"]]
     found = {
-        row["id"]: scored.Predicted(**{name: row[name] for name in scored.Predicted.__dataclass_fields__})
+        row["id"]: scored.Predicted(
+            **{name: row[name] for name in scored.Predicted.__dataclass_fields__ if name in row}
+        )
         for row in table["rows"]
         if "us" in row
     }
@@ -89,6 +91,8 @@ def _section(by: By, table: Mapping[str, Any]) -> str:
     ]
     header, lined = scored.lines(rows, {"": found})
     lines += [_row(header[1:]), f"|---|{'---:|' * (len(header) - 2)}", *(_row(one[1:]) for one in lined)]
+    if clocks := scored.clocks(rows, found):
+        lines += ["", clocks]
     lines += ["", "Furthest from their time:", "", "| problem | size | measured | predicted | range | ratio |"]
     lines.append("|---|---|---:|---:|---:|---:|")
     for job in sorted(rows, key=lambda job: -abs(math.log(found[job.id].us / job.measured_us)))[:WORST]:

@@ -35,6 +35,7 @@ class Predicted:
         triton_us: time of its Triton kernels.
         added_us: time that the condition adds.
         unknown: number of calls without a time.
+        predicted_mhz: mean clock; 0 if it is unknown.
     """
 
     us: float
@@ -43,6 +44,7 @@ class Predicted:
     triton_us: float
     added_us: float
     unknown: tuple[str, ...]
+    predicted_mhz: float = 0.0
 
 
 def predictions(
@@ -58,6 +60,7 @@ def predictions(
     """
     from kprof.captures.reader import operations, read
     from kprof.hardware.machine import find_product
+    from kprof_analyzers.whole_step.clock import clock_mhz
     from kprof_analyzers.whole_step.table import sum_of
     from kprof_analyzers.whole_step.timing import added_by, timed_calls
 
@@ -74,7 +77,8 @@ def predictions(
         if files is not None and reads_unwritten(recorded, files[job]):
             missing.add("work that depends on values that no kernel wrote")
         unknown = tuple(sorted(missing))
-        answers[job] = Predicted(us + added.us, low + added.low_us, high + added.us, own, added.us, unknown)
+        clock = clock_mhz(product, timed, us + added.us) or 0.0
+        answers[job] = Predicted(us + added.us, low + added.low_us, high + added.us, own, added.us, unknown, clock)
     return answers
 
 
@@ -135,6 +139,27 @@ def _times(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[str]:
     shares = [f"{count / len(jobs):.0%}" for count in counts]
     width = statistics.median(found[job.id].high_us / found[job.id].low_us for job in jobs)
     return [str(len(jobs)), f"{statistics.median(ratios):.2f}", *shares, f"{width:.2f}"]
+
+
+FALLEN_MHZ = 2300
+"""Clocks below this one have clearly fallen: without load an MI355X runs at 2,400 MHz."""
+
+
+def clocks(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> str:
+    """Return a sentence on the errors of the predicted clocks; empty if no clock is known."""
+    some = [job for job in jobs if job.clock_mhz and found[job.id].predicted_mhz]
+    if not some:
+        return ""
+
+    def error(jobs: Sequence[Job]) -> str:
+        return f"{statistics.median(abs(found[job.id].predicted_mhz / job.clock_mhz - 1) for job in jobs):.1%}"
+
+    parts = [f"Clock: the median error of {len(some)} is {error(some)}"]
+    for half in ("constants", "judge"):
+        fallen = [job for job in some if job.clock_mhz < FALLEN_MHZ and half_of(job.problem) == half]
+        if fallen:
+            parts.append(f"of the {len(fallen)} below {FALLEN_MHZ:,} MHz in {half} {error(fallen)}")
+    return "; ".join(parts) + "."
 
 
 def _orders(jobs: Sequence[Job], found: Mapping[int, Predicted]) -> list[str]:

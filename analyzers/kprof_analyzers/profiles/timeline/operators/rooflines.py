@@ -127,6 +127,18 @@ def limits_of(info: TraceInfo, gpu: str | None = None) -> RooflineLimits | None:
     return limits_of_product(next(iter(products.values()))) if len(products) == 1 else None
 
 
+_WIDE = ("", "matrix_fp32", "matrix_fp64", "matrix_xf32")
+"""Units of operators without products, and with products of numbers wider than 16 bits."""
+
+
+def matrix_us(work: Work, limits: RooflineLimits) -> float:
+    """Return the microseconds of products of 16-bit and narrower numbers at the peak; 0 for other work."""
+    peak = limits.peaks.get(work.unit)
+    if work.unit in _WIDE or not work.flop or not peak:
+        return 0.0
+    return 1e6 * work.flop / peak
+
+
 def limits_of_product(product: Product) -> RooflineLimits:
     """Return the published limits of a product."""
     arch = machine.load(product.arch)
