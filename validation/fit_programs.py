@@ -53,7 +53,7 @@ KINDS: Mapping[str, str] = {
 }
 """Map each fitted kind to the type of its operands, or "" for all types."""
 MANY_CALLS = ("L1__094_time_decay_exponential_stabilization",)
-"""Problems left out because their loops make so many calls that it takes minutes to record one size."""
+"""Problems left out: their loops make so many calls that recording one size takes minutes."""
 OTHERS = 0.25
 """Maximum share of the predicted time in calls of other kinds, whose errors would change the fit."""
 MOST_CALLS = 1000
@@ -61,6 +61,10 @@ MOST_CALLS = 1000
 ENOUGH, FEWEST = 20, 4
 """Minimum programs, and problems that they belong to, that give a kind a range of its own."""
 NARROWEST = 0.6, 1.7
+"""Narrowest range that programs alone give a kind. It was chosen with the ranges and widths of both halves in view, as
+was :data:`MOST_CALLS`."""
+INDEXED = 1_000_000
+"""Minimum elements of an indexing operator whose rate is printed."""
 _SHARES = (0.8, 0.85, 0.9, 0.93, 0.97, 1.0, 1.03, 1.06, 1.1, 1.2, 1.3, 1.4, 1.5)
 """Factors of a share that are tried; a share is at most 1."""
 _FLOORS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 45.0)
@@ -131,6 +135,7 @@ def main() -> None:
             continue
         one = replace(found[kind], rows=rows, gpus=(SWEPT,), **_range(kind, found[kind], unseen))
         lines += written(f'programs.{SWEPT}."{f"{kind} {of_type}".strip()}"', one)
+    _say_indexing(every)
     lines += clock_lines(every)
     print("\n".join(lines))
     if options.write:
@@ -194,6 +199,27 @@ def clock_lines(every: Sequence[Recorded]) -> list[str]:
     names = ("light_mhz", "matrix_mhz", "memory_mhz")
     figures = [f"{name} = {value:.0f}" for name, value in zip(names, found, strict=True)]
     return ["", f"[clock.{SWEPT}]", *figures, f"rows = {len(some)}"]
+
+
+def _say_indexing(every: Sequence[Recorded]) -> None:
+    """Print the elements that indexing moves per nanosecond, if all other calls take what is predicted.
+
+    Programs with products are left out, because errors of products would count as indexing.
+    """
+    for job, calls, added in every:
+        works = [
+            (work.indexed, call.timed.us or 0.0)
+            for call in calls
+            if isinstance(call.made, CapturedOperator) and (work := work_of_call(call.made)) is not None
+        ]
+        large = [(elements, us) for elements, us in works if elements >= INDEXED]
+        known = added.us + sum(call.timed.us or 0.0 for call in calls)
+        own = sum(us for _, us in large)
+        products = any("product" in call.timed.kind for call in calls)
+        if products or added.host_us or own < 0.15 * known:
+            continue
+        elements, left = sum(count for count, _ in large), job.measured_us - (known - own)
+        print(f"indexing, {job.problem}: {elements // len(large):,} elements, {elements / left / 1e3:.0f} per ns")
 
 
 def _part(call: StepCall) -> tuple[str, Part | None]:

@@ -30,7 +30,7 @@ from operator_fits import Row, fitted, rows_of_table, time_of
 from kprof.hardware.machine import find_product, load
 from kprof_analyzers.profiles.timeline.operators.arguments import Work
 from kprof_analyzers.profiles.timeline.operators.rooflines import bound_of, limits_of_product
-from kprof_analyzers.whole_step.efficiency import Efficiency, efficiencies, operator_time
+from kprof_analyzers.whole_step.efficiency import Efficiency, efficiencies, figures_by_part, operator_time
 from kprof_analyzers.whole_step.kinds import kind_at, kind_of_shapes, tiles_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -154,6 +154,8 @@ def main() -> None:
     parser.add_argument("--tuned", type=Path, nargs="+", required=True)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
+    # Figures of whole programs, which are fitted after these, must not change them.
+    figures_by_part().pop("programs", None)
     rows = [*products(options.products), *convolutions(options.convolutions)]
     lines = [MARK.strip()]
     for kind, fit in sorted(_fits([row for row in rows if _half(row.shapes)]).items()):

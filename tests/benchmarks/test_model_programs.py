@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -148,3 +149,14 @@ def test_clocks_are_judged_by_their_relative_error():
     assert "of the 1 below 2,300 MHz" in said
     assert said.endswith("5.0%.")
     assert scored.clocks([job(0)], found) == ""
+
+
+def test_a_row_that_is_not_drawn_any_more_leaves_the_page(tmp_path, monkeypatch):
+    """Numbers move up when a row is left out; rows of problems that were not run again stay."""
+    monkeypatch.setattr(page, "PAGES", tmp_path)
+    first = [job(0, "p", workload="a"), job(1, "p", workload="b"), job(2, "q", workload="c")]
+    page.keep("agents", "3.5.1", first, {one.id: predicted(10.0) for one in first}, {"2": "no axis"})
+    page.keep("agents", "3.5.1", [job(0, "p", workload="b")], {0: predicted(11.0)}, {})
+    kept = json.loads((tmp_path / "sol_execbench.json").read_text(encoding="utf-8"))["agents"]
+    assert [(row["problem"], row["workload"]) for row in kept["rows"]] == [("p", "b"), ("q", "c")]
+    assert kept["refused"] == {"2": "no axis"}

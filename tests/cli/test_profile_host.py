@@ -41,7 +41,7 @@ def found(tmp_path_factory):
 
 
 def test_what_the_host_reads_has_a_time_if_it_is_short(found):
-    """How long more than 64 KiB take depends on the link and the host: that is named."""
+    """A copy of more than 64 KiB has no time, because that depends on the link and the host; it is named."""
     read = [row for row in found.rows if row.kind == "copy to the host" and row.us is not None]
     assert {row.name for row in read} == {"aten::_local_scalar_dense", "aten::_to_copy", "aten::copy_"}
     assert all((row.us / row.calls, row.bound) == (14.0, "host") for row in read)

@@ -9,11 +9,11 @@ from kprof_analyzers.whole_step.efficiency import figures_by_part
 from kprof_analyzers.whole_step.timing import TimedCall
 
 FALLEN = 0.95
-"""Share of the peak clock below which a program's clock is worth a note."""
+"""Share of the peak clock; below it, ``kprof profile`` adds a note that names the clock."""
 
 
 class ClockFigures(msgspec.Struct, frozen=True):
-    """How far the clock of a product falls, if nobody holds it.
+    """Figures of the line that gives a product's clock, if the clock is not locked.
 
     Attributes:
         light_mhz: clock of programs that use matrix units and memory little.

@@ -179,7 +179,9 @@ numbers."""
 
 
 _SHORT_ROW = 4096
-"""Maximum elements of a row that torch sorts in one kernel (``should_use_small_sort`` in torch's Sort.cpp)."""
+"""Maximum elements of a row that torch sorts in LDS (``should_use_small_sort`` in torch's Sort.h)."""
+_SHORT_KERNELS = 3
+"""Kernels of such a sort: one copies the keys, one writes the indices, one sorts both."""
 
 
 def _most_passes(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> tuple[int, int]:
@@ -197,10 +199,10 @@ def _most_passes(name: str, kind: str, given: Sequence[Argument], made: Sequence
             keys = next((one for one in (*given, *made) if one.is_tensor), Argument((), ""))
             passes = 1 + keys.element_bytes * 8 // _RADIX_BITS
             if name == "aten::topk":
-                # One kernel selects, the other sorts what was selected.
+                # The first kernel selects the largest elements, the second one sorts them.
                 return passes, 2
             # A short row stays in LDS, where as many passes cost an unknown time.
-            return passes, 1 if 0 < _row(keys, given) <= _SHORT_ROW else passes
+            return passes, _SHORT_KERNELS if 0 < _row(keys, given) <= _SHORT_ROW else passes
         case _:
             return 1, 1
 

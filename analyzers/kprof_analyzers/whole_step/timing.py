@@ -36,7 +36,7 @@ HOST = "host"
 """Bound of a call that takes as long as the host needs to read a value."""
 READ_BYTES = 1 << 16
 """Maximum bytes of a copy to the host that takes as long as reading one value. How long larger copies take is unknown:
-it depends on the link and on the host's memory."""
+it depends on the link and on the host's memory. That copies of more than some bytes take no longer is assumed."""
 _READ_RANGE = 0.5, 2.0
 """Likely range of the time in which the host reads a value, as multiples of it. It depends on the host."""
 
@@ -78,9 +78,9 @@ class TimedCall:
 
     @property
     def limited_by(self) -> str:
-        """What limits the call: calls with the same word are wrong by similar factors.
+        """Group of the call: ``triton``, ``host``, ``matrix``, ``launch`` or ``memory``.
 
-        ``triton``, ``host``, ``matrix``, ``launch`` or ``memory``.
+        The predicted times of calls in one group are wrong by similar factors.
         """
         if self.kind == "triton":
             return self.kind

@@ -1,4 +1,4 @@
-"""How far the clock falls, against published clocks of programs on an MI355X."""
+"""The predicted clock of an MI355X, against published clocks of programs."""
 
 import pytest
 

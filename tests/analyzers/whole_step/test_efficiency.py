@@ -131,8 +131,9 @@ def test_whole_programs_give_a_kind_of_one_type_its_own_figures():
 
 
 def test_indexing_is_limited_by_elements():
-    """Four index operators on 65,536 rows of 6,144 bfloat16 take about 6.5 of the 12.9 ms of a program on an MI355X."""
+    """Operators of a public program on an MI355X move 17 and 67 million elements at 270 and 291 a nanosecond."""
     gpu = find_product("MI355X")
-    assert 4 * indexed_us(65536 * 6144, gpu) == pytest.approx(6_500, rel=0.15)
+    for elements, rate in ((16_777_216, 270), (67_108_864, 291)):
+        assert elements / indexed_us(elements, gpu) / 1e3 == pytest.approx(rate, rel=0.1)
     assert indexed_us(10**9, find_product("MI250X")) > indexed_us(10**9, gpu)
     assert indexed_us(0, gpu) == 0.0
