@@ -160,8 +160,8 @@ INDEXED_PER_CYCLE = 0.44
 
 One eager program of SOL-ExecBench-ROCm on an MI355X gives 230 to 290 elements of bfloat16 per nanosecond for 10 to 67
 million elements, and 90 to 210 for 1 to 4 million, where fixed times count, if the predicted time of its other
-operators is subtracted (``validation/fit_programs.py`` prints them). A second program agrees only with the figures of batches of
-products that were fitted together with this one. Other GPUs are assumed to move as many.
+operators is subtracted (``validation/fit_programs.py`` prints them). A second program agrees only with the
+figures of batches of products that were fitted together with this one. Other GPUs are assumed to move as many.
 """
 
 
