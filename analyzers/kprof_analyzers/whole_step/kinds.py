@@ -11,8 +11,12 @@ from kprof_analyzers.profiles.timeline.operators import attention, convolutions,
 
 _GATHERS = (
     "index", "index_select", "embedding", "gather", "take", "take_along_dim", "nll_loss_forward", "masked_select",
+    "_unsafe_masked_index", "_embedding_bag", "_embedding_bag_forward_only", "trace",
 )  # fmt: skip
-_SCATTERS = ("index_put", "_index_put_impl", "index_add", "index_copy", "scatter", "scatter_add", "scatter_reduce")
+_SCATTERS = (
+    "index_put", "_index_put_impl", "index_add", "index_copy", "scatter", "scatter_add", "scatter_reduce", "index_fill",
+    "index_reduce", "masked_scatter", "put", "max_unpool2d", "max_unpool3d",
+)  # fmt: skip
 _COPIES = (
     "_to_copy", "clone", "cat", "stack", "constant_pad_nd", "roll", "flip", "repeat", "contiguous", "slice_scatter",
     "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "triu", "tril", "as_strided_scatter",
@@ -20,11 +24,14 @@ _COPIES = (
     "unsqueeze_copy", "detach_copy", "expand_copy", "slice_copy", "select_copy", "lift_fresh_copy",
     "_nested_get_values_copy", "pixel_shuffle", "pixel_unshuffle", "im2col", "col2im", "rot90", "reflection_pad1d",
     "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d",
+    "_chunk_cat", "alias_copy", "block_diag", "channel_shuffle", "diag_embed", "diagonal_copy", "narrow_copy",
+    "split_with_sizes_copy", "unbind_copy", "unfold_copy", "unfold_backward",
 )  # fmt: skip
 _FILLS = (
     "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like", "eye", "scalar_tensor", "randn", "rand",
     "randint", "randn_like", "rand_like", "normal_", "uniform_", "bernoulli_", "random_", "exponential_",
-    "nll_loss_backward", "new_zeros", "new_ones", "new_full", "linspace",
+    "nll_loss_backward", "new_zeros", "new_ones", "new_full", "linspace", "logspace", "randint_like", "normal",
+    "log_normal_", "cauchy_", "geometric_",
 )  # fmt: skip
 _SOFTMAX = ("_softmax", "_log_softmax", "_safe_softmax", "_softmax_backward_data", "_log_softmax_backward_data")
 _NORMS = (
@@ -33,6 +40,8 @@ _NORMS = (
 )  # fmt: skip
 _BATCH_NORMS = (
     "native_batch_norm", "native_batch_norm_backward", "miopen_batch_norm", "miopen_batch_norm_backward",
+    "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "_native_batch_norm_legit_functional",
+    "_batch_norm_with_update", "_batch_norm_with_update_functional", "_batch_norm_no_update", "batch_norm_backward",
 )  # fmt: skip
 _MAPS = (
     "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_not", "logical_and", "logical_or",
@@ -45,7 +54,15 @@ _MAPS = (
     "hardswish_backward", "hardsigmoid", "hardsigmoid_backward", "glu", "glu_backward", "celu", "elu_backward",
     "leaky_relu_backward", "hardtanh_backward", "smooth_l1_loss", "smooth_l1_loss_backward", "huber_loss",
     "huber_loss_backward", "binary_cross_entropy", "binary_cross_entropy_backward", "bernoulli", "cross",
-    "linalg_cross",
+    "linalg_cross", "acos", "acosh", "asin", "asinh", "atan", "atanh", "tan", "sinh", "cosh", "erfc", "log10",
+    "logaddexp2", "deg2rad", "rad2deg", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "__xor__", "__ixor__",
+    "__lshift__", "__rshift__", "__ilshift__", "__irshift__", "logical_xor", "signbit", "isposinf", "isneginf", "fmax", "fmin", "frexp", "ldexp",
+    "nextafter", "gcd", "lcm", "threshold", "relu6", "selu", "hardshrink", "hardshrink_backward", "softshrink",
+    "softshrink_backward", "rrelu_with_noise", "rrelu_with_noise_backward", "_prelu_kernel", "_prelu_kernel_backward",
+    "logit_backward", "binary_cross_entropy_with_logits", "soft_margin_loss", "soft_margin_loss_backward",
+    "_conj_physical", "float_power", "true_divide", "positive", "isfinite", "addr", "i0", "special_entr",
+    "special_erfcx", "special_i0e", "special_i1", "special_i1e", "special_log_ndtr", "special_ndtri", "special_xlog1py",
+    "renorm",
 )  # fmt: skip
 _REDUCTIONS = (
     "any",
@@ -61,11 +78,17 @@ _REDUCTIONS = (
     "std_mean",
     "dot",
     "vdot",
+    "nansum",
+    "count_nonzero",
+    "dist",
+    "equal",
+    "multi_margin_loss",
 )
 _POOLS = (
     *(f"{how}_pool{n}d{end}" for how in ("avg", "_adaptive_avg") for n in (2, 3) for end in ("", "_backward")),
     *(f"max_pool{n}d_with_indices{end}" for n in (2, 3) for end in ("", "_backward")),
     *(f"adaptive_max_pool{n}d{end}" for n in (2, 3) for end in ("", "_backward")),
+    *(f"fractional_max_pool{n}d{end}" for n in (2, 3) for end in ("", "_backward")),
 )
 _RESAMPLED = (
     "nearest1d", "nearest2d", "nearest3d", "linear1d", "bilinear2d", "bicubic2d", "trilinear3d",
@@ -77,9 +100,14 @@ _RESAMPLINGS = (
     *(f"grid_sampler_{n}d{end}" for n in (2, 3) for end in ("", "_backward")),
 )
 
-_SORTS = ("sort", "argsort", "topk", "msort", "kthvalue", "median", "unique_dim", "_unique2", "randperm")
+_SORTS = (
+    "sort", "argsort", "topk", "msort", "kthvalue", "median", "nanmedian", "mode", "unique_dim", "_unique2", "randperm",
+)  # fmt: skip
 _TRANSFORMS = ("_fft_r2c", "_fft_c2r", "_fft_c2c")
-_COUNTS = ("histc", "bincount", "nonzero", "multinomial", "searchsorted", "bucketize", "one_hot")
+_COUNTS = (
+    "histc", "bincount", "nonzero", "nonzero_static", "multinomial", "searchsorted", "bucketize", "one_hot",
+    "unique_consecutive",
+)  # fmt: skip
 
 _KINDS = {
     **{f"aten::{name}": "sort" for name in _SORTS},
@@ -87,7 +115,9 @@ _KINDS = {
     **{f"aten::{name}": "Fourier transform" for name in _TRANSFORMS},
     **{f"aten::{name}": "pooling" for name in _POOLS},
     **{f"aten::{name}": "resampling" for name in _RESAMPLINGS},
-    **dict.fromkeys((*products.OPERATORS, "aten::_grouped_mm"), "product"),
+    **dict.fromkeys(
+        (*products.OPERATORS, "aten::_grouped_mm", "aten::_cdist_forward", "aten::_euclidean_dist"), "product"
+    ),
     **dict.fromkeys(attention.OPERATORS, "attention"),
     **dict.fromkeys(convolutions.OPERATORS, "convolution"),
     **{f"aten::{name}": "scan" for name in ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")},

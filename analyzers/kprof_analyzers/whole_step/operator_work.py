@@ -45,9 +45,10 @@ class OperatorWork(msgspec.Struct, frozen=True):
 
 HOST_READS = {
     "aten::nonzero": 1, "aten::masked_select": 1, "aten::_unique2": 1, "aten::unique_dim": 1, "aten::bincount": 2,
+    "aten::unique_consecutive": 1, "aten::equal": 1,
 }  # fmt: skip
-"""Number of values that an operator reads on the host: the size of its result, and for ``bincount`` also the smallest
-value, because no value may be negative."""
+"""Number of values that an operator reads on the host: its result or the size of it, and for ``bincount`` also the
+smallest value, because no value may be negative."""
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
@@ -184,8 +185,19 @@ _SHORT_KERNELS = 3
 """Kernels of such a sort: one copies the keys, one writes the indices, one sorts both."""
 
 
+_KERNELS = {
+    "aten::binary_cross_entropy_with_logits": 6, "aten::soft_margin_loss": 5, "aten::renorm": 3,
+    "aten::_cdist_forward": 12, "aten::_euclidean_dist": 12, "aten::diag_embed": 2,
+}  # fmt: skip
+"""Number of kernels of operators that torch composes of others, but that a recording shows as one."""
+_TRANSFERS = {"aten::binary_cross_entropy_with_logits": 13, "aten::soft_margin_loss": 10, "aten::renorm": 3}
+"""How often the kernels of such an operator read or write a tensor of the input's size; a loss is averaged."""
+
+
 def _most_passes(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> tuple[int, int]:
     """Return the maximum number of passes over memory, and the number of kernels of a call."""
+    if name in _KERNELS:
+        return 1, _KERNELS[name]
     match kind:
         case "count":
             return _COUNT_PASSES, _COUNT_PASSES
@@ -242,7 +254,37 @@ def _grouped(given: Sequence[Argument]) -> Work | None:
             return None
 
 
-_FORMULAS = {**products.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, "aten::_grouped_mm": _grouped}
+def _distances(given: Sequence[Argument]) -> Work | None:
+    """Return the work of ``_euclidean_dist(a, b)``, the distances of two sets of points by a product.
+
+    Torch appends the squared norms to the points, multiplies, and then clamps the result and takes its square root in
+    place (``_euclidean_dist`` in torch's Distance.cpp). These kernels read or write the points about seven times, and
+    the result five times.
+    """
+    if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor):
+        return None
+    a, b = given[:2]
+    if len(a.dims) < 2 or a.dims[:-2] != b.dims[:-2] or a.dims[-1] != b.dims[-1]:
+        return None
+    pairs = math.prod(a.dims[:-1]) * b.dims[-2]
+    return Work(2 * pairs * (a.dims[-1] + 2), 7 * (a.bytes + b.bytes) + 5 * pairs * a.element_bytes, matrix_unit(a))
+
+
+def _directly_or_by_product(given: Sequence[Argument]) -> Work | None:
+    """Return the work of ``_cdist_forward(a, b, p, mode)`` where torch computes it by a product, else ``None``."""
+    by_product = len(given) > 2 and given[2].type == "scalar" and given[2].value in {"2", "2.0"}
+    found = _distances(given) if by_product else None
+    return found if found and max(given[0].dims[-2], given[1].dims[-2]) > _DIRECT_POINTS else None
+
+
+_DIRECT_POINTS = 25
+"""Maximum number of points whose Euclidean distances torch computes directly, without a product."""
+
+
+_FORMULAS = {
+    **products.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, "aten::_grouped_mm": _grouped,
+    "aten::_cdist_forward": _directly_or_by_product, "aten::_euclidean_dist": _distances,
+}  # fmt: skip
 
 
 def _bytes_moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> Work | None:
@@ -255,7 +297,13 @@ def _bytes_moved(name: str, kind: str, given: Sequence[Argument], made: Sequence
     if name.endswith("_") and not written:
         # In-place operators that return nothing, such as operators on lists, write their first argument.
         written = next((one.bytes for one in given if one.is_tensor), 0)
+    if name in _TRANSFERS:
+        return Work(None, _TRANSFERS[name] * given[0].bytes)
     match kind:
+        case "gather" if "embedding_bag" in name:
+            # All rows of a bag are read; one row is written for each bag.
+            rows = given[1].elements * math.prod(given[0].dims[1:]) * given[0].element_bytes
+            return Work(None, rows + written + given[1].bytes, assumed="rows that are picked are read once")
         case "gather":
             indices = sum(one.bytes for one in given[1:] if one.is_tensor and one.type in {"long int", "int"})
             return Work(None, 2 * written + indices, assumed="rows that are picked are read once")

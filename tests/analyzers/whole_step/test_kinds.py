@@ -1,14 +1,22 @@
 """Which operators count as alike, and how their results are spread over a GPU."""
 
+import re
+
 import pytest
 
 from kprof.hardware.machine import find_product
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Work
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product, work_of
 from kprof_analyzers.whole_step.efficiency import efficiencies, operator_time
-from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at, kind_of_shapes, tiles_of
+from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at, kind_of, kind_of_shapes, tiles_of
 
 PICTURE = (8, 3, 224, 224)
+
+LIMITED_BY_ARITHMETIC = re.compile(
+    r"igammac?|mvlgamma|polygamma|special_(airy_ai|bessel|modified_bessel|scaled_modified|spherical_bessel|zeta"
+    r"|chebyshev|hermite|laguerre|legendre|shifted_chebyshev)\w*"
+)
+"""Functions of torch that iterate or evaluate long polynomials: their bytes do not determine their time."""
 
 
 @pytest.mark.parametrize(
@@ -31,6 +39,26 @@ PICTURE = (8, 3, 224, 224)
 )
 def test_kinds(name, shapes, kind):
     assert kind_of_shapes(f"aten::{name}", shapes) == kind
+
+
+def test_all_that_torch_calls_pointwise_is_known():
+    """Except functions that are limited by their arithmetic, which no table of times covers."""
+    torch = pytest.importorskip("torch")
+    unknown, seen = [], 0
+    for schema in torch._C._jit_get_all_schemas():
+        _, _, name = schema.name.partition("aten::")
+        packet = getattr(torch.ops.aten, name, None) if name else None
+        overload = getattr(packet, schema.overload_name or "default", None)
+        if overload is None or torch.Tag.pointwise not in overload.tags:
+            continue
+        # Operators that torch composes of others are recorded as those.
+        if torch._C._dispatch_has_kernel_for_dispatch_key(overload.name(), "CompositeImplicitAutograd"):
+            continue
+        seen += 1
+        if not kind_of(schema.name) and not LIMITED_BY_ARITHMETIC.fullmatch(name.rstrip("_")):
+            unknown.append(schema.name)
+    assert seen > 400
+    assert unknown == []
 
 
 def test_what_memory_limits_is_of_another_kind():

@@ -247,3 +247,63 @@ def test_index_put_writes_as_many_elements_as_its_indices_pick():
     assert (
         work_of_call(CapturedOperator("aten::nonzero", (tensor(64),), (tensor(9, 1, dtype="int64"),))).host_reads == 1
     )
+
+
+def test_a_matrix_times_a_vector_does_as_much_as_a_product_with_one_column():
+    torch = pytest.importorskip("torch")
+    a, x = torch.ones(96, 64), torch.ones(64)
+    _, counted = recorded(torch.mm, a, x[:, None])
+    for function, arguments in ((torch.mv, (a, x)), (torch.addmv, (torch.ones(96), a, x))):
+        (call,) = recorded(function, *arguments)[0]
+        found = work_of_call(call)
+        assert found.work.flop == counted
+        assert found.work.bytes == 4 * sum(one.numel() for one in (*arguments, torch.ones(96)))
+
+
+def test_distances_are_a_product_from_26_points_on():
+    """The product is counted by torch's own decomposition of the distances."""
+    torch = pytest.importorskip("torch")
+    few, many = torch.rand(25, 30), torch.rand(40, 30)
+    for points in (few, many):
+        (call,) = [one for one in recorded(torch.cdist, points, points)[0] if "dist" in one.name]
+        found = work_of_call(call)
+        if points is few:
+            assert call.name == "aten::_cdist_forward"
+            assert found is None
+            continue
+        squares = torch.ones(40, 2)
+        _, counted = recorded(torch.mm, torch.cat((points, squares), 1), torch.cat((points, squares), 1).T)
+        assert found.work.flop == counted
+        assert found.launches == 12
+
+
+READS_AND_WRITES = {
+    "fill_": 1, "mean": 1, "neg": 2, "exp_": 2, "log1p_": 2, "log_sigmoid_forward": 2, "sub_": 3, "mul_": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["binary_cross_entropy_with_logits", "soft_margin_loss"])
+def test_composed_losses_have_the_kernels_that_the_profiler_sees(name):
+    torch = pytest.importorskip("torch")
+    x, y = torch.rand(64, 64), torch.rand(64, 64)
+    function = getattr(torch.nn.functional, name)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True) as seen:
+        function(x, y)
+    (loss,) = [one for one in seen.events() if one.name == f"aten::{name}"]
+    parts = [one.name.removeprefix("aten::") for one in loss.cpu_children]
+    counted = [READS_AND_WRITES[one] for one in parts if one in READS_AND_WRITES]
+    (call,) = [one for one in recorded(function, x, y)[0] if one.name == f"aten::{name}"]
+    found = work_of_call(call)
+    assert found.launches == len(counted)
+    assert found.work.bytes == sum(counted) * x.numel() * 4
+
+
+def test_a_bag_reads_all_its_rows_and_writes_their_sum():
+    torch = pytest.importorskip("torch")
+    table, rows = torch.rand(1000, 64), torch.randint(0, 1000, (16, 10))
+    calls, _ = recorded(torch.nn.functional.embedding_bag, rows, table, mode="sum")
+    (call,) = [one for one in calls if "embedding_bag" in one.name]
+    found = work_of_call(call)
+    assert found.kind == "gather"
+    written = sum(math.prod(one.shape) * (8 if one.dtype == "int64" else 4) for one in call.outputs)
+    assert found.work.bytes == 16 * 10 * 64 * 4 + 16 * 10 * 8 + written

@@ -29,6 +29,24 @@ def _added(given: Sequence[Argument]) -> Work | None:
     return _product(given[1], given[2], given[1].element_bytes, given[0].bytes if given[0].is_tensor else 0)
 
 
+def _matrix_vector(given: Sequence[Argument]) -> Work | None:
+    """Return the work of ``mv(a, x)``, a matrix of M x K times a vector of K elements."""
+    if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor):
+        return None
+    a, x = given[:2]
+    if len(a.dims) != 2 or tuple(x.dims) != (a.dims[1],):
+        return None
+    return Work(2 * a.elements, a.bytes + x.bytes + a.dims[0] * a.element_bytes, matrix_unit(a))
+
+
+def _added_vector(given: Sequence[Argument]) -> Work | None:
+    """Return the work of ``addmv(addend, a, x)``; the addend is read once."""
+    found = _matrix_vector(given[1:])
+    if found is None or not given[0].is_tensor:
+        return found
+    return Work(found.flop, (found.bytes or 0) + given[0].bytes, found.unit)
+
+
 def _linear(given: Sequence[Argument]) -> Work | None:
     """Return the work of ``linear(x, weight, bias)``: all rows of x multiplied by weights of shape N x K."""
     if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor):
@@ -63,6 +81,9 @@ OPERATORS: Mapping[str, Formula] = {
     "aten::addmm": _added,
     "aten::addmm_": _added,
     "aten::baddbmm": _added,
+    "aten::mv": _matrix_vector,
+    "aten::addmv": _added_vector,
+    "aten::addmv_": _added_vector,
     "aten::_addmm_activation": _added,
     "aten::linear": _linear,
     "aten::_scaled_mm": _scaled,
