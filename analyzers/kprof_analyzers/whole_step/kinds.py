@@ -11,27 +11,30 @@ from kprof_analyzers.profiles.timeline.operators import attention, convolutions,
 
 _GATHERS = (
     "index", "index_select", "embedding", "gather", "take", "take_along_dim", "nll_loss_forward", "masked_select",
-    "_unsafe_masked_index", "_embedding_bag", "_embedding_bag_forward_only", "trace",
+    "_unsafe_masked_index", "_embedding_bag", "_embedding_bag_forward_only", "trace", "nll_loss2d_forward",
+    "masked_scatter_backward",
 )  # fmt: skip
 _SCATTERS = (
     "index_put", "_index_put_impl", "index_add", "index_copy", "scatter", "scatter_add", "scatter_reduce", "index_fill",
-    "index_reduce", "masked_scatter", "put", "max_unpool2d", "max_unpool3d",
+    "index_reduce", "masked_scatter", "put", "max_unpool2d", "max_unpool3d", "_embedding_bag_backward",
 )  # fmt: skip
 _COPIES = (
     "_to_copy", "clone", "cat", "stack", "constant_pad_nd", "roll", "flip", "repeat", "contiguous", "slice_scatter",
     "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "triu", "tril", "as_strided_scatter",
     "diagonal_scatter", "view_copy", "permute_copy", "as_strided_copy", "t_copy", "transpose_copy", "squeeze_copy",
     "unsqueeze_copy", "detach_copy", "expand_copy", "slice_copy", "select_copy", "lift_fresh_copy",
-    "_nested_get_values_copy", "pixel_shuffle", "pixel_unshuffle", "im2col", "col2im", "rot90", "reflection_pad1d",
-    "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d",
-    "_chunk_cat", "alias_copy", "block_diag", "channel_shuffle", "diag_embed", "diagonal_copy", "narrow_copy",
-    "split_with_sizes_copy", "unbind_copy", "unfold_copy", "unfold_backward",
+    "_nested_get_values_copy", "pixel_shuffle", "pixel_unshuffle", "im2col", "col2im", "rot90", "_chunk_cat",
+    "alias_copy", "block_diag", "channel_shuffle", "diag_embed", "diagonal_copy", "narrow_copy",
+    "split_with_sizes_copy", "unbind_copy", "unfold_copy", "unfold_backward", "diagonal_backward", "triu_", "tril_",
 )  # fmt: skip
+_PADS = tuple(
+    f"{how}_pad{n}d{end}" for how in ("reflection", "replication") for n in (1, 2, 3) for end in ("", "_backward")
+)
 _FILLS = (
     "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like", "eye", "scalar_tensor", "randn", "rand",
     "randint", "randn_like", "rand_like", "normal_", "uniform_", "bernoulli_", "random_", "exponential_",
     "nll_loss_backward", "new_zeros", "new_ones", "new_full", "linspace", "logspace", "randint_like", "normal",
-    "log_normal_", "cauchy_", "geometric_",
+    "log_normal_", "cauchy_", "geometric_", "nll_loss2d_backward",
 )  # fmt: skip
 _SOFTMAX = ("_softmax", "_log_softmax", "_safe_softmax", "_softmax_backward_data", "_log_softmax_backward_data")
 _NORMS = (
@@ -48,21 +51,21 @@ _MAPS = (
     "logical_not", "masked_fill", "maximum", "minimum", "lerp", "floor", "ceil", "round", "sign", "erf", "exp2", "log2",
     "log1p", "expm1", "remainder", "softplus", "hardtanh", "elu", "mish", "isnan", "isinf", "square", "atan2",
     "native_dropout_backward", "relu_backward", "softplus_backward", "mse_loss", "mse_loss_backward", "floor_divide",
-    "rsub", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
-    "_amp_update_scale", "complex", "polar", "angle", "conj_physical", "erfinv", "digamma", "lgamma", "fmod", "hypot",
-    "trunc", "frac", "logaddexp", "copysign", "heaviside", "sgn", "logit", "sinc", "xlogy", "hardswish",
-    "hardswish_backward", "hardsigmoid", "hardsigmoid_backward", "glu", "glu_backward", "celu", "elu_backward",
-    "leaky_relu_backward", "hardtanh_backward", "smooth_l1_loss", "smooth_l1_loss_backward", "huber_loss",
-    "huber_loss_backward", "binary_cross_entropy", "binary_cross_entropy_backward", "bernoulli", "cross",
-    "linalg_cross", "acos", "acosh", "asin", "asinh", "atan", "atanh", "tan", "sinh", "cosh", "erfc", "log10",
-    "logaddexp2", "deg2rad", "rad2deg", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "__xor__", "__ixor__",
-    "__lshift__", "__rshift__", "__ilshift__", "__irshift__", "logical_xor", "signbit", "isposinf", "isneginf", "fmax", "fmin", "frexp", "ldexp",
+    "rsub", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward", "_amp_update_scale",
+    "complex", "polar", "angle", "conj_physical", "erfinv", "digamma", "lgamma", "fmod", "hypot", "trunc", "frac",
+    "logaddexp", "copysign", "heaviside", "sgn", "logit", "sinc", "xlogy", "hardswish", "hardswish_backward",
+    "hardsigmoid", "hardsigmoid_backward", "glu", "glu_backward", "celu", "elu_backward", "leaky_relu_backward",
+    "hardtanh_backward", "smooth_l1_loss", "smooth_l1_loss_backward", "huber_loss", "huber_loss_backward",
+    "binary_cross_entropy", "binary_cross_entropy_backward", "bernoulli", "cross", "linalg_cross", "acos", "acosh",
+    "asin", "asinh", "atan", "atanh", "tan", "sinh", "cosh", "erfc", "log10", "logaddexp2", "deg2rad", "rad2deg",
+    "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "__xor__", "__ixor__", "__lshift__", "__rshift__",
+    "__ilshift__", "__irshift__", "logical_xor", "signbit", "isposinf", "isneginf", "fmax", "fmin", "frexp", "ldexp",
     "nextafter", "gcd", "lcm", "threshold", "relu6", "selu", "hardshrink", "hardshrink_backward", "softshrink",
     "softshrink_backward", "rrelu_with_noise", "rrelu_with_noise_backward", "_prelu_kernel", "_prelu_kernel_backward",
     "logit_backward", "binary_cross_entropy_with_logits", "soft_margin_loss", "soft_margin_loss_backward",
     "_conj_physical", "float_power", "true_divide", "positive", "isfinite", "addr", "i0", "special_entr",
     "special_erfcx", "special_i0e", "special_i1", "special_i1e", "special_log_ndtr", "special_ndtri", "special_xlog1py",
-    "renorm",
+    "renorm", "mish_backward", "multi_margin_loss_backward",
 )  # fmt: skip
 _REDUCTIONS = (
     "any",
@@ -129,7 +132,7 @@ _KINDS = {
     "aten::zero_": "fill",
     **{f"aten::{name}": "gather" for name in _GATHERS},
     **{f"aten::{name}{end}": "scatter" for name in _SCATTERS for end in ("", "_")},
-    **{f"aten::{name}": "copy" for name in _COPIES},
+    **{f"aten::{name}": "copy" for name in (*_COPIES, *_PADS)},
     **{f"aten::{name}": "fill" for name in _FILLS},
     **{f"aten::{name}": "reduction" for name in (*elementwise.REDUCTIONS, *_REDUCTIONS)},
     **{f"aten::{name}{end}": "elementwise" for name in _MAPS for end in ("", "_")},
