@@ -42,6 +42,7 @@ class Installation:
         self._operators.install(self.device.patches)
         if self.device.recorder.settings.operators:
             install_ranges(self.device.patches)
+            self._separate_attention()
         self._remove_guard = install_guard()
         self._fallback = install_fallback(self._operators, self.device.current_index)
         install_tensors(self.device)
@@ -71,6 +72,15 @@ class Installation:
     def dynamo_imported(self) -> None:
         """Prevent Dynamo, after its import, from compiling the dispatch modes."""
         protect_from_dynamo(self._mode_type)
+
+    def _separate_attention(self) -> None:
+        """Turn off the fused inference path of torch.nn's attention layers, which is recorded as a single operator.
+
+        Its parts, such as products and norms, are separate operators without it, and have a time.
+        """
+        import torch
+
+        self.device.patches.set(torch.backends.mha, "_is_fastpath_enabled", value=False)
 
     def _enter(self) -> None:
         mode = self._mode_type()
