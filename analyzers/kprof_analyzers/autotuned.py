@@ -1,6 +1,6 @@
 """Choose the configuration that represents an autotuned kernel: the one that the model predicts to be fastest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import UNSET
@@ -155,3 +155,32 @@ def _timed(one: ListedConfiguration, product: Product | None, condition: Conditi
     except Exception:  # noqa: BLE001 - one configuration that cannot be modelled must not hide the others
         return "no time known"
     return "no time known" if prediction.time_us is None else TimedConfiguration(one.config, kernel, prediction)
+
+
+MOST_SENTENCES = 3
+"""Maximum number of autotuned kernels that each get a sentence; more share one."""
+
+
+def choices_in_words(made: Iterable[tuple[str, AutotunedChoice]]) -> list[str]:
+    """Describe the choices of a program's autotuners: a sentence for each kernel, or one for all if there are many.
+
+    Args:
+        made: name of the kernel and choice of its autotuner, for each launch.
+    """
+    sentences = {f"{name}: {choice.words}": (name, choice) for name, choice in made}
+    if len(sentences) <= MOST_SENTENCES:
+        return list(sentences)
+    spreads = [choice.spread for _, choice in sentences.values() if choice.timed > 1]
+    words = [f"{len(sentences)} autotuned kernels run in the best of their configurations by the model"]
+    if spreads:
+        words.append(f"{min(spreads):.2g}x to {max(spreads):.2g}x between best and worst")
+    reasons = dict.fromkeys(reason for _, choice in sentences.values() for reason in choice.left_out)
+    for reason in reasons:
+        counts: dict[str, int] = {}
+        for name, choice in sentences.values():
+            if reason in choice.left_out:
+                counts[name] = counts.get(name, 0) + choice.left_out[reason]
+        most = max(counts, key=lambda name: counts[name])
+        which = f"{counts[most]:,} of {most}" if len(counts) > 1 else f"of {most}"
+        words.append(f"{sum(counts.values()):,} configurations {reason} ({which})")
+    return ["; ".join(words)]

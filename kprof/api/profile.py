@@ -330,6 +330,7 @@ def _unwritten(places: "Sequence[str]") -> str:
 
 def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]", condition: "Condition") -> list[str]:
     """Return notes on the assumptions and limits of the prediction, one sentence each."""
+    from kprof_analyzers.autotuned import choices_in_words
     from kprof_analyzers.whole_step.efficiency import measured_elsewhere
 
     found = []
@@ -346,6 +347,7 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]", 
         found.append(_unwritten(capture.looked_at))
     if not capture.complete:
         found.append("the recording is not complete: a process was killed or still runs")
+    found += choices_in_words((call.timed.name, call.timed.choice) for call in calls if call.timed.choice is not None)
     found += dict.fromkeys(words for call in calls for words in call.timed.assumed)
     streams = {call.stream for call in calls}
     if len(streams) > 1:

@@ -8,7 +8,7 @@ import pytest
 import kprof
 from kprof.document import AutotunedChoice, Prediction
 from kprof.recording.command import RecordOptions, prepare, run
-from kprof_analyzers.autotuned import of_timed
+from kprof_analyzers.autotuned import choices_in_words, of_timed
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
@@ -51,6 +51,20 @@ def test_the_fastest_stands_and_the_range_covers_what_is_as_fast():
     assert choice.words == (
         "best of 3 configurations by the model; 9x between best and worst; 2 within the model's error; "
         "of 5 listed: 2 cannot be launched"
+    )
+
+
+def test_many_choices_share_a_sentence():
+    few = [(name, AutotunedChoice("b", 5, 3, spread, 1, 70.0)) for name, spread in (("one", 1.2), ("two", 2.5))]
+    assert choices_in_words([*few, *few]) == [f"{name}: {choice.words}" for name, choice in few]
+    left = {"cannot be launched": 2, "not compiled in time": 3}
+    only = AutotunedChoice("b", 6, 1, 1.0, 1, 70.0, left)
+    many = [*few, ("three", only), ("four", AutotunedChoice("b", 3, 2, 1.4, 1, 70.0, {"cannot be launched": 1}))]
+    (words,) = choices_in_words(many)
+    assert words == (
+        "4 autotuned kernels run in the best of their configurations by the model; "
+        "1.2x to 2.5x between best and worst; "
+        "3 configurations cannot be launched (2 of three); 3 configurations not compiled in time (of three)"
     )
 
 

@@ -57,6 +57,7 @@ class TimedCall:
         limit_us: minimum time of the same work at the GPU's peaks; ``None`` if unknown.
         host_us: part of the time in which the host waits for values that it reads.
         matrix_us: minimum time of the products of 16-bit and narrower numbers at the matrix units' peak.
+        choice: the configuration that the launch's autotuner is expected to choose; ``None`` without an autotuner.
     """
 
     name: str
@@ -75,6 +76,7 @@ class TimedCall:
     limit_us: float | None = None
     host_us: float = 0.0
     matrix_us: float = 0.0
+    choice: AutotunedChoice | None = None
 
     @property
     def limited_by(self) -> str:
@@ -298,13 +300,12 @@ class _Times:
         finding = (f"{worst.rule} {worst.name}", worst.gain.us, worst.gain.at_most) if worst and worst.gain else None
         times = model.time_us, model.low_us, model.high_us
         launch_us = (self._product.launch_overhead_ns or 0.0) / 1e3
-        choice = report.autotuned
-        said = () if choice is UNSET else (f"{kernel.name}: {choice.words}",)
-        assumed = (*said, *model.assumptions)
+        choice = None if report.autotuned is UNSET else report.autotuned
         bound, light = str(model.bound), model.speed_of_light_us or 0.0
         return TimedCall(
-            kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us,
-            fix=_fix_of(worst), memory_bytes=model.traffic.get("hbm", 0.0) - model.traffic.get("passing", 0.0),
+            kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=tuple(model.assumptions),
+            launch_us=launch_us, choice=choice, fix=_fix_of(worst),
+            memory_bytes=model.traffic.get("hbm", 0.0) - model.traffic.get("passing", 0.0),
             limit_us=model.speed_of_light_us, matrix_us=light if model.bound == "matrix" else 0.0,
         )  # fmt: skip
 
