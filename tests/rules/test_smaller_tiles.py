@@ -1,7 +1,8 @@
-"""The loop that KP410 proposes in place of a tile that is larger than the data."""
+"""Smaller tiles: the loop that KP410 proposes, and whether a smaller tile leaves elements out."""
 
 import pytest
 
+import kprof as kp
 from kprof_analyzers.rules.launch.masked_lanes import _loop
 
 
@@ -27,3 +28,81 @@ def test_nothing_where_no_row_ends_inside_the_tile(end, extent):
 
 def test_a_constant_is_its_own_name():
     assert "range(0, 520, 128)" in _loop(None, "520", 1024)
+
+
+KERNELS = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def row(x, y, N, BLOCK_N: tl.constexpr):
+    at = tl.program_id(0) * N + tl.arange(0, BLOCK_N)
+    mask = tl.arange(0, BLOCK_N) < N
+    values = tl.load(x + at, mask=mask, other=0.0)
+    tl.store(y + at, values / tl.sum(values, axis=0), mask=mask)
+
+
+@triton.jit
+def fixed(x, y, BLOCK_N: tl.constexpr):
+    at = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
+    values = tl.load(x + at)
+    tl.store(y + at, values / tl.sum(values, axis=0))
+
+
+@triton.jit
+def element(x, y, N, BLOCK_N: tl.constexpr):
+    at = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
+    tl.store(y + at, tl.load(x + at, mask=at < N) * 2, mask=at < N)
+
+
+@triton.jit
+def looped(x, y, N, BLOCK_N: tl.constexpr):
+    total = tl.zeros((BLOCK_N,), tl.float32)
+    for start in range(0, N, BLOCK_N):
+        columns = start + tl.arange(0, BLOCK_N)
+        total += tl.load(x + tl.program_id(0) * N + columns, mask=columns < N, other=0.0)
+    tl.store(y + tl.program_id(0), tl.sum(total, axis=0))
+"""
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory):
+    """Analyse a kernel of the file above for 64 workgroups, and return its findings by rule."""
+    file = tmp_path_factory.mktemp("tiles") / "tiles.py"
+    file.write_text(KERNELS)
+
+    def find(name, tile, length):
+        sizes = {} if name == "fixed" else {"N": length}
+        (kernel,) = kp.analyze(
+            f"{file}::{name}", arch="MI300X", signature="*fp32:16,*fp32:16" + ",i32:16" * len(sizes), grid="64",
+            constexpr={"BLOCK_N": tile}, config={"num_warps": 8}, value=sizes,
+        ).document.kernels  # fmt: skip
+        return {one.rule: one for one in kernel.findings}
+
+    return find
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("name", ["row", "fixed"])
+def test_a_tile_that_has_to_hold_a_row_is_not_made_smaller(findings, name):
+    """With a smaller tile each workgroup would sum a part of its row only."""
+    found = findings(name, 65536, 65536)["KP404"]
+    assert "split each workgroup's work over 8 (512 workgroups)" in found.fix
+    assert [one.knob for one in found.advice] == []
+    masked = findings("row", 65536, 33000)["KP410"]
+    assert [one.knob for one in masked.advice] == []
+    assert "loop over smaller tiles" in masked.fix
+
+
+@pytest.mark.triton
+def test_smaller_tiles_make_more_workgroups_where_the_grid_numbers_them(findings):
+    found = findings("element", 131072, 64 * 131072)["KP404"]
+    assert found.fix == "BLOCK_N 131072 → 16384: 512 workgroups"
+    assert [(one.knob, one.to) for one in found.advice] == [("BLOCK_N", 65536)]
+
+
+@pytest.mark.triton
+def test_a_loop_over_the_row_takes_smaller_tiles(findings):
+    masked = findings("looped", 1024, 520)["KP410"]
+    assert [(one.knob, one.to) for one in masked.advice] == [("BLOCK_N", 512)]

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from kprof.analysis import KernelFacts
 from kprof.findings import Advice
 from kprof.knobs import role_names
+from kprof_analyzers.memory.grid_tiles import grid_divides
 
 _OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _TILES = {"BLOCK_M": "m", "BLOCK_N": "n", "BLOCK_K": "k", "SPLIT_K": "split"}
@@ -79,14 +80,33 @@ def proposed(levers: Sequence[Lever], facts: KernelFacts) -> list[Advice]:
     return [advice for lever in levers if (advice := lever.advice(facts)) is not None]
 
 
+def more_workgroups(knob: str) -> Callable[[KernelFacts], bool]:
+    """Return a function that tells whether a smaller tile along a role's axis makes more workgroups."""
+
+    def divides(facts: KernelFacts) -> bool:
+        found = _current(knob, facts)
+        if found is None or facts.ttgir is None or not isinstance(found[1], int):
+            return True
+        return grid_divides(facts.ttgir, found[1])
+
+    return divides
+
+
 def smaller_blocks(facts: KernelFacts, times: int) -> str:
     """Describe how to get at least ``times`` times as many workgroups, such as ``BLOCK 1024 → 256: 512 workgroups``.
 
-    The text names the tile size only if the kernel has exactly one.
+    The text names the tile size only if the kernel has exactly one. If each workgroup needs its whole tile, as in a
+    reduction of rows, the text proposes to split the row instead.
     """
     times = 1 << (times - 1).bit_length()
     workgroups = f"{times * prod(facts.grid or ()):,} workgroups"
     tiles = [item for item in facts.specialization.constexprs.items() if item[0].startswith("BLOCK")]
+    sizes = [size for _, size in tiles if isinstance(size, int)]
+    if facts.ttgir is not None and sizes and not any(grid_divides(facts.ttgir, size) for size in sizes):
+        return (
+            f"split each workgroup's work over {times} ({workgroups}) and combine their results in a second kernel; "
+            "a smaller tile alone would leave elements out"
+        )
     if len(tiles) == 1 and isinstance(tiles[0][1], int) and tiles[0][1] // times >= _SMALLEST_TILE:
         name, size = tiles[0]
         return f"{name} {size} → {size // times}: {workgroups}"

@@ -9,7 +9,7 @@ from kprof.findings import Severity
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.model.masks import masked
 from kprof_analyzers.rules.about import KERNEL, About
-from kprof_analyzers.rules.levers import Lever, smaller_blocks
+from kprof_analyzers.rules.levers import Lever, more_workgroups, smaller_blocks
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
@@ -63,8 +63,8 @@ class FewerWorkgroupsThanCus(Rule):
         Need.PRODUCT,
     )
     levers: ClassVar[tuple[Lever, ...]] = (
-        Lever("BLOCK_M", "lower", "more workgroups"),
-        Lever("BLOCK_N", "lower", "more workgroups"),
+        Lever("BLOCK_M", "lower", "more workgroups", when=more_workgroups("BLOCK_M")),
+        Lever("BLOCK_N", "lower", "more workgroups", when=more_workgroups("BLOCK_N")),
         Lever("SPLIT_K", "higher", "the reduction over several workgroups", when=_multiplies),
     )
     confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("workgroups", "cus"), _grid)
