@@ -63,6 +63,17 @@ def looped(x, y, N, BLOCK_N: tl.constexpr):
         columns = start + tl.arange(0, BLOCK_N)
         total += tl.load(x + tl.program_id(0) * N + columns, mask=columns < N, other=0.0)
     tl.store(y + tl.program_id(0), tl.sum(total, axis=0))
+
+
+@triton.jit
+def rows(x, y, N, BLOCK_N: tl.constexpr):
+    columns = tl.arange(0, BLOCK_N)
+    mask = columns < N
+    total = tl.zeros((BLOCK_N,), tl.float32)
+    for row in range(tl.program_id(0) * 32, tl.program_id(0) * 32 + 32):
+        values = tl.load(x + row * N + columns, mask=mask, other=0.0)
+        total += tl.exp(values - tl.max(values, axis=0)) / tl.sum(values * values, axis=0)
+    tl.store(y + tl.program_id(0) * N + columns, total, mask=mask)
 """
 
 
@@ -93,6 +104,13 @@ def test_a_tile_that_has_to_hold_a_row_is_not_made_smaller(findings, name):
     masked = findings("row", 65536, 33000)["KP410"]
     assert [one.knob for one in masked.advice] == []
     assert "loop over smaller tiles" in masked.fix
+
+
+@pytest.mark.triton
+def test_spills_of_a_loop_over_rows_do_not_cut_the_rows(findings):
+    """Each iteration reduces a whole row, so that a smaller tile would compute something else."""
+    spills = findings("rows", 131072, 131072)["KP301"]
+    assert "BLOCK_N" not in {one.knob for one in spills.advice}
 
 
 @pytest.mark.triton

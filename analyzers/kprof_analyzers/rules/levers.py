@@ -10,10 +10,12 @@ from msgspec import UNSET
 from kprof.analysis import KernelFacts
 from kprof.findings import Advice
 from kprof.knobs import role_names
-from kprof_analyzers.memory.grid_tiles import grid_divides
+from kprof_analyzers.memory.moving_tiles import grid_divides, tiles_advance
 
 _OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _TILES = {"BLOCK_M": "m", "BLOCK_N": "n", "BLOCK_K": "k", "SPLIT_K": "split"}
+# Smaller tiles along these axes cover the same data only if the grid or a loop moves them.
+_MOVING = {"BLOCK_M", "BLOCK_N", "BLOCK_K"}
 # These knobs change in steps of one, all others by a factor of two.
 _BY_ONE = {"num_stages", "waves_per_eu"}
 _LEAST = {"num_stages": 1, "waves_per_eu": 0, "num_warps": 1, "SPLIT_K": 1}
@@ -58,6 +60,8 @@ class Lever:
         value = self._value(now, facts)
         if value is None or value == now or not _exists(self.knob, value, facts):
             return None
+        if self.to == "lower" and self.knob in _MOVING and not _advances(now, facts):
+            return None
         return Advice(knob=name, from_=now, to=value, note=self.note or UNSET)
 
     def _value(self, now: Any, facts: KernelFacts) -> Any:
@@ -80,6 +84,10 @@ def proposed(levers: Sequence[Lever], facts: KernelFacts) -> list[Advice]:
     return [advice for lever in levers if (advice := lever.advice(facts)) is not None]
 
 
+def _advances(size: Any, facts: KernelFacts) -> bool:
+    return facts.ttgir is None or not isinstance(size, int) or tiles_advance(facts.ttgir, size)
+
+
 def more_workgroups(knob: str) -> Callable[[KernelFacts], bool]:
     """Return a function that tells whether a smaller tile along a role's axis makes more workgroups."""
 
@@ -95,14 +103,17 @@ def more_workgroups(knob: str) -> Callable[[KernelFacts], bool]:
 def smaller_blocks(facts: KernelFacts, times: int) -> str:
     """Describe how to get at least ``times`` times as many workgroups, such as ``BLOCK 1024 → 256: 512 workgroups``.
 
-    The text names the tile size only if the kernel has exactly one. If each workgroup needs its whole tile, as in a
-    reduction of rows, the text proposes to split the row instead.
+    The text names the tile size only if the kernel has exactly one. If the grid does not number tiles, smaller tiles
+    make no more workgroups: the text then proposes fewer iterations for each workgroup, or to split its tile, for
+    example a row that it reduces.
     """
     times = 1 << (times - 1).bit_length()
     workgroups = f"{times * prod(facts.grid or ()):,} workgroups"
     tiles = [item for item in facts.specialization.constexprs.items() if item[0].startswith("BLOCK")]
     sizes = [size for _, size in tiles if isinstance(size, int)]
     if facts.ttgir is not None and sizes and not any(grid_divides(facts.ttgir, size) for size in sizes):
+        if facts.loops:
+            return f"launch {workgroups}, each with fewer iterations of its loop"
         return (
             f"split each workgroup's work over {times} ({workgroups}) and combine their results in a second kernel; "
             "a smaller tile alone would leave elements out"

@@ -19,11 +19,6 @@ _LEAST_TILE = 64
 _WORKING = {InstructionClass.VALU, InstructionClass.VMEM, InstructionClass.LDS}
 
 
-def _loads_in_a_loop(facts: KernelFacts) -> bool:
-    """Return whether a masked load is in a loop; without one, a smaller tile would no longer cover the row."""
-    return any(found.access.loop is not None for found in masked(facts))
-
-
 class MaskedLanes(Rule):
     """At least a third of the elements that the lanes compute are masked: the tile is larger than the data.
 
@@ -56,9 +51,7 @@ class MaskedLanes(Rule):
     severity: ClassVar[Severity] = Severity.NOTE
     fix: ClassVar[str] = "loop over tiles of a smaller power of two and mask only the last one"
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
-    levers: ClassVar[tuple[Lever, ...]] = (
-        Lever("BLOCK_N", "lower", "the loop over the row takes more iterations", when=_loads_in_a_loop),
-    )
+    levers: ClassVar[tuple[Lever, ...]] = (Lever("BLOCK_N", "lower", "more tiles, of which only the last is masked"),)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
