@@ -206,7 +206,7 @@ def _waits(instruction: Instruction) -> list[str]:
 
 
 def _widths(members: Sequence[Instruction]) -> dict[str, dict[str, int]]:
-    """Return the number of accesses by memory path and by bytes per lane and address, widest first."""
+    """Count accesses by memory path and by bytes per lane, widest first; ``ds_read2`` counts as two accesses."""
     found: dict[str, Counter[int]] = {}
     for instruction in members:
         path, parts = _path(instruction), instruction.opcode.parts

@@ -68,7 +68,7 @@ def line_of(item: Located) -> tuple[str, int] | None:
 def disagreement(instructions: Iterable[Located], operations: Iterable[Located]) -> str | None:
     """Return the reason why source lines of the assembly do not occur in the TTGIR.
 
-    None if some of them do, or if one side names no file.
+    ``None`` if some lines occur in both, or if the assembly or the TTGIR names no file.
     """
     known = {place[0] for operation in operations if (place := line_of(operation)) is not None}
     first = None

@@ -16,7 +16,7 @@ _ARGUMENTS, _PACKET = 1 << 40, 1 << 41
 them."""
 _BUFFER, _MOST_BUFFERS = 1 << 36, 512
 _FIRST_BUFFER = 1 << 42
-"""Addresses of the buffers that pointers refer to if their contents are invented, one after the other."""
+"""Address of the first invented buffer; pointer arguments get consecutive buffers of ``_BUFFER`` bytes from here on."""
 _USER_SGPRS = {
     "private_segment_buffer": 4,
     "dispatch_ptr": 2,
@@ -26,11 +26,11 @@ _USER_SGPRS = {
     "flat_scratch_init": 2,
     "private_segment_size": 1,
 }
-"""Registers of each value that may be in the first SGPRs, in order."""
+"""Values that may be preloaded into the first SGPRs, in this order, each with its number of SGPRs."""
 _ADDRESSES = {"dispatch_ptr": _PACKET, "kernarg_segment_ptr": _ARGUMENTS}
 _AXES = "xyz"
 GRID = "the grid"
-"""Name of the unknown input of everything that depends on the number of workgroups."""
+"""Name for the number of workgroups, which is an unknown input if the grid is unknown."""
 _OF_GRID = frozenset({GRID})
 
 
@@ -40,7 +40,7 @@ class LaunchMemory:
 
     Attributes:
         known: bytes by address.
-        names: name of the argument that an unknown byte belongs to, by address.
+        names: name of the argument that contains a byte of unknown value, by the byte's address.
         buffers: number of invented buffers that pointers refer to. Element ``n`` of such a buffer has the value ``n``.
     """
 

@@ -106,12 +106,15 @@ class _Builder:
             self.place(dimension, counts[axis], axis)
 
     def step(self, dimension: str, axis: int, distance: int) -> None:
-        """Append one bit of a hardware dimension that moves by ``distance`` along ``axis``, whatever was placed."""
+        """Append one index bit to a hardware dimension; the bit moves by ``distance`` elements along ``axis``.
+
+        Unlike :meth:`place`, this does not depend on the elements that are already placed.
+        """
         self.bases[dimension].append(self._unit(axis, distance))
         self.extent[axis] = max(self.extent[axis], 2 * distance)
 
     def fit(self, shape: Sequence[int], order: Sequence[int], *, keep: bool = True) -> LinearLayout:
-        """Fit the tile to a tensor: repeat it with more registers, or wrap it around if the tensor is smaller.
+        """Fit the tile to a tensor: add registers if the tensor is larger, wrap coordinates if it is smaller.
 
         If ``keep`` is true, registers whose elements wrap around remain, because matrix instructions always produce
         complete results. Otherwise they are dropped, as in a blocked layout.
@@ -232,7 +235,10 @@ def _wmma(layout: Wmma, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _wmma_tiles(builder: _Builder, layout: Wmma, tile: Sequence[int], skip: int | None = None) -> None:
-    """Add the repeated tiles of a warp to the layout, then the warps, which all hold the same along ``skip``."""
+    """Place the tiles of each warp, then the warps.
+
+    All warps along the axis ``skip`` hold the same elements, because the tensor is not distributed along it.
+    """
     if not layout.warp_bases and not layout.register_bases:
         order = _row_major(builder.rank)
         if layout.tiles_per_warp:
