@@ -15,7 +15,7 @@ SHARE_OF_A_CAUSE = 0.01
 """A finding whose cost is known to be a smaller share of the launch's time is not compared with other causes."""
 
 _OVERLAP = 0.5
-"""A finding belongs to a cause if less than this share of the finding's own cost remains without the cause."""
+"""A finding belongs to a cause if removing the cause leaves less than this share of the finding's own cost."""
 
 _COMPARED = 3
 """Maximum number of causes that a finding is compared with; each comparison costs one more simulation."""

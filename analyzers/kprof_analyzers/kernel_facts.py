@@ -216,7 +216,7 @@ def _widths(members: Sequence[Instruction]) -> dict[str, dict[str, int]]:
 
 
 def _path(instruction: Instruction) -> str | None:
-    """Return the data path of an instruction, such as ``global_load``; ``None`` if it moves no known amount of data."""
+    """Return the memory path of an instruction, such as ``global_load``; ``None`` if its number of bytes is unknown."""
     opcode = instruction.opcode
     path = _PATHS.get(opcode.space) if opcode.space is not None and opcode.bytes_per_lane is not None else None
     verb = "to_lds" if instruction.to_lds else "store" if opcode.is_store else "load"

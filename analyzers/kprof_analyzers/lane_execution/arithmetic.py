@@ -66,7 +66,7 @@ Operation: TypeAlias = Callable[..., int]
 
 
 def _shift(operation: Operation, bits: int, *, amount: int, sign: bool) -> Operation:
-    """Return a shift of ``bits`` wide numbers whose source number ``amount`` is the distance."""
+    """Return a shift of ``bits``-bit numbers; ``amount`` is the index of the source operand that is the distance."""
 
     def shifted(a: int, b: int) -> int:
         value, distance = (b, a) if amount == 0 else (a, b)
@@ -261,7 +261,7 @@ def _sources(operands: Sequence[str], widths: Sequence[int]) -> list[Source] | N
 
 
 def _operation(name: str, *, scalar: bool) -> tuple[str, Operation, tuple[int, ...], int] | None:
-    """Return short name, operation, widths of the sources and width of the result; ``None`` if it is not known."""
+    """Return an instruction's short name, operation, source widths and result width in bits; ``None`` if unknown."""
     short = name[2:]
     special = (_SCALAR_FIELDS.get(short) if scalar else None) or _SPECIAL.get(short)
     if special is not None and not (scalar and short.startswith("bfe") and short not in _SCALAR_FIELDS):
@@ -528,7 +528,7 @@ def _first(operands: Sequence[str]) -> str:
 
 
 def _where_active(step: Step, mask: tuple[str, ...], instruction: Instruction) -> Step:
-    """Return a step without effect for an inactive lane; its results are unknown if the mask of lanes is."""
+    """Return a step that does nothing in an inactive lane; its results are unknown if the lane mask is unknown."""
     forget = _forget(instruction)
 
     def active(state: State) -> None:

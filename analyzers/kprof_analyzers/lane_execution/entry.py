@@ -12,8 +12,7 @@ from kprof_analyzers.lane_execution.arithmetic import LANE, MEMORY, NOTHING, Num
 from kprof_analyzers.memory.dataflow import arguments as written_arguments
 
 _ARGUMENTS, _PACKET = 1 << 40, 1 << 41
-"""Assumed addresses of the argument segment and of the dispatch packet, too far apart for any offset to connect
-them."""
+"""Assumed addresses of the argument segment and the dispatch packet, further apart than any instruction's offset."""
 _BUFFER, _MOST_BUFFERS = 1 << 36, 512
 _FIRST_BUFFER = 1 << 42
 """Address of the first invented buffer; pointer arguments get consecutive buffers of ``_BUFFER`` bytes from here on."""
@@ -102,7 +101,7 @@ def _names(facts: KernelFacts, arguments: Sequence[KernelArgument]) -> list[str]
 
 
 def _hidden(argument: KernelArgument, grid: Sequence[int] | None, sizes: Sequence[int]) -> int | None:
-    """Return the value of an argument that the runtime passes; ``None`` if it is not a size of the launch."""
+    """Return the value of a hidden argument, which the runtime passes; ``None`` unless it is a size of the launch."""
     kind, _, axis = argument.kind.removeprefix("hidden_").rpartition("_")
     if axis not in _AXES or not axis:
         return None
@@ -112,7 +111,7 @@ def _hidden(argument: KernelArgument, grid: Sequence[int] | None, sizes: Sequenc
 
 
 def first_registers(facts: KernelFacts, program: Sequence[int] | None, memory: LaunchMemory, lane: int = 0) -> State:
-    """Return the registers of a lane of a workgroup, in which lanes form one row.
+    """Return a lane's registers at the kernel's first instruction; the lanes of a workgroup must form one row.
 
     Args:
         facts: the kernel.

@@ -63,7 +63,7 @@ class _Exit(NamedTuple):
 
 
 class _Join(NamedTuple):
-    """Meeting point of two paths: the block, the registers that they write, and the loops that only the jump enters."""
+    """Block where a branch's two paths meet, registers that the paths write, and loops that only the jump reaches."""
 
     meet: int
     lost: frozenset[str]

@@ -129,7 +129,7 @@ def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: i
 
 
 def _before(op: Operation, axis: int | None) -> int | None:
-    """Return the number that an axis has in the input of a ``tt.expand_dims``; ``None`` for the inserted axis."""
+    """Return the index of an axis in the input of a ``tt.expand_dims``; ``None`` for the axis that it inserts."""
     at = op.attributes.get("axis")
     if not isinstance(at, int):
         raise _UnknownError

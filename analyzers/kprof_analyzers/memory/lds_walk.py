@@ -123,7 +123,7 @@ def converts_in_lds(op: Operation) -> bool:
 
 
 def _readers(flow: Dataflow) -> Mapping[int, list[Operation]]:
-    """Map the index of each operation that writes to LDS to the operations that read what it wrote."""
+    """Map the index of each operation that writes to LDS to the operations that read the written data."""
     found: dict[int, list[Operation]] = {}
     for op in flow.module.operations:
         if converts_in_lds(op):
@@ -219,7 +219,7 @@ def goes_through_lds(operation: Operation) -> bool:
 
 
 def crosses_wavefronts(operation: Operation) -> bool | None:
-    """Return whether a ``ttg.convert_layout`` moves data between wavefronts; None if its layouts are unknown."""
+    """Return whether a layout conversion moves data between wavefronts; ``None`` if its layouts are unknown."""
     types = (*operation.operand_types, *operation.result_types)
     if len(types) != 2 or not all(isinstance(t, TensorType) and isinstance(t.element, Scalar) for t in types):
         return None

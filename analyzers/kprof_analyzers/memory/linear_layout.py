@@ -235,10 +235,7 @@ def _wmma(layout: Wmma, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _wmma_tiles(builder: _Builder, layout: Wmma, tile: Sequence[int], skip: int | None = None) -> None:
-    """Place the tiles of each warp, then the warps.
-
-    All warps along the axis ``skip`` hold the same elements, because the tensor is not distributed along it.
-    """
+    """Place the tiles of each warp, then the warps; all warps along the axis ``skip`` hold the same elements."""
     if not layout.warp_bases and not layout.register_bases:
         order = _row_major(builder.rank)
         if layout.tiles_per_warp:
@@ -278,7 +275,7 @@ def _dot_operand(layout: DotOperand, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _axes(layout: DotOperand, rank: int) -> tuple[int, int]:
-    """Return the K axis and the other axis."""
+    """Return the indices of a matrix operand's K axis and of its other axis, M or N."""
     return (rank - 1, rank - 2) if layout.index == 0 else (rank - 2, rank - 1)
 
 
@@ -326,7 +323,7 @@ def _wmma_operand(layout: DotOperand, parent: Wmma, shape: tuple[int, ...]) -> L
 
 
 def _blocked_operand(layout: DotOperand, parent: Blocked, shape: tuple[int, ...]) -> LinearLayout:
-    """Place the operand of an FMA dot: every lane holds all of K for its part of the other axis."""
+    """Place the operand of an FMA dot: every lane holds all elements along K for its rows (or columns)."""
     rank = len(shape)
     k, _other = _axes(layout, rank)
     builder = _Builder(rank)

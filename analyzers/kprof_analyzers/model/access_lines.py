@@ -13,7 +13,7 @@ from kprof_analyzers.scheduling.loops import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 AccessLine = tuple[bool, tuple[str, int]]
-"""Whether the access is a store, and its source line."""
+"""Key of an access: whether it is a store, and its source line (file and line number)."""
 
 
 def accesses_of(module: Module) -> Iterator[tuple[Operation, AccessLine]]:

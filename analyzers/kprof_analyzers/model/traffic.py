@@ -352,7 +352,7 @@ def _window(known: Sequence[Tile], together: int, size: float) -> int:
 
 
 def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
-    """Return the bytes of each workgroup's tile that no workgroup before it has loaded."""
+    """Return the bytes of each workgroup's tile that no earlier workgroup in ``corners`` has loaded."""
     first: dict[int, int] = {}
     return [moved if first.setdefault(corner, number) == number else 0.0 for number, corner in enumerate(corners)]
 

@@ -74,7 +74,7 @@ def _live_by_line(places: list[str | None], live: Liveness, file: str, index: in
         if not left:
             break
     if left:
-        # The rest has no earlier write in program order: arguments, or values written later in a loop's body.
+        # Registers without an earlier write in program order hold arguments, or values that a loop's body writes later.
         lines["before"] += left.bit_count()
     return dict(lines.most_common(_LINES))
 

@@ -70,7 +70,8 @@ def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
     while True:
         before = outstanding.lengths
         found = [wait for instruction in body for wait in outstanding.step(instruction)]
-        # This ends: queues never get shorter from iteration to iteration, and a wait limits them to its count.
+        # The repetition ends: queues never get shorter from one iteration to the next, and each wait limits its queue's
+        # length.
         if before == outstanding.lengths:
             return found
 

@@ -80,7 +80,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         program: command line of the program, if known.
         rows: rows by decreasing time, then rows without a time.
         us, low_us, high_us: sum of all known times, and its likely range; errors of calls that are limited by the same
-            thing add up, others are independent.
+            resource add up, others are independent.
         triton_us: time of Triton kernels.
         calls: number of launches and operators.
         unknown_calls: number of calls without a time.
