@@ -34,13 +34,13 @@ _32 = 0xFFFFFFFF
 
 
 def signed(value: int, bits: int) -> int:
-    """Return an unsigned number of ``bits`` bits as a signed one."""
+    """Return the signed value of an unsigned ``bits``-bit number in two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
 def float_of(bits: int) -> float:
-    """Return the number in single precision that has these bits."""
+    """Return the single-precision number with the given bit pattern."""
     return float(unpack("<f", pack("<I", bits & _32))[0])
 
 
@@ -374,7 +374,7 @@ def _scalar_comparison(match: re.Match[str], operands: tuple[str, ...]) -> Step 
 
 
 def _short(operand: str, *, sign: bool) -> Source | None:
-    """Return a function that reads a 16-bit constant, which assembly may print as an unsigned number."""
+    """Return a function that reads a 16-bit constant and extends it to 32 bits, with its sign if ``sign`` is true."""
     value = _literal(operand)
     if value is None:
         return None

@@ -15,7 +15,7 @@ _WORKGROUPS = 64
 _ALIKE = 8
 """Number of workgroups with equal iteration counts after which no further workgroups are executed."""
 _GOLDEN = 0.6180339887498949
-"""The golden ratio minus 1. Its multiples move the sample within equal parts of the launch, without a period."""
+"""The golden ratio minus 1. Its multiples vary the position of the sample within equal parts of the launch."""
 
 
 def counted_iterations(

@@ -54,7 +54,7 @@ class LaneRun:
 
 
 class _Exit(NamedTuple):
-    """Exit of a loop: its number, its written registers, the blocks that begin its inner loops, and the next block."""
+    """Exit of a loop: its number, registers that it writes, header blocks of its inner loops, and the next block."""
 
     loop: int
     lost: frozenset[str]

@@ -38,7 +38,7 @@ class Stride:
 
 
 Steps = dict[int, Stride | None]
-"""Map from an axis to the step along it, or ``None`` if steps differ. Axes without any change are not in the map."""
+"""Address step by tile axis; ``None`` if the step varies. Axes along which the address is constant are missing."""
 
 
 def strides(load: Operation) -> Steps | None:

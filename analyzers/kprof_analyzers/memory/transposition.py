@@ -16,7 +16,7 @@ _ENOUGH = 16
 
 @dataclass(frozen=True)
 class TransposedOperandUse:
-    """One operand that is transposed through LDS.
+    """Operand of a matrix product that is transposed through LDS.
 
     Attributes:
         operand: index of the operand, 0 or 1.

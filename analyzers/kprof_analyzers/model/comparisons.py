@@ -133,7 +133,7 @@ class MaskReader:
         return Bound(op, share, extent, self._name(fixed), fullest)
 
     def _wraps(self, value: str) -> bool:
-        """Return whether a tensor is computed with a remainder, as in ``m % W``, and may start again at 0 within it."""
+        """Return whether an index tensor uses a remainder, as in ``m % W``, and may wrap to 0 within a tile."""
         before = self.flow.back(value, stop=is_load, carried=False)
         return any(op.name in _REMAINDERS and any(isinstance(t, TensorType) for t in op.result_types) for op in before)
 

@@ -68,7 +68,10 @@ def _is_less(side: Branch, moved: Mapping[Branch, float]) -> bool:
 
 
 def _sides(op: Operation, evaluator: Evaluator) -> Iterator[Branch]:
-    """Yield each branch region that contains an operation, if the branch's condition is unknown for any workgroup."""
+    """Yield each region (``then`` or ``else``) of branches with an unknown condition that contains an operation.
+
+    The condition of a branch inside a loop counts as unknown.
+    """
     inner = op
     while inner.parent is not None:
         outer = op.module.operations[inner.parent]

@@ -25,8 +25,8 @@ from kprof_analyzers.model.wraps import wrapped_shares
 
 _MOSTLY = 0.9
 _LITTLE = 0.05
-# The steady-state miss rate is computed from an XCD's workgroups if there are at least this number of windows of them;
-# otherwise from the first window.
+# A window is the number of previous workgroups whose tiles may still be cached. The steady-state miss rate needs at
+# least this number of windows of workgroups; with fewer, the first window's rate is used.
 _SEEN = 1.5
 _ALL: Mapping[int, float] = {}
 

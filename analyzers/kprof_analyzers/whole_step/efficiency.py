@@ -142,7 +142,7 @@ def fitted_to(kind: str, gpu: str, bound: str = "") -> Efficiency:
     """Return the fit of a kind; kinds without a fit (fills, gathers, scatters) count as element-wise.
 
     If a matrix peak is the bound and the operand type has its own fit, on this product or else on any, that fit is
-    returned. Batches of products occur in few traces, so they use the fit of single products of their operand type.
+    returned. Batches of products occur in few traces, so they reach the share of single products of their operand type.
     """
     known, type_name = efficiencies(gpu), bound.removeprefix("matrix_")
     of_type = efficiencies_of_type(type_name)

@@ -116,7 +116,7 @@ _FEW_CHANNELS = 4
 _TILE = 128
 """Number of rows and of columns of a typical library kernel's tile, and of queries in a typical attention block."""
 _SPLIT = 32
-"""Maximum rows or columns of a product for which libraries split its depth (K) over workgroups.
+"""Maximum of the smaller of a product's rows and columns for which libraries split its depth (K) over workgroups.
 
 On an MI355X, the times of such products do not depend on the depth.
 """

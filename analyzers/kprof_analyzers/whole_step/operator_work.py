@@ -183,7 +183,7 @@ A transform that does not fit into LDS takes two passes, and one more for real n
 _SHORT_ROW = 4096
 """Maximum elements of a row that torch sorts in LDS (``should_use_small_sort`` in torch's Sort.h)."""
 _SHORT_KERNELS = 3
-"""Number of kernels of a sort in LDS: the first copies the keys, the second writes indices, the third sorts both."""
+"""Number of kernels of a sort in LDS: one copies the keys, one writes the indices, one sorts both."""
 
 
 def _most_passes(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> tuple[int, int]:
