@@ -91,14 +91,14 @@ def loops_around(program: AssemblyKernel) -> dict[int, list[Loop]]:
 
 
 def _ends_a_loop(around: Mapping[int, Sequence[Loop]], block: Block) -> bool:
-    """Whether a branch leaves a loop or jumps back to its start."""
+    """Return whether a block's branch leaves a loop or jumps back to the loop's start."""
     return any(leaves(loop, block) for loop in around.get(block.index, ()))
 
 
 def leaves(loop: Loop, block: Block) -> bool:
-    """Whether the branch at the end of a loop's block decides if the loop continues."""
+    """Return whether the branch at the end of a loop's block decides if the loop continues."""
     first, last = loop.blocks[0], loop.blocks[-1]
-    # Most loops are a range of blocks, which spares the search in a long list.
+    # Most loops are a contiguous range of blocks, for which a range test replaces the search in a long list.
     inside = range(first, last + 1) if last - first + 1 == len(loop.blocks) else loop.blocks
     return loop.header_block in block.successors or any(one not in inside for one in block.successors)
 

@@ -91,13 +91,13 @@ class _Builder:
         self.bases: dict[str, list[Basis]] = {REGISTER: [], LANE: [], WARP: []}
 
     def place(self, dimension: str, count: int, axis: int) -> None:
-        """Extend the tile by a factor of ``count`` along ``axis``, with further indices of a hardware dimension."""
+        """Extend the tile along ``axis`` to ``count`` times its size, with more indices of a hardware dimension."""
         for _ in range(_bits(count)):
             self.bases[dimension].append(self._unit(axis, self.extent[axis]))
             self.extent[axis] *= 2
 
     def repeat(self, dimension: str, count: int) -> None:
-        """Append ``count`` indices of a hardware dimension that all hold the elements already placed."""
+        """Multiply the indices of a hardware dimension by ``count``; the new indices hold copies of placed elements."""
         self.bases[dimension].extend([(0,) * self.rank] * _bits(count))
 
     def place_all(self, dimension: str, counts: Sequence[int], order: Sequence[int]) -> None:

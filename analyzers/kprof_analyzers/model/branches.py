@@ -18,7 +18,7 @@ class _Taken(NamedTuple):
         branch: the branch.
         target: number of the target.
         label: label of the target.
-        workgroups: for each workgroup, whether it goes there.
+        workgroups: for each workgroup, whether it takes the branch to this target.
     """
 
     branch: Operation

@@ -194,7 +194,7 @@ class MaskReader:
         return passed / (extent * total), fullest
 
     def _rooms(self, sides: _Sides) -> tuple[Value, Value, Value] | None:
-        """Return the difference of both sides' first elements, its increase per iteration, and the iterations.
+        """Return the difference of the compared first elements, its increase per iteration, and the iterations.
 
         The difference is that of the first iteration. ``None`` if one of the results is unknown.
         """

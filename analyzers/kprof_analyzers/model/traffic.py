@@ -91,7 +91,7 @@ class Sharing:
 
     Attributes:
         beyond_l2: share of the bytes loaded by one XCD's workgroups that misses its L2.
-        beyond_mall: the share that comes from memory.
+        beyond_mall: share of the loaded bytes that also misses the Infinity Cache and comes from memory.
         loaded: bytes that one workgroup loads.
         stored: bytes that one workgroup stores.
         footprint: distinct bytes that the whole launch loads; ``None`` when not known.

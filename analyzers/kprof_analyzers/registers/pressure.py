@@ -42,7 +42,7 @@ def peaks(program: AssemblyKernel, occupancy: Occupancy | None = None) -> dict[s
 
 
 def _lines(program: AssemblyKernel) -> list[str | None]:
-    """Return the user's line of each instruction; instructions of one source position are resolved once."""
+    """Return the user's source line of each instruction; each distinct source position is resolved once."""
     places: dict[int, str | None] = {id(None): None}
     lines = []
     for instruction in program.instructions:

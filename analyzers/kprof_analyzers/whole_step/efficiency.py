@@ -96,7 +96,7 @@ def efficiencies_of_type(name: str) -> dict[str, Efficiency]:
 
 @cache
 def figures_by_part() -> dict[str, Any]:
-    """Return the content of efficiency.toml by part; every call returns the same object."""
+    """Return the content of ``efficiency.toml`` by table name; all callers share the returned object."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
