@@ -56,8 +56,8 @@ def chosen(loaded: LoadedKernel, choice: AutotunedChoice) -> LoadedKernel:
 
     Args:
         loaded: the kernel in its autotuner's first configuration.
-        choice: one of the kernel's configurations, chosen for this launch or for the first launch with the same
-            autotuner key.
+        choice: the configuration. An autotuner chooses it for the first launch with an autotuner key, and reuses it for
+            later launches with this key.
     """
     for one in loaded.listed:
         if one.config == choice.config:

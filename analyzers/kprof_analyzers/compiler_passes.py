@@ -19,15 +19,7 @@ def aside(said: str) -> str:
 
 
 def maker(facts: KernelFacts, operation: Operation) -> str:
-    """Name the pass that created an operation, and later passes that removed other operations of the same kind.
-
-    Args:
-        facts: the kernel.
-        operation: operation of the final TTGIR.
-
-    Returns:
-        ``tritonamdgpu-accelerate-matmul (pass 21), left by tritongpu-remove-layout-conversions (passes 22, 36)``.
-    """
+    """Name the pass that created an operation; for a layout conversion, also later passes that did not remove it."""
     if facts.history is None:
         return NOT_RECORDED
     frame = operation.user_frame

@@ -93,7 +93,7 @@ def analyse_directory(
     jobs: int = 0,
     tell: Callable[[int, int], None] | None = None,
 ) -> Directory:
-    """Analyse every kernel of a capture or of a directory that Triton wrote, and list what could not be read.
+    """Analyse every kernel of a capture or of a directory that Triton wrote, and list unreadable inputs.
 
     Args:
         path: the directory.
@@ -143,7 +143,7 @@ def _captured_identity(item: DirectoryItem) -> tuple[str, str, bool]:
 
 
 def _captured(path: Path, *, all_configs: bool) -> list[DirectoryItem]:
-    """Return the launched kernels, the same selection as :func:`kprof.targets.captured.load_capture` makes."""
+    """Return the launched kernels of a capture, as :func:`kprof.targets.captured.load_capture` selects them."""
     kernels = _capture(str(path)).kernels
     launched = [kernel for kernel in kernels if kernel.launches]
     chosen = kernels if all_configs or not launched else launched
@@ -158,7 +158,7 @@ def _files(path: Path, arch: str | None) -> list[DirectoryItem]:
         _with_key(DirectoryItem("file", str(file), arch=arch))
         for file in compiled_files(path, lambda e: folders.append(e.filename))
     ]
-    # Folders that cannot be listed are items, too: analysing them reports the reason.
+    # Folders that cannot be listed are items like files, so that analysing them reports the reason.
     return [*files, *(DirectoryItem("file", folder, arch=arch) for folder in folders)]
 
 

@@ -46,8 +46,8 @@ T = TypeVar("T", bound=Located)
 def location_of(item: Located) -> tuple[Location | None, list[Location]]:
     """Return the user's own line of an item, and its other locations: inlined library code and callers.
 
-    An inlined helper of Triton's library (``tl.cdiv``, ``tl.sum``) is never the location of a finding, but one of the
-    other, related locations. The user's line is ``None`` if the compiler recorded none.
+    An inlined helper of Triton's library (``tl.cdiv``, ``tl.sum``) is never the location of a finding, but is returned
+    as one of the other locations. The user's line is ``None`` if the compiler recorded none.
     """
     frames = [frame for frame in item.location if frame.line]
     user = next((index for index, frame in enumerate(frames) if not frame.in_library), None)

@@ -126,7 +126,7 @@ class _Reader:
         self._known: dict[str, Steps | None] = {}
 
     def steps(self, name: str) -> Steps | None:
-        """Return the steps of a value. Those of its sources are computed first, with a stack instead of recursion."""
+        """Return the steps of a value. Its sources are computed first, with a stack instead of recursion."""
         pending = [(name, False)]
         while pending:
             value, ready = pending.pop()

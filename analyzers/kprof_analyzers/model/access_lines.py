@@ -1,4 +1,4 @@
-"""Assign the loads and stores of the TTGIR to those of the assembly by their source line.
+"""Match the loads and stores of the TTGIR to loads and stores of the assembly by their source line.
 
 Instructions of the assembly are matched to operations of the TTGIR by source line only. Facts about an operation
 therefore apply to all loads, or all stores, of its line.

@@ -1,4 +1,4 @@
-"""Compute what a kernel without a TTGIR moves to and from the caches, from the addresses that its code computes."""
+"""Compute the bytes that a kernel without a TTGIR moves to and from the caches, from its code's addresses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def code_traffic(
     line: float,
     together: int,
 ) -> CodeTraffic:
-    """Return what the loads and stores of a kernel without a TTGIR move.
+    """Return the accesses of a kernel without a TTGIR, with the bytes that they move to and from L2.
 
     If only some accesses have known addresses, the others are returned without first addresses (``corners``), and all
     of their lanes are assumed to be active.

@@ -281,7 +281,7 @@ def _traffic(
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
     programs, running = together(where, machine.xcds)
-    # In a small launch, the sampled workgroups and those that run together are the same: all workgroups.
+    # In a small launch, the sampled workgroups are equal to the workgroups that run together: all of the launch.
     alike = programs == everywhere.programs
     evaluator = everywhere
     if not alike:
@@ -382,7 +382,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     if model.effects.matrix_power:
         for node in loops_of(model.nodes):
             number = node.loop.index
-            # Matrix instructions in a branch are added to those of the loop that contains the branch.
+            # Matrix instructions in a branch are added to the instructions of the loop that contains the branch.
             own = [] if isinstance(node, BranchNode) else [p for p in node.body if isinstance(p, range | BranchNode)]
             limit = on_simd * matrix_cycles_of(model, own, 1.0)[1]
             if length.get(number) and limit:

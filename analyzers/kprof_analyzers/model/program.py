@@ -336,7 +336,7 @@ def _plain_counters(i: Instruction) -> bool:
 
 
 def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
-    """Return the registers that a matrix instruction reads (without its accumulator), and those that it writes.
+    """Return the registers that a matrix instruction reads (without its accumulator), and its result registers.
 
     Instructions for dense matrices write their first operand only.
     """

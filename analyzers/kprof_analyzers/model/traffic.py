@@ -360,7 +360,8 @@ def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
 def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> float:
     """Return the share of tiles that none of the ``window`` previous workgroups has loaded.
 
-    It is computed for workgroups that have a full window before them; if these are too few, for the first window.
+    The share is computed for workgroups that have a full window before them. If there are too few of them, the share of
+    distinct tiles in the first window is returned.
     """
     if len(members) < _SEEN * window:
         # bisect_left() can be used because members are sorted.
@@ -378,7 +379,7 @@ def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> floa
 
 
 def _unique(access: Tile, xcds: int, together: int, window: int, *, in_blocks: bool = False) -> tuple[float, float]:
-    """Return the share of tiles that are distinct, among workgroups on one XCD, and among those of the GPU's window.
+    """Return the share of distinct tiles among the workgroups on one XCD, and among all workgroups in the GPU's window.
 
     If all workgroups load the same tile, the tile is loaded once.
     """

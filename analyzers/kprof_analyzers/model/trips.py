@@ -35,7 +35,7 @@ def is_lane_loop(program: AssemblyKernel, loop: Loop) -> bool:
 
 
 def loops_of_source(program: AssemblyKernel, nodes: Sequence[Node]) -> list[LoopNode]:
-    """Return the loops of the source program among some nodes: those that do not iterate over lanes."""
+    """Return the loops among some nodes that come from the source program, which excludes loops over lanes."""
     return [n for n in nodes if isinstance(n, LoopNode) and not is_lane_loop(program, n.loop)]
 
 
@@ -282,7 +282,7 @@ def _match(
     around: int | None,
     matches: dict[int, Operation | None],
 ) -> None:
-    """Pair the assembly's and the TTGIR's loops of one nesting level, in order, and then those inside them."""
+    """Pair the assembly's and the TTGIR's loops of one nesting level, in order, and then their inner loops."""
     ours = loops_of_source(program, nodes)
     theirs = [op for op in module.operations if op.is_loop and op.loop == around]
     if not ours or not theirs:

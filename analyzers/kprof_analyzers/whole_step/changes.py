@@ -243,7 +243,7 @@ class _Factored:
 def joinable(calls: Sequence[StepCall], product: Product, whole: float) -> Iterator[ProfileChange]:
     """Yield the savings from joining several products with the same left factor into one product.
 
-    Left factors are the same if their storage, shape and strides are. At most 16 calls may be between two joined
+    Left factors are the same if their storage, shape and strides are equal. At most 16 calls may be between two joined
     products. Savings of groups with the same shapes are added up.
 
     Args:

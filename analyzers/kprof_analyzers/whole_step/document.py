@@ -54,7 +54,7 @@ class ProfileChange(msgspec.Struct, frozen=True):
     """A change that is predicted to save time.
 
     Attributes:
-        what: the change.
+        what: description of the change.
         us: predicted saving in microseconds; an upper bound if ``at_most`` is true.
         share: share of the step that it saves.
         calls: number of calls that the change affects.

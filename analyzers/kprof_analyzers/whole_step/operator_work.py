@@ -51,7 +51,7 @@ value, because no value may be negative."""
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
-    """Convert recorded arguments to those of a profiler's trace; a list of tensors becomes one tensor."""
+    """Convert recorded arguments to the format of a profiler's trace; a list of tensors becomes one tensor."""
     return tuple(_argument(value) for value in values)
 
 

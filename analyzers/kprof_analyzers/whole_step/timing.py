@@ -176,9 +176,9 @@ def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) 
     """Return the time that a timing condition adds to a whole program: events, and write-backs after a flush.
 
     If the time includes events, it also includes two waits. One is the interval after a short Triton kernel until the
-    GPU is ready for the next kernel. The other is the part of the host's time for calls that are not compiled that
-    exceeds the GPU's time. The host begins while the GPU still flushes the last-level cache, which takes at least as
-    long as writing it.
+    GPU is ready for the next kernel. The other is the amount by which the host's time, for reads and for calls that are
+    not compiled, exceeds the GPU's time. The host begins while the GPU still flushes the last-level cache, which takes
+    at least as long as writing it.
 
     Args:
         condition: actions of the timing harness before each run.
