@@ -34,9 +34,10 @@ class TimedConfiguration:
 
 
 def standing(loaded: LoadedKernel) -> LoadedKernel:
-    """Return the kernel, with the choice recorded, in the configuration that the model expects its autotuner to choose.
+    """Return the kernel in the configuration that its autotuner would choose according to the model.
 
-    The kernel is returned unchanged if it has no autotuner, or if no configuration has a predicted time.
+    The returned kernel records the choice. A kernel without an autotuner, or without any predicted time, is returned
+    unchanged.
 
     Args:
         loaded: any kernel.
@@ -51,12 +52,12 @@ def standing(loaded: LoadedKernel) -> LoadedKernel:
 
 
 def chosen(loaded: LoadedKernel, choice: AutotunedChoice) -> LoadedKernel:
-    """Return the kernel in a chosen configuration.
+    """Load the kernel in the chosen configuration, with the GPU and the timing condition of ``loaded``.
 
     Args:
         loaded: the kernel in its autotuner's first configuration.
-        choice: one of the kernel's configurations, chosen for this launch or for the first launch with the same
-            autotuner key.
+        choice: the configuration. An autotuner chooses it for the first launch with an autotuner key, and reuses it for
+            later launches with this key.
     """
     for one in loaded.listed:
         if one.config == choice.config:
@@ -76,9 +77,9 @@ def choose(
 ) -> AutotunedChoice | None:
     """Choose the configuration that the model predicts to be fastest, or return ``None`` if none has a time.
 
-    Configurations that cannot be launched are skipped, as on a device. Predicted times that differ by less than
-    :func:`kprof_analyzers.model.certainty.least_difference` count as equal, because an error of the model is mostly
-    common to all configurations of a kernel.
+    Configurations that cannot be launched are skipped, as a real autotuner skips them. Predicted times that differ by
+    less than :func:`kprof_analyzers.model.certainty.least_difference` count as equal, because an error of the model is
+    mostly common to all configurations of a kernel.
 
     Args:
         listed: configurations, each with its launch.
@@ -101,9 +102,9 @@ def of_timed(
 ) -> AutotunedChoice | None:
     """Choose the configuration with the shortest predicted time, or return ``None`` if none has a time.
 
-    The range of the time combines several predictions. Its upper end is that of the predicted best configuration,
-    because the autotuner's real choice takes at most as long. Its lower end is the lowest of all configurations that
-    the model cannot distinguish from the best.
+    The time range of the choice combines several predictions. Its upper end is the upper end of the configuration with
+    the shortest predicted time, because the autotuner's real choice takes at most as long. Its lower end is the lowest
+    one of all configurations that the model cannot distinguish from this configuration.
 
     Args:
         predictions: prediction of each configuration's launch.

@@ -1,7 +1,7 @@
 """Group findings by cause, so that one repair is listed once and its cost is counted once.
 
-Two findings have the same cause if they would remove the same effect, or if removing the second effect in addition to
-the first saves little more time. The second test asks the performance model.
+Two findings have the same cause if repairing them removes the same effect. They also have the same cause if repairing
+the second in addition to the first saves little more time, according to the performance model.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,7 +15,7 @@ SHARE_OF_A_CAUSE = 0.01
 """A finding whose cost is known to be a smaller share of the launch's time is not compared with other causes."""
 
 _OVERLAP = 0.5
-"""A finding belongs to a cause if less than this share of the finding's own cost remains without the cause."""
+"""A finding belongs to a cause if removing the cause leaves less than this share of the finding's own cost."""
 
 _COMPARED = 3
 """Maximum number of causes that a finding is compared with; each comparison costs one more simulation."""
@@ -24,7 +24,7 @@ _COMPARED = 3
 T = TypeVar("T")
 
 Costed = Callable[[ModelChange], Gain | None]
-"""Function that returns the cost of an effect, or None if the launch cannot be modelled without the effect."""
+"""Function that returns the cost of an effect, or None if the model cannot predict the launch without the effect."""
 
 
 def group(
@@ -44,7 +44,8 @@ def group(
         fatal: identifiers of the rules whose findings prevent a launch.
     """
     groups: list[_Group] = []
-    # Maps an instruction to its only group: findings whose effects remove a common instruction are in one group.
+    # Maps the position of an instruction to its group. Findings whose effects remove a common instruction share a
+    # group.
     owners: dict[int, int] = {}
     # The first finding of a cause names it. Findings with an exact saving come before those with an upper bound.
     for position in sorted(range(len(findings)), key=lambda index: _specific(findings[index].gain)):
@@ -61,12 +62,12 @@ def group(
 
 @dataclass(frozen=True)
 class _Group:
-    """Findings of one cause.
+    """Group of findings that have one cause.
 
     Attributes:
         first: the finding that names the cause.
         effect: effect that the model removes to compute the cause's cost; None if the model has no such effect.
-        positions: positions of all findings of the cause.
+        positions: indices of the group's findings in the list that :func:`group` receives.
     """
 
     first: Finding

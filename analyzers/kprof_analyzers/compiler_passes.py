@@ -19,15 +19,7 @@ def aside(said: str) -> str:
 
 
 def maker(facts: KernelFacts, operation: Operation) -> str:
-    """Name the pass that created an operation, and later passes that removed other operations of the same kind.
-
-    Args:
-        facts: the kernel.
-        operation: operation of the final TTGIR.
-
-    Returns:
-        ``tritonamdgpu-accelerate-matmul (pass 21), left by tritongpu-remove-layout-conversions (passes 22, 36)``.
-    """
+    """Name the pass that created an operation; for a layout conversion, also later passes that did not remove it."""
     if facts.history is None:
         return NOT_RECORDED
     frame = operation.user_frame
@@ -45,11 +37,11 @@ def maker(facts: KernelFacts, operation: Operation) -> str:
 
 
 def did(facts: KernelFacts, passes: Sequence[str], operations: Sequence[str], line: int | None = None) -> str:
-    """Describe the effect of a pass on operations, optionally only those of one source line.
+    """Describe how many operations a compiler pass created, in the whole kernel or on one source line.
 
     Args:
         facts: the kernel.
-        passes: names of the pass in all versions of Triton.
+        passes: names of one pass, which differ among versions of Triton.
         operations: names of the operations that the pass creates; a trailing ``*`` matches any ending.
         line: 1-based line of the user's file, or None for all lines.
 

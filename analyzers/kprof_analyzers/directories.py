@@ -57,14 +57,14 @@ class DirectoryItem:
 
 @dataclass(frozen=True)
 class Analysed:
-    """Result of an item: the reports of its kernels, or the reason why it has none."""
+    """Result of analysing an item: the reports of its kernels, or the problem that prevented the analysis."""
 
     kernels: Sequence[KernelReport] = ()
     problem: str | None = None
 
 
 class _Kept(msgspec.Struct):
-    """A cached result: the reports, and hashes of the source files that were read while analysing the item."""
+    """Cache entry of an item: its result, and the hash of each source file that was read during its analysis."""
 
     sources: dict[str, str]
     analysed: Analysed
@@ -72,12 +72,12 @@ class _Kept(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Directory:
-    """Result of a directory.
+    """Result of analysing a directory.
 
     Attributes:
         kernels: reports of the analysed kernels, in the order of the directory.
         problems: inputs that could not be read or compiled, with the reason.
-        lost: reasons for captured kernels that did not compile, by kernel name and architecture.
+        lost: compile errors of captured kernels, by kernel name and architecture.
     """
 
     kernels: list[KernelReport]
@@ -93,7 +93,7 @@ def analyse_directory(
     jobs: int = 0,
     tell: Callable[[int, int], None] | None = None,
 ) -> Directory:
-    """Analyse every kernel of a capture or of a directory that Triton wrote, and list what could not be read.
+    """Analyse every kernel of a capture or of a directory that Triton wrote, and list unreadable inputs.
 
     Args:
         path: the directory.
@@ -143,7 +143,7 @@ def _captured_identity(item: DirectoryItem) -> tuple[str, str, bool]:
 
 
 def _captured(path: Path, *, all_configs: bool) -> list[DirectoryItem]:
-    """Return the launched kernels, the same selection as :func:`kprof.targets.captured.load_capture` makes."""
+    """Return the launched kernels of a capture, as :func:`kprof.targets.captured.load_capture` selects them."""
     kernels = _capture(str(path)).kernels
     launched = [kernel for kernel in kernels if kernel.launches]
     chosen = kernels if all_configs or not launched else launched
@@ -158,7 +158,7 @@ def _files(path: Path, arch: str | None) -> list[DirectoryItem]:
         _with_key(DirectoryItem("file", str(file), arch=arch))
         for file in compiled_files(path, lambda e: folders.append(e.filename))
     ]
-    # Folders that cannot be listed are items, too: analysing them reports the reason.
+    # Folders that cannot be listed are items like files, so that analysing them reports the reason.
     return [*files, *(DirectoryItem("file", folder, arch=arch) for folder in folders)]
 
 
@@ -170,7 +170,7 @@ def _capture(path: str) -> "Capture":
 
 
 def _with_key(item: DirectoryItem) -> DirectoryItem:
-    """Return the item with its key, or without one if its files cannot be read; the analysis reports the reason."""
+    """Return the item with its cache key, or unchanged if its files cannot be read; its analysis reports the error."""
     try:
         parts = [part if isinstance(part, bytes) else part.encode() for part in _content(item)]
     except (OSError, KprofError):
@@ -256,7 +256,7 @@ def _frames(kernel: "LoadedKernel") -> Iterable[Any]:
 
 
 def _contents(files: Iterable[str]) -> dict[str, str]:
-    """Return the hash of each source file, because its comments may suppress rules; "" for other kinds of files."""
+    """Return the hash of each file that may contain ignore comments, which change findings; "" for other files."""
     found = {}
     for file in sorted(files):
         text = source_text(file)
@@ -265,9 +265,9 @@ def _contents(files: Iterable[str]) -> dict[str, str]:
 
 
 def _remembered(item: DirectoryItem, seen: dict[str, str]) -> Analysed | None:
-    """Return the cached result of an item, or ``None`` if there is no valid one.
+    """Return the cached result of an item, or ``None`` if the cache has no entry or the entry is outdated.
 
-    ``seen`` caches the hashes of source files that were already read.
+    ``seen`` caches the hashes of source files that were read for other items.
     """
     data = _REPORTS.read(item.key) if item.key else None
     if data is None:

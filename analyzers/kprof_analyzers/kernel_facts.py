@@ -206,7 +206,7 @@ def _waits(instruction: Instruction) -> list[str]:
 
 
 def _widths(members: Sequence[Instruction]) -> dict[str, dict[str, int]]:
-    """Return the number of accesses by memory path and by bytes per lane and address, widest first."""
+    """Count accesses by memory path and by bytes per lane, widest first; ``ds_read2`` counts as two accesses."""
     found: dict[str, Counter[int]] = {}
     for instruction in members:
         path, parts = _path(instruction), instruction.opcode.parts
@@ -216,7 +216,7 @@ def _widths(members: Sequence[Instruction]) -> dict[str, dict[str, int]]:
 
 
 def _path(instruction: Instruction) -> str | None:
-    """Return the data path of an instruction, such as ``global_load``; ``None`` if it moves no known amount of data."""
+    """Return the memory path of an instruction, such as ``global_load``; ``None`` if its number of bytes is unknown."""
     opcode = instruction.opcode
     path = _PATHS.get(opcode.space) if opcode.space is not None and opcode.bytes_per_lane is not None else None
     verb = "to_lds" if instruction.to_lds else "store" if opcode.is_store else "load"

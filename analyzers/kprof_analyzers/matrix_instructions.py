@@ -1,4 +1,4 @@
-"""Look up the facts of a matrix instruction; those of ``f8f6f4`` instructions depend on the operands' format."""
+"""Look up the facts of a matrix instruction; for ``f8f6f4`` instructions, they depend on the operands' format."""
 
 from kprof.hardware.model import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import Instruction

@@ -68,7 +68,7 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
 
 
 def _stands(finding: Finding, cost: Gain | None) -> bool:
-    """Return whether a finding explains a considerable part of the time; a finding of unknown cost may do so."""
+    """Return whether a finding explains at least a tenth of the time; with unknown cost, whether it is not a note."""
     return finding.severity is not Severity.NOTE if cost is None else cost.share >= _GOOD_PART
 
 

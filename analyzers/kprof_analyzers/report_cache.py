@@ -137,7 +137,7 @@ def judged_listed(job: TargetJob, options: CompileOptions) -> KernelReport:
 
 
 def _digest(job: TargetJob, root: Path | None) -> str | None:
-    """Return a digest of a job's compile and of those of all listed configurations; ``None`` if one is not cached."""
+    """Return a digest of a job's compile and of its listed configurations' compiles; ``None`` if one is not cached."""
     if root is None:
         return None
     found = [known(one.request, root) for one in (job, *(each for _, each in job.listed))]

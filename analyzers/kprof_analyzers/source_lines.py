@@ -46,8 +46,8 @@ T = TypeVar("T", bound=Located)
 def location_of(item: Located) -> tuple[Location | None, list[Location]]:
     """Return the user's own line of an item, and its other locations: inlined library code and callers.
 
-    An inlined helper of Triton's library (``tl.cdiv``, ``tl.sum``) is never the location of a finding, but one of the
-    other, related locations. The user's line is ``None`` if the compiler recorded none.
+    An inlined helper of Triton's library (``tl.cdiv``, ``tl.sum``) is never the location of a finding, but is returned
+    as one of the other locations. The user's line is ``None`` if the compiler recorded none.
     """
     frames = [frame for frame in item.location if frame.line]
     user = next((index for index, frame in enumerate(frames) if not frame.in_library), None)
@@ -68,7 +68,7 @@ def line_of(item: Located) -> tuple[str, int] | None:
 def disagreement(instructions: Iterable[Located], operations: Iterable[Located]) -> str | None:
     """Return the reason why source lines of the assembly do not occur in the TTGIR.
 
-    None if some of them do, or if one side names no file.
+    ``None`` if some lines occur in both, or if the assembly or the TTGIR names no file.
     """
     known = {place[0] for operation in operations if (place := line_of(operation)) is not None}
     first = None

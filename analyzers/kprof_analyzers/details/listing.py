@@ -91,7 +91,7 @@ Place = tuple[str, int]
 def source_beside_code(
     facts: KernelFacts, shares: Sequence[Mapping[str, float]] | None, sources: SourceText
 ) -> tuple[list[SourceFile], list[CodeBlock]]:
-    """Return the source files of a kernel with the cost of each line, and its blocks with each instruction's line.
+    """Return a kernel's source files with the cost of each line, and its blocks with each instruction's source line.
 
     Args:
         facts: the kernel.
@@ -140,7 +140,7 @@ def _cost(
 
 
 def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
-    """Return the LDS conflict cycles of each line in one iteration; ``None`` for lines with unknown conflicts.
+    """Return the LDS conflict cycles of each source line in one loop iteration; ``None`` if its conflicts are unknown.
 
     If several loops contain the line, the loop with the most conflict cycles counts.
     """
@@ -163,7 +163,7 @@ def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
 
 
 def _file(path: str, costs: Mapping[int, SourceLine], sources: SourceText) -> SourceFile:
-    """Return those lines of a file that instructions came from; context lines are added if the text is available."""
+    """Return a file's lines from which instructions were compiled, with context lines if the text is available."""
     text = sources.lines(path)
     if isinstance(text, str):
         return SourceFile(path, [costs[number] for number in sorted(costs)], hidden=text)
@@ -212,7 +212,7 @@ def _blocks(
 
 
 def time_shares(facts: KernelFacts) -> list[Mapping[str, float]]:
-    """Return for each instruction its share of the time of all wavefronts, by cause; all shares add up to 1.
+    """Return each instruction's share of the time of all wavefronts, by cause; the sum of all shares is 1.
 
     The simulation runs a few iterations of each loop, and their cost is scaled to all iterations of the launch.
     Instructions that are not on the longest path through the program have no share.
@@ -230,7 +230,7 @@ def time_shares(facts: KernelFacts) -> list[Mapping[str, float]]:
 
 
 def _stretches(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
-    """Yield straight-line stretches, each with a factor from simulated executions to all executions in the launch."""
+    """Yield straight-line stretches with the factor that scales the simulated executions to the whole launch."""
     for node in nodes:
         if not isinstance(node, LoopNode):
             yield node, factor

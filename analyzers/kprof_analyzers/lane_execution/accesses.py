@@ -15,20 +15,21 @@ from kprof_analyzers.lane_execution.run import LaneProgram
 from kprof_analyzers.lane_execution.slicing import LoopSlice, slice_of
 
 _MOST_STEPS = 20_000
-"""Maximum number of executed instructions of one lane. If it executes more, no access is returned."""
+"""Maximum number of steps (blocks and instructions) of one lane. If a lane needs more, its addresses are unknown."""
 Addresses: TypeAlias = Mapping[int, Number | None]
-"""Address of each access by its position; ``None`` if the lane does not execute it."""
+"""Address by position of the load or store instruction; ``None`` if the lane does not execute the instruction."""
 
 
 @dataclass(frozen=True)
 class ExecutedAccess:
-    """Addresses of one load or store, each in its first execution.
+    """Addresses of one load or store instruction, from its first execution if it is in a loop.
 
     Attributes:
-        position: position of the instruction.
-        lanes: address for each lane of one workgroup; ``None`` for a lane that does not execute the access.
-        firsts: address of lane 0 for each sampled workgroup, ``None`` for a workgroup that does not execute it. Empty
-            if unknown.
+        position: position of the instruction in the program.
+        lanes: address of each lane in the launch's first workgroup; ``None`` for a lane that does not execute the
+            access.
+        firsts: address of lane 0 in each sampled workgroup; ``None`` for a workgroup that does not execute the access.
+            Empty if unknown.
     """
 
     position: int
@@ -39,10 +40,10 @@ class ExecutedAccess:
 def executed_accesses(
     facts: KernelFacts, programs: Sequence[Sequence[int]], grid: Sequence[int]
 ) -> list[ExecutedAccess]:
-    """Return the loads and stores whose addresses the launch determines.
+    """Return the loads and stores whose addresses follow from the launch alone.
 
-    Those that no lane executes are among them. Pointers refer to separate buffers. A number that the kernel loads is
-    the position of its element, as in a list of indices in order.
+    Accesses that no lane executes are included. Each pointer is assumed to point to a buffer of its own, whose element
+    ``n`` has the value ``n``.
 
     Args:
         facts: the kernel with the values of its arguments.
@@ -69,7 +70,7 @@ def executed_accesses(
     numbers = [x + wide * (y + high * z) for x, y, z in programs]
     groups = _of_each(numbers, lambda n: run((n % wide, n // wide % high, n // wide // high), 0))
     found = [ExecutedAccess(at, lanes[at], groups.get(at, [])) for at in places if at in lanes]
-    # An access that no lane of the first workgroup executes is unknown if another workgroup executes it.
+    # If only other workgroups execute an access, its addresses in the first workgroup's lanes are unknown, so drop it.
     return [one for one in found if any(a is not None for a in one.lanes) or _never(one.firsts)]
 
 
@@ -78,10 +79,10 @@ def _never(firsts: Sequence[int | None]) -> bool:
 
 
 def _of_each(numbers: Sequence[int], run: Callable[[int], Addresses]) -> dict[int, list[int | None]]:
-    """Return the addresses of each lane or workgroup, by position of the access; unknown ones are left out.
+    """Return the addresses of each access for all lane or workgroup numbers, by position of the access.
 
-    Most addresses are a sum with one term for each bit of the number. Only numbers with one bit are executed then, and
-    a few others as a check.
+    Accesses with unknown addresses are left out. Most addresses are a constant plus one term for each set bit of the
+    number. Therefore only 0, the powers of two, and a few numbers as a check are executed.
     """
     first, most = run(0), max(numbers)
     if not first:
@@ -127,7 +128,10 @@ def is_access(instruction: Instruction) -> bool:
 
 @lru_cache(maxsize=2)
 def _slice(program: AssemblyKernel) -> tuple[LoopSlice | None, Mapping[int, Source]]:
-    """Return the part of a kernel that addresses depend on, and the address of each load and store."""
+    """Return the instructions that addresses depend on, and a function for the address of each load and store.
+
+    The first result is ``None`` if the program is too large, or if no access has a supported form of address.
+    """
     places: dict[int, Source] = {}
     used: dict[int, frozenset[str]] = {}
     for instruction in program.instructions:
@@ -141,12 +145,12 @@ def _slice(program: AssemblyKernel) -> tuple[LoopSlice | None, Mapping[int, Sour
 
 
 def _name(position: int) -> str:
-    """Return the name under which a state has the address of an access."""
+    """Return the key under which a lane's state holds the address of an access."""
     return f"address {position}"
 
 
 def _record(position: int, address: Callable[[State], Number], wave: int) -> Step:
-    """Return a step that notes the address of an access in its first execution."""
+    """Return a step that stores the address of an access in the lane's state, only in the first execution."""
     name, mask = _name(position), EXEC[: wave // 32]
 
     def step(state: State) -> None:

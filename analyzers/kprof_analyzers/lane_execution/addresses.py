@@ -1,4 +1,4 @@
-"""Addresses that a lane's loads and stores access."""
+"""Compute the addresses that a lane's loads and stores access."""
 
 from kprof.inputs.amdgcn import Instruction
 from kprof.inputs.amdgcn.instruction import number
@@ -6,11 +6,11 @@ from kprof.inputs.amdgcn.operands import registers
 from kprof_analyzers.lane_execution.arithmetic import Number, Source, State, source_of, unknown_of
 
 _POINTER = (1 << 48) - 1
-"""Bits of an address; the others of a buffer's descriptor hold its stride."""
+"""Mask of the 48 address bits in a buffer's descriptor; the bits above them hold the stride."""
 
 
 def address_operands(instruction: Instruction) -> tuple[str, ...]:
-    """Return the operands of a load or store without the data, as they are written."""
+    """Return the operands of a load or store as assembly text, without the data operand."""
     operands, opcode = instruction.operands, instruction.opcode
     if instruction.to_lds:
         return operands
@@ -46,7 +46,7 @@ def address_of(instruction: Instruction) -> Source | None:
 
 
 def _base(descriptor: str) -> Source | None:
-    """Return a function that reads the address in a buffer's descriptor."""
+    """Return a function that reads the base address from a buffer's descriptor; ``None`` if it is not in registers."""
     pair = source_of(descriptor, 64)
     if pair is None or not registers(descriptor):
         return None

@@ -16,31 +16,31 @@ from kprof.inputs.amdgcn.instruction import number
 from kprof.inputs.amdgcn.operands import registers
 
 Unknown: TypeAlias = frozenset[str]
-"""Names of the unknown inputs that a value depends on."""
+"""Names of the unknown inputs (arguments, memory, grid) that a register's value depends on."""
 Number: TypeAlias = int | Unknown
 State: TypeAlias = dict[str, Number]
-"""Values of registers; a register that is missing is unknown."""
+"""Values of a lane's registers by name; a register that is missing has an unknown value."""
 Step: TypeAlias = Callable[[State], None]
 Source: TypeAlias = Callable[[State], Number]
 
 NOTHING: Unknown = frozenset()
 MEMORY = "values in memory"
-"""Name of the unknown input of everything that a kernel loads from memory other than its argument segment."""
+"""Name for data loaded from memory outside the argument segment, which is an unknown input."""
 EXEC = ("exec_lo", "exec_hi")
-"""Registers of the mask of active lanes."""
+"""Names of the registers that hold the mask of active lanes."""
 LANE = "lane"
-"""Name under which a state has the number of the lane in its wavefront; lane 0 if it is missing."""
+"""Key of a state for the lane's number in its wavefront; a state without this key belongs to lane 0."""
 _32 = 0xFFFFFFFF
 
 
 def signed(value: int, bits: int) -> int:
-    """Return an unsigned number of ``bits`` bits as a signed one."""
+    """Return the signed value of an unsigned ``bits``-bit number in two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
 def float_of(bits: int) -> float:
-    """Return the number in single precision that has these bits."""
+    """Return the single-precision number with the given bit pattern."""
     return float(unpack("<f", pack("<I", bits & _32))[0])
 
 
@@ -66,7 +66,7 @@ Operation: TypeAlias = Callable[..., int]
 
 
 def _shift(operation: Operation, bits: int, *, amount: int, sign: bool) -> Operation:
-    """Return a shift of ``bits`` wide numbers whose source number ``amount`` is the distance."""
+    """Return a shift of ``bits``-bit numbers; ``amount`` is the index of the source operand that is the distance."""
 
     def shifted(a: int, b: int) -> int:
         value, distance = (b, a) if amount == 0 else (a, b)
@@ -118,7 +118,7 @@ _PLAIN: Mapping[str, Operation] = {
     "ctz": _lowest_bit,
     "ffbl": _lowest_bit,
 }
-"""Operations by name without prefix and type. The result is cut to the instruction's width."""
+"""Operations by mnemonic without prefix and type. Results are truncated to the instruction's width."""
 _SHIFTS: Mapping[str, tuple[Operation, int]] = {
     "lshl": (lambda a, b: a << b, 1),
     "lshr": (lambda a, b: a >> b, 1),
@@ -127,7 +127,7 @@ _SHIFTS: Mapping[str, tuple[Operation, int]] = {
     "lshrrev": (lambda a, b: a >> b, 0),
     "ashrrev": (lambda a, b: a >> b, 0),
 }
-"""Shifts, and the position of the source that is the distance."""
+"""Shift operations by mnemonic, each with the index of the source operand that is the shift distance."""
 _SPECIAL: Mapping[str, tuple[Operation, tuple[int, ...], int]] = {
     "mul_hi_u32": (lambda a, b: a * b >> 32, (32, 32), 32),
     "mul_hi_i32": (lambda a, b: signed(a, 32) * signed(b, 32) >> 32, (32, 32), 32),
@@ -147,7 +147,7 @@ _SPECIAL: Mapping[str, tuple[Operation, tuple[int, ...], int]] = {
     "mul_f32": (lambda a, b: _bits(float_of(a) * float_of(b)), (32, 32), 32),
     "readfirstlane_b32": (lambda a: a, (32,), 32),
 }
-"""Other operations by name without prefix: operation, widths of the sources, width of the result."""
+"""Other operations by mnemonic without prefix: function, bits of each source operand, bits of the result."""
 _SCALAR_FIELDS: Mapping[str, tuple[Operation, tuple[int, ...], int]] = {
     f"bfe_{sign}{bits}": (lambda a, b, n=bits, s=sign == "i": _field(a, b, n, sign=s), (bits, 32), bits)
     for sign in "iu"
@@ -163,7 +163,7 @@ _COMPARISONS: Mapping[str, Operation] = {
     "ge": lambda a, b: a >= b,
 }
 _BEFORE = {"v_mbcnt_lo_u32_b32": 0, "v_mbcnt_hi_u32_b32": 32}
-"""Instructions that count lanes before this one, and the first lane that their mask stands for."""
+"""Instructions that count mask bits of lower-numbered lanes, each with the lane number of the mask's bit 0."""
 _TYPED = re.compile(r"[sv]_(\w+?)(?:_nc|_co)?_([biu])(32|64)$")
 _COMPARISON = re.compile(r"(?:s_cmpk?|v_cmpx?)_(eq|lg|ne|lt|le|gt|ge)_([iu])(32|64)$")
 _CARRY = re.compile(r"[sv]_(add|sub|subrev)(c|b|brev)?(_co)?(_ci)?_u32$")
@@ -195,7 +195,7 @@ def step_of(instruction: Instruction, wave: int) -> Step:
 
 
 def source_of(operand: str, bits: int) -> Source | None:
-    """Return a function that reads an operand as an unsigned number; ``None`` for an operand that is not an integer."""
+    """Return a function that reads an operand as an unsigned integer; ``None`` if the operand is not an integer."""
     names = registers(operand)
     if not names:
         value = _literal(operand)
@@ -216,7 +216,7 @@ def _literal(operand: str) -> int | None:
 
 
 def read(state: State, names: tuple[str, ...]) -> Number:
-    """Return the number in one or two registers, the lower half first."""
+    """Return the number in one register or a pair of registers, whose first register holds the lower half."""
     total, missing, known = 0, NOTHING, True
     for position, name in enumerate(names):
         value = state.get(name, NOTHING)
@@ -261,7 +261,7 @@ def _sources(operands: Sequence[str], widths: Sequence[int]) -> list[Source] | N
 
 
 def _operation(name: str, *, scalar: bool) -> tuple[str, Operation, tuple[int, ...], int] | None:
-    """Return short name, operation, widths of the sources and width of the result; ``None`` if it is not known."""
+    """Return an instruction's short name, operation, source widths and result width in bits; ``None`` if unknown."""
     short = name[2:]
     special = (_SCALAR_FIELDS.get(short) if scalar else None) or _SPECIAL.get(short)
     if special is not None and not (scalar and short.startswith("bfe") and short not in _SCALAR_FIELDS):
@@ -283,14 +283,14 @@ def _operation(name: str, *, scalar: bool) -> tuple[str, Operation, tuple[int, .
 
 
 def _plain_sources(name: str) -> int:
-    """Return the number of sources of an operation."""
+    """Return the number of source operands of an operation."""
     if name in {"mov", "not", "abs", "ff1", "ctz", "ffbl"} or name.startswith("accvgpr"):
         return 1
     return 3 if name in {"add_lshl", "lshl_or", "lshl_add", "and_or", "or3", "xad", "add3", "bfi"} else 2
 
 
 def _bitwise(name: str, values: Sequence[Number], bits: int) -> Number | None:
-    """Return the result of a bitwise operation that one operand alone decides; ``None`` if it needs both."""
+    """Return the result of a bitwise operation if one known operand determines it, such as ``0 & x``; else ``None``."""
     full = (1 << bits) - 1
     if name == "and" and 0 in values:
         return 0
@@ -332,7 +332,10 @@ def _scalar(name: str, operands: tuple[str, ...], wave: int) -> Step | None:
 def _calculated(  # noqa: PLR0917 - an operation, its sources, and its results
     name: str, operation: Operation, sources: Sequence[Source], target: str, bits: int, scc: str
 ) -> Step | None:
-    """Return a step of a scalar instruction. ``scc``: ``nonzero`` (of the result), ``lost`` (unknown) or ``keep``."""
+    """Return a step that executes a scalar instruction and updates SCC.
+
+    ``scc`` is ``nonzero`` (SCC is set if the result is not 0), ``lost`` (SCC becomes unknown) or ``keep``.
+    """
     names, full = registers(target)[: bits // 32], (1 << bits) - 1
     if len(names) != bits // 32:
         return None
@@ -371,7 +374,7 @@ def _scalar_comparison(match: re.Match[str], operands: tuple[str, ...]) -> Step 
 
 
 def _short(operand: str, *, sign: bool) -> Source | None:
-    """Return a function that reads a constant of 16 bits, which assembly may print without its sign."""
+    """Return a function that reads a 16-bit constant and extends it to 32 bits, with its sign if ``sign`` is true."""
     value = _literal(operand)
     if value is None:
         return None
@@ -409,15 +412,15 @@ def _select(name: str, operands: tuple[str, ...]) -> Step | None:
 def _carry(  # noqa: PLR0917 - an addition with its carries
     name: str, target: str, carry: tuple[str, ...], operands: Sequence[str], carry_in: str, full: int = 1
 ) -> Step | None:
-    """Return a step of an addition or subtraction that writes a carry, and adds one if its name says so.
+    """Return a step for an addition or subtraction with a carry output, and a carry input if the mnemonic has one.
 
     Args:
         name: the mnemonic without suffix.
         target: register of the result.
-        carry: registers of the carry, which becomes 0 or ``full``.
+        carry: registers that receive the carry output, which is 0 or ``full``.
         operands: the two sources.
-        carry_in: register of the carry that is added, if any.
-        full: value of a carry that is set.
+        carry_in: register of the carry input, if any.
+        full: value that represents a set carry.
     """
     match = _CARRY.match(name)
     sources = _sources(operands[:2], (32, 32))
@@ -446,7 +449,10 @@ def _carry(  # noqa: PLR0917 - an addition with its carries
 
 
 def _save_exec(operation: str, operands: tuple[str, ...], wave: int) -> Step | None:
-    """Return a step of ``s_and_saveexec_b64`` and the like: save ``exec``, then combine it with the source."""
+    """Return a step for ``s_and_saveexec_b64`` and similar instructions.
+
+    The step saves ``exec`` in the destination, then combines ``exec`` with the source operand.
+    """
     inverted = {
         "andn1": ("andn2", True),
         "orn1": ("orn2", True),
@@ -503,7 +509,7 @@ def _vector(instruction: Instruction, wave: int) -> Step | None:
 
 
 def _lanes_before(name: str, operands: Sequence[str], mask: tuple[str, ...]) -> Step | None:
-    """Return a step that adds the number of set bits of a mask that belong to lanes before this one."""
+    """Return a step for ``v_mbcnt``: count the set mask bits of lower-numbered lanes, and add the second source."""
     sources, names, start = _sources(operands[1:], (32, 32)), registers(operands[0])[:1], _BEFORE[name]
     if sources is None:
         return None
@@ -522,7 +528,7 @@ def _first(operands: Sequence[str]) -> str:
 
 
 def _where_active(step: Step, mask: tuple[str, ...], instruction: Instruction) -> Step:
-    """Return a step without effect for an inactive lane; its results are unknown if the mask of lanes is."""
+    """Return a step that does nothing in an inactive lane; its results are unknown if the lane mask is unknown."""
     forget = _forget(instruction)
 
     def active(state: State) -> None:
@@ -535,7 +541,7 @@ def _where_active(step: Step, mask: tuple[str, ...], instruction: Instruction) -
 
 
 def _lane(operation: Operation, sources: Sequence[Source], names: tuple[str, ...], mask: tuple[str, ...]) -> Step:
-    """Return a step that writes a result to VGPRs if the lane is active; an empty ``mask``: always."""
+    """Return a step that writes a result to VGPRs if the lane is active; if ``mask`` is empty, it always writes."""
     full = (1 << 32 * len(names)) - 1
 
     def step(state: State) -> None:
@@ -552,7 +558,7 @@ def _lane(operation: Operation, sources: Sequence[Source], names: tuple[str, ...
 def _mask(
     test: Operation, sources: Sequence[Source], written: tuple[str, ...], mask: tuple[str, ...], full: int
 ) -> Step:
-    """Return a step of a vector comparison: a mask of all lanes or none."""
+    """Return a step for a vector comparison, whose result is a mask with all lanes set or none."""
 
     def step(state: State) -> None:
         lanes = read(state, mask)

@@ -12,11 +12,10 @@ from kprof_analyzers.lane_execution.arithmetic import LANE, MEMORY, NOTHING, Num
 from kprof_analyzers.memory.dataflow import arguments as written_arguments
 
 _ARGUMENTS, _PACKET = 1 << 40, 1 << 41
-"""Assumed addresses of the argument segment and of the dispatch packet, too far apart for any offset to connect
-them."""
+"""Assumed addresses of the argument segment and the dispatch packet, further apart than any instruction's offset."""
 _BUFFER, _MOST_BUFFERS = 1 << 36, 512
 _FIRST_BUFFER = 1 << 42
-"""Addresses of the buffers that pointers refer to if their contents are invented, one after the other."""
+"""Address of the first invented buffer; pointer arguments get consecutive buffers of ``_BUFFER`` bytes from here on."""
 _USER_SGPRS = {
     "private_segment_buffer": 4,
     "dispatch_ptr": 2,
@@ -26,11 +25,11 @@ _USER_SGPRS = {
     "flat_scratch_init": 2,
     "private_segment_size": 1,
 }
-"""Registers of each value that may be in the first SGPRs, in order."""
+"""Values that may be preloaded into the first SGPRs, in this order, each with its number of SGPRs."""
 _ADDRESSES = {"dispatch_ptr": _PACKET, "kernarg_segment_ptr": _ARGUMENTS}
 _AXES = "xyz"
 GRID = "the grid"
-"""Name of the unknown input of everything that depends on the number of workgroups."""
+"""Name for the number of workgroups, which is an unknown input if the grid is unknown."""
 _OF_GRID = frozenset({GRID})
 
 
@@ -40,7 +39,7 @@ class LaunchMemory:
 
     Attributes:
         known: bytes by address.
-        names: name of the argument that an unknown byte belongs to, by address.
+        names: name of the argument that contains a byte of unknown value, by the byte's address.
         buffers: number of invented buffers that pointers refer to. Element ``n`` of such a buffer has the value ``n``.
     """
 
@@ -102,7 +101,7 @@ def _names(facts: KernelFacts, arguments: Sequence[KernelArgument]) -> list[str]
 
 
 def _hidden(argument: KernelArgument, grid: Sequence[int] | None, sizes: Sequence[int]) -> int | None:
-    """Return the value of an argument that the runtime passes; ``None`` if it is not a size of the launch."""
+    """Return the value of a hidden argument, which the runtime passes; ``None`` unless it is a size of the launch."""
     kind, _, axis = argument.kind.removeprefix("hidden_").rpartition("_")
     if axis not in _AXES or not axis:
         return None
@@ -112,7 +111,7 @@ def _hidden(argument: KernelArgument, grid: Sequence[int] | None, sizes: Sequenc
 
 
 def first_registers(facts: KernelFacts, program: Sequence[int] | None, memory: LaunchMemory, lane: int = 0) -> State:
-    """Return the registers of a lane of a workgroup, in which lanes form one row.
+    """Return a lane's registers at the kernel's first instruction; the lanes of a workgroup must form one row.
 
     Args:
         facts: the kernel.

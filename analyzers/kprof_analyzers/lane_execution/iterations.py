@@ -13,9 +13,9 @@ _MOST_STEPS = 60_000
 _WORKGROUPS = 64
 """Number of sampled workgroups if the iterations may depend on the workgroup."""
 _ALIKE = 8
-"""Number of workgroups with equal counts after which no others are executed."""
+"""Number of workgroups with equal iteration counts after which no further workgroups are executed."""
 _GOLDEN = 0.6180339887498949
-"""The golden ratio minus 1. Its multiples move the sample within equal parts of the launch, without a period."""
+"""The golden ratio minus 1. Its multiples vary the position of the sample within equal parts of the launch."""
 
 
 def counted_iterations(

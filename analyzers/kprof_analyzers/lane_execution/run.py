@@ -38,11 +38,11 @@ _NO_STEPS: Mapping[int, Step] = {}
 
 @dataclass
 class LaneRun:
-    """Counts of one execution.
+    """Result of executing a kernel for one lane.
 
     Attributes:
         visits: number of times that each block was executed.
-        unknown: by number of a loop whose end is not known, the names of the unknown inputs.
+        unknown: names of the unknown inputs that a loop's iterations depend on, by loop number.
         steps: number of executed blocks and instructions.
         state: registers at the end.
     """
@@ -54,7 +54,7 @@ class LaneRun:
 
 
 class _Exit(NamedTuple):
-    """Exit of a loop: its number, its written registers, the blocks that begin its inner loops, and the next block."""
+    """Exit of a loop: its number, registers that it writes, header blocks of its inner loops, and the next block."""
 
     loop: int
     lost: frozenset[str]
@@ -63,7 +63,7 @@ class _Exit(NamedTuple):
 
 
 class _Join(NamedTuple):
-    """Meeting point of two paths: the block, the registers that they write, and the loops that only the jump enters."""
+    """Block where a branch's two paths meet, registers that the paths write, and loops that only the jump reaches."""
 
     meet: int
     lost: frozenset[str]
@@ -193,7 +193,7 @@ class LaneProgram:
         return [loop.index for loop in loops if loop.header_block not in found.visits]
 
     def _next(self, block: Block, state: State, found: LaneRun, joins: dict[int, dict[str, Unknown]]) -> int | None:
-        """Return the block that follows, and record the registers that an unknown condition makes unknown."""
+        """Return the next block, or ``None`` at the end; an unknown branch condition makes registers unknown."""
         if not block.successors:
             if block.index in self.program.flow.indirect:
                 found.unknown |= dict.fromkeys(self._never_visited(found, self.program.loops), NOTHING)
@@ -211,7 +211,10 @@ class LaneProgram:
     def _undecided(
         self, block: Block, why: Unknown, state: State, found: LaneRun, joins: dict[int, dict[str, Unknown]]
     ) -> int:
-        """Return the block after a branch with an unknown condition, and record the registers that become unknown."""
+        """Return the block to continue with after a branch with an unknown condition.
+
+        Also mark the registers that depend on the path, and the iterations of affected loops, as unknown.
+        """
         if block.index not in self._exits:
             self._exits[block.index] = self._exit_of(block)
         way_out = self._exits[block.index]

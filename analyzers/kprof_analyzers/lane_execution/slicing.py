@@ -14,24 +14,24 @@ CONDITIONS: Mapping[str, tuple[tuple[str, ...], bool]] = {
     "s_cbranch_execz": (("exec_lo", "exec_hi"), False),
     "s_cbranch_execnz": (("exec_lo", "exec_hi"), True),
 }
-"""Registers that a conditional branch tests, and whether it jumps if they are not zero."""
+"""Registers that each conditional branch tests, and whether it jumps if they are not zero."""
 _MOST_BLOCKS = 250_000
-"""Maximum number of blocks on the paths after all branches, about a quarter of a second; usual kernels have 10,000."""
+"""Maximum number of blocks on the paths of all branches together, about 0.25 s of search; usual kernels have 10,000."""
 _EXEC = frozenset({"exec_lo", "exec_hi"})
 _NOTHING: Mapping[int, frozenset[str]] = {}
 
 
 @dataclass(frozen=True)
 class LoopSlice:
-    """The part of a kernel that its loops' iterations depend on.
+    """Instructions and branches of a kernel that the iterations of its loops depend on.
 
     Attributes:
         instructions: positions of instructions whose results are used.
-        branches: blocks whose last branch matters; after any other block, both paths give the same counts.
-        first: registers at the first instruction whose values are used.
-        between: by block with a conditional branch that ends no loop, the blocks on both paths up to the block
-            where they meet.
-        meetings: by block with a conditional branch, the block where both paths meet; -1 if they do not meet.
+        branches: blocks whose final branch affects the counts; after any other block, both paths give the same counts.
+        first: registers whose values at the kernel's first instruction are used.
+        between: blocks on both paths of a conditional branch up to the block where the paths meet, by the branch's
+            block. Branches that end a loop are not included.
+        meetings: block where both paths of a conditional branch meet, by the branch's block; -1 if they do not meet.
     """
 
     instructions: frozenset[int]
@@ -91,14 +91,14 @@ def loops_around(program: AssemblyKernel) -> dict[int, list[Loop]]:
 
 
 def _ends_a_loop(around: Mapping[int, Sequence[Loop]], block: Block) -> bool:
-    """Whether a branch leaves a loop or jumps back to its start."""
+    """Return whether a block's branch leaves a loop or jumps back to the loop's start."""
     return any(leaves(loop, block) for loop in around.get(block.index, ()))
 
 
 def leaves(loop: Loop, block: Block) -> bool:
-    """Whether the branch at the end of a loop's block decides if the loop continues."""
+    """Return whether the branch at the end of a loop's block decides if the loop continues."""
     first, last = loop.blocks[0], loop.blocks[-1]
-    # Most loops are a range of blocks, which spares the search in a long list.
+    # Most loops are a contiguous range of blocks, for which a range test replaces the search in a long list.
     inside = range(first, last + 1) if last - first + 1 == len(loop.blocks) else loop.blocks
     return loop.header_block in block.successors or any(one not in inside for one in block.successors)
 

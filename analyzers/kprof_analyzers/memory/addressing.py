@@ -38,7 +38,7 @@ class Stride:
 
 
 Steps = dict[int, Stride | None]
-"""Map from an axis to the step along it, or ``None`` if steps differ. Axes without any change are not in the map."""
+"""Address step by tile axis; ``None`` if the step varies. Axes along which the address is constant are missing."""
 
 
 def strides(load: Operation) -> Steps | None:
@@ -126,7 +126,7 @@ class _Reader:
         self._known: dict[str, Steps | None] = {}
 
     def steps(self, name: str) -> Steps | None:
-        """Return the steps of a value. Those of its sources are computed first, with a stack instead of recursion."""
+        """Return the steps of a value. Its sources are computed first, with a stack instead of recursion."""
         pending = [(name, False)]
         while pending:
             value, ready = pending.pop()

@@ -38,7 +38,7 @@ class _UnknownError(Exception):
 
 
 def given_divisors(module: Module) -> dict[str, int]:
-    """Map each argument to the divisor that the launch guarantees: in bytes for a pointer, otherwise of the value."""
+    """Map each argument to the divisor that the launch guarantees: of a pointer's address in bytes, or of a number."""
     function = next(iter(module.functions), None)
     return {name: int(by) for name, by in _DIVISIBLE.findall(function.text if function else "")}
 
@@ -111,7 +111,8 @@ def _constant_mask(reader: "_Divisors", mask: str, axis: int | None, group: int,
 def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: int) -> bool:
     """Return whether ``position < limit`` is constant within each group of elements.
 
-    It is if positions have a step of 1, and both the group's first position and the limit are multiples of the group.
+    The comparison is constant if positions have a step of 1, and the group's first position and the limit are multiples
+    of the group's size.
     """
     left, right = reader.flow.input(op, 0), reader.flow.input(op, 1)
     predicate = op.text.strip().partition(",")[0]
@@ -129,7 +130,7 @@ def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: i
 
 
 def _before(op: Operation, axis: int | None) -> int | None:
-    """Return the number that an axis has in the input of a ``tt.expand_dims``; ``None`` for the inserted axis."""
+    """Return the index of an axis in the input of a ``tt.expand_dims``; ``None`` for the axis that it inserts."""
     at = op.attributes.get("axis")
     if not isinstance(at, int):
         raise _UnknownError

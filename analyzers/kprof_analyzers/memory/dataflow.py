@@ -21,7 +21,8 @@ class Incoming(NamedTuple):
 
     Attributes:
         branch: the ``cf.br`` or ``cf.cond_br``.
-        target: number of the branch's target: 0 if its condition is true or if it has none, 1 if it is false.
+        target: index of the branch's target: 0 for an unconditional branch or a true condition, 1 for a false
+            condition.
         value: the passed value.
     """
 
@@ -161,7 +162,7 @@ class Dataflow:
         return self._results[op.index]
 
     def producer(self, value: str) -> Operation | None:
-        """Return the operation that produces a value; ``None`` for arguments, loop-carried values and loop results."""
+        """Return the operation that computes a value; ``None`` for arguments and for values of ``scf.for`` loops."""
         op = self._producers.get(value)
         return None if op is None or op.name == "scf.for" else op
 
@@ -182,7 +183,7 @@ class Dataflow:
         return {v: self._yielded[v] for v in self._carried.get(loop.index, ()) if v in self._yielded}
 
     def writers(self, allocation: Operation) -> list[Operation]:
-        """Return the operations that write to a buffer, given its allocation without an initial value."""
+        """Return the operations that write to an LDS buffer, given the allocation that creates it uninitialised."""
         results = self._results[allocation.index]
         return self._written.get(results[0], []) if results else []
 
@@ -196,7 +197,8 @@ class Dataflow:
             stop: function that returns whether an operation ends the search. Such an operation is yielded, but its
                 inputs are not followed.
             carried: whether to also follow values from earlier iterations of a loop.
-            memory: whether to also follow values through LDS, from an allocation to its writers.
+            memory: whether to also follow values through LDS, from an allocation to the operations that write to its
+                buffer.
         """
         pending, seen = [value], {value}
         for current in pending:
@@ -230,7 +232,11 @@ class Dataflow:
         return found
 
     def _earlier(self, value: str, *, carried: bool = True) -> list[str]:
-        """Return the sources of a value without producer: what a loop starts with and yields, or what branches pass."""
+        """Return the possible sources of a loop-carried value or of a block's argument.
+
+        For a loop, these are the initial value and, if ``carried``, the yielded value; for a block, the values that
+        branches pass.
+        """
         if value in self._incoming:
             return [one.value for one in self._incoming[value]]
         sources = (self._initial.get(value), self._yielded.get(value) if carried else None)

@@ -101,7 +101,8 @@ def _cost(
     known: dict[tuple[int, ...], BankCost] = {}
     try:
         for offsets in _offsets(others, registers.bases[LANE], place, len(shape), linear=is_linear(*placed)):
-            # If all lanes are shifted by the same number of dwords, they have the same conflicts in other banks.
+            # A shift of all lanes by the same number of dwords only moves conflicts to other banks, so the costs are
+            # equal.
             start = offsets[0] * size // 4 * 4
             addresses = tuple([offset * size - start for offset in offsets])
             if addresses not in known:
@@ -115,14 +116,14 @@ def _cost(
 def _offsets(
     groups: Sequence[Basis], lanes: Sequence[Basis], place: Placement, rank: int, *, linear: bool
 ) -> Iterator[list[int]]:
-    """Yield the LDS offsets that all lanes access, one list for each instruction.
+    """Yield the LDS offsets of all lanes, in elements, one list for each LDS instruction of the access.
 
     Args:
-        groups: basis vectors of the instructions.
-        lanes: basis vectors of the lanes.
-        place: maps an element to its offset.
+        groups: basis vectors by which the instructions of the access differ.
+        lanes: basis vectors by which the lanes differ.
+        place: function that maps an element's coordinates to its LDS offset.
         rank: number of tensor dimensions.
-        linear: whether the offset of the exclusive-or of two elements is the exclusive-or of their offsets.
+        linear: whether ``place`` is linear over exclusive-or, which allows a faster computation.
     """
     if linear:
         apart = _spanned([place(basis) for basis in lanes])
@@ -143,7 +144,7 @@ def _spanned(bases: Sequence[int]) -> list[int]:
 
 
 def _split(bases: Sequence[Basis], elsewhere: Sequence[Basis], place: Placement, size: int) -> tuple[int, list[Basis]]:
-    """Return the number of elements per lane that one instruction moves, and the bases that need more instructions.
+    """Return the elements per lane that one instruction moves, and the register bases that need more instructions.
 
     The compiler may use registers in any order, so every register basis that continues a run of adjacent elements in
     LDS widens the access. The run must begin at a multiple of its length for every lane. A swizzle with shorter vectors

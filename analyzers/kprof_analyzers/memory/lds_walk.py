@@ -1,4 +1,4 @@
-"""Find where values pass through LDS in a TTGIR module: writes, reads, and where the same value did so before."""
+"""Find each pass of a value through LDS in a TTGIR module: its write, its reads, and the value's previous pass."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ _PRODUCTS = {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttng.warp_group
 _CONVERSION = "ttg.convert_layout"
 _MOST_UNDEFINED = 16
 _MOST_LINKED = 64
-"""Maximum number of passes that are linked across missing lines. Excerpts in documentation have no more."""
+"""Passes are linked across missing lines only in texts with up to this number of passes, such as excerpts."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def converts_in_lds(op: Operation) -> bool:
 
 
 def _readers(flow: Dataflow) -> Mapping[int, list[Operation]]:
-    """Map the index of each operation that writes to LDS to the operations that read what it wrote."""
+    """Map the index of each operation that writes to LDS to the operations that read the written data."""
     found: dict[int, list[Operation]] = {}
     for op in flow.module.operations:
         if converts_in_lds(op):
@@ -164,7 +164,7 @@ def _described(flow: Dataflow, op: Operation, reads: "list[Operation] | tuple[()
 
 
 def _carried_type(op: Operation) -> TensorType | MemDesc | None:
-    """Return the type of the value in registers, or that of the buffer if no value is in registers."""
+    """Return the type of an operation's register tensor, or the type of its LDS buffer if it has no register tensor."""
     kinds = [kind for kind in op.types if isinstance(kind, TensorType | MemDesc)]
     return next((kind for kind in kinds if not is_in_lds(kind) and _has_width(kind)), None) or next(iter(kinds), None)
 
@@ -214,12 +214,12 @@ def _ends_unused(flow: Dataflow, read: Operation, used: set[str]) -> bool:
 
 
 def goes_through_lds(operation: Operation) -> bool:
-    """Return whether a ``ttg.convert_layout`` moves data between wavefronts; False if its layouts are unknown."""
+    """Return whether a layout conversion must use LDS to move data between wavefronts; False if unknown."""
     return crosses_wavefronts(operation) is True
 
 
 def crosses_wavefronts(operation: Operation) -> bool | None:
-    """Return whether a ``ttg.convert_layout`` moves data between wavefronts; None if its layouts are unknown."""
+    """Return whether a layout conversion moves data between wavefronts; ``None`` if its layouts are unknown."""
     types = (*operation.operand_types, *operation.result_types)
     if len(types) != 2 or not all(isinstance(t, TensorType) and isinstance(t.element, Scalar) for t in types):
         return None
@@ -232,6 +232,6 @@ def crosses_wavefronts(operation: Operation) -> bool | None:
         one, other = linear(source.layout, source.shape), linear(target.layout, target.shape)
     except UnknownLayoutError:
         return None
-    # If wavefronts hold the same elements (a basis of zeros), no data needs to move between them.
+    # A basis of zeros means that wavefronts hold copies of the same elements, which need not move.
     pairs = zip(one.bases[WARP], other.bases[WARP], strict=False)
     return any(any(held) and held != wanted for held, wanted in pairs)

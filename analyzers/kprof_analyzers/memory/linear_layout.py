@@ -91,13 +91,13 @@ class _Builder:
         self.bases: dict[str, list[Basis]] = {REGISTER: [], LANE: [], WARP: []}
 
     def place(self, dimension: str, count: int, axis: int) -> None:
-        """Extend the tile by a factor of ``count`` along ``axis``, with further indices of a hardware dimension."""
+        """Extend the tile along ``axis`` to ``count`` times its size, with more indices of a hardware dimension."""
         for _ in range(_bits(count)):
             self.bases[dimension].append(self._unit(axis, self.extent[axis]))
             self.extent[axis] *= 2
 
     def repeat(self, dimension: str, count: int) -> None:
-        """Append ``count`` indices of a hardware dimension that all hold the elements already placed."""
+        """Multiply the indices of a hardware dimension by ``count``; the new indices hold copies of placed elements."""
         self.bases[dimension].extend([(0,) * self.rank] * _bits(count))
 
     def place_all(self, dimension: str, counts: Sequence[int], order: Sequence[int]) -> None:
@@ -106,12 +106,15 @@ class _Builder:
             self.place(dimension, counts[axis], axis)
 
     def step(self, dimension: str, axis: int, distance: int) -> None:
-        """Append one bit of a hardware dimension that moves by ``distance`` along ``axis``, whatever was placed."""
+        """Append one index bit to a hardware dimension; the bit moves by ``distance`` elements along ``axis``.
+
+        Unlike :meth:`place`, this does not depend on the elements that are already placed.
+        """
         self.bases[dimension].append(self._unit(axis, distance))
         self.extent[axis] = max(self.extent[axis], 2 * distance)
 
     def fit(self, shape: Sequence[int], order: Sequence[int], *, keep: bool = True) -> LinearLayout:
-        """Fit the tile to a tensor: repeat it with more registers, or wrap it around if the tensor is smaller.
+        """Fit the tile to a tensor: add registers if the tensor is larger, wrap coordinates if it is smaller.
 
         If ``keep`` is true, registers whose elements wrap around remain, because matrix instructions always produce
         complete results. Otherwise they are dropped, as in a blocked layout.
@@ -232,7 +235,7 @@ def _wmma(layout: Wmma, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _wmma_tiles(builder: _Builder, layout: Wmma, tile: Sequence[int], skip: int | None = None) -> None:
-    """Add the repeated tiles of a warp to the layout, then the warps, which all hold the same along ``skip``."""
+    """Place the tiles of each warp, then the warps; all warps along the axis ``skip`` hold the same elements."""
     if not layout.warp_bases and not layout.register_bases:
         order = _row_major(builder.rank)
         if layout.tiles_per_warp:
@@ -272,7 +275,7 @@ def _dot_operand(layout: DotOperand, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _axes(layout: DotOperand, rank: int) -> tuple[int, int]:
-    """Return the K axis and the other axis."""
+    """Return the indices of a matrix operand's K axis and of its other axis, M or N."""
     return (rank - 1, rank - 2) if layout.index == 0 else (rank - 2, rank - 1)
 
 
@@ -320,7 +323,7 @@ def _wmma_operand(layout: DotOperand, parent: Wmma, shape: tuple[int, ...]) -> L
 
 
 def _blocked_operand(layout: DotOperand, parent: Blocked, shape: tuple[int, ...]) -> LinearLayout:
-    """Place the operand of an FMA dot: every lane holds all of K for its part of the other axis."""
+    """Place the operand of an FMA dot: every lane holds all elements along K for its rows (or columns)."""
     rank = len(shape)
     k, _other = _axes(layout, rank)
     builder = _Builder(rank)

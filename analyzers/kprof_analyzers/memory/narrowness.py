@@ -95,7 +95,7 @@ def _hint(names: Sequence[str], divisor: int = ALIGNED) -> str:
 
 
 def loads_needed(loads: Sequence[Operation]) -> int:
-    """Return the minimum number of 16-byte loads per lane with which these tiles can be loaded one by one.
+    """Return the minimum number of 16-byte loads per lane for some tiles, each of which is loaded separately.
 
     Return 0 if wide loads gain nothing: the tiles together are no larger than one wide load of a wavefront (scales,
     indices, maxima of rows), or a lane holds at most 4 bytes of each tile.
@@ -241,10 +241,10 @@ def _not_divisible(load: Operation) -> list[str]:
 
 
 def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str, str]:
-    """Return the arguments that a mask compares its offsets with along an axis, or along any axis if ``axis`` is None.
+    """Return the arguments that bound a mask, the name of the compared offsets, and the source line of the comparison.
 
-    Also return the name that the kernel gives the offsets, and the comparison's source line, such as ``k.py:12``. If
-    the mask has several comparisons that differ in one of these, it is "".
+    Only comparisons along ``axis`` count; None means any axis. The name is that of the kernel's variable, and the line
+    has the form ``k.py:12``. The name or the line is "" if the mask has comparisons with different ones.
     """
     flow, known, found = flow_of(module), set(arguments(module)), set[str]()
     places, offsets = set[str](), set[str]()

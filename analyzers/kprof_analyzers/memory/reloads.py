@@ -9,7 +9,7 @@ from kprof_analyzers.memory.addressing import element_bytes, pointer, tile
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, Dataflow, flow_of, global_loads
 
 LEAST_BYTES = 1024
-"""Bytes that a wavefront fetches at once; smaller tiles are scales and indices."""
+"""Minimum bytes of a reported tile, which a wavefront loads at once. Smaller tiles are scales and indices."""
 
 _INDUCTION = re.compile(r"^\s*(%[\w$.-]+)\s*=")
 _WRITES = (*GLOBAL_STORES, "tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas")

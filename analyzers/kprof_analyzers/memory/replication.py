@@ -1,4 +1,4 @@
-"""Find matrix work and accesses that several wavefronts or lanes repeat, because a tile is too small for them."""
+"""Measure redundant work of small tiles: products that several wavefronts compute, bytes that several lanes request."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def products(module: Module) -> Iterator[DotProduct]:
 
 
 def replication(module: Module) -> float:
-    """Return how many times each element of matrix products in loops is computed, on average; 1 without products."""
+    """Return the mean number of wavefronts that compute each element of the products in loops; 1 without products."""
     found = list(products(module))
     useful = sum(product.flops for product in found)
     return sum(product.flops * product.copies for product in found) / useful if useful else 1.0

@@ -31,7 +31,7 @@ def placement(layout: Layout, shape: Sequence[int]) -> Placement:
 def is_linear(layout: Layout, shape: Sequence[int]) -> bool:
     """Return whether a placement is certainly linear over exclusive-or.
 
-    It is if the offset of the exclusive-or of two coordinates is the exclusive-or of their offsets.
+    A placement is linear if the offset of the exclusive-or of two coordinates is the exclusive-or of their offsets.
     """
     if isinstance(layout, SharedLinear):
         return True

@@ -16,7 +16,7 @@ _ENOUGH = 16
 
 @dataclass(frozen=True)
 class TransposedOperandUse:
-    """One operand that is transposed through LDS.
+    """Operand of a matrix product that is transposed through LDS.
 
     Attributes:
         operand: index of the operand, 0 or 1.
@@ -60,7 +60,7 @@ def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
 
 
 def _weight(access: LdsAccess) -> int:
-    """Return the number of narrow LDS instructions. Those below 4 bytes count twice: their results must be merged."""
+    """Return the number of narrow LDS instructions. Accesses below 4 bytes count twice, because results are merged."""
     return access.instructions * (2 if access.width < _NARROW else 1) if access.width <= _NARROW else 0
 
 

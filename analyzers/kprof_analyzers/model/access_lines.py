@@ -1,4 +1,4 @@
-"""Assign the loads and stores of the TTGIR to those of the assembly by their source line.
+"""Match the loads and stores of the TTGIR to loads and stores of the assembly by their source line.
 
 Instructions of the assembly are matched to operations of the TTGIR by source line only. Facts about an operation
 therefore apply to all loads, or all stores, of its line.
@@ -13,7 +13,7 @@ from kprof_analyzers.scheduling.loops import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 AccessLine = tuple[bool, tuple[str, int]]
-"""Whether the access is a store, and its source line."""
+"""Key of an access: whether it is a store, and its source line (file and line number)."""
 
 
 def accesses_of(module: Module) -> Iterator[tuple[Operation, AccessLine]]:

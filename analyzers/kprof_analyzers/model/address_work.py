@@ -1,4 +1,4 @@
-"""Compute how long the vector cache processes the addresses of an access: one cycle for lanes in one cache line."""
+"""Compute an access's address cycles in the vector cache: one cycle per cache line that neighbouring lanes touch."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -50,5 +50,5 @@ def _lines(op: Operation, arguments: Mapping[str, int | float], line: float, tog
     apart = abs(elements) * tile.layout.size_per_thread[axis] * size
     if line % apart == 0:
         return max(1.0, together * apart / line)
-    # The first lane may start anywhere in its cache line. This is the mean over all these positions.
+    # The first lane may start anywhere in its cache line, so this is the mean over all start positions.
     return min(float(together), 1 + (together - 1) * apart / line)

@@ -50,7 +50,7 @@ PURE: Mapping[str, int] = {
     **dict.fromkeys(SAME - {"amdg.masked_load"}, 1),
     **dict.fromkeys((*BINARY, "arith.cmpi"), 2),
     "arith.select": 3,
-    # A large number: all operands are read.
+    # A number above any operand count means that the operation reads all of its operands.
     "scf.if": 1000,
 }
 """Map from each operation without side effects to the number of operands that it reads."""

@@ -1,4 +1,4 @@
-"""Find the workgroups that reach an operation, that is, neither return before it nor take another branch."""
+"""Find the workgroups that reach an operation, and do not return earlier or take a branch around it."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class _Taken(NamedTuple):
         branch: the branch.
         target: number of the target.
         label: label of the target.
-        workgroups: for each workgroup, whether it goes there.
+        workgroups: for each workgroup, whether it takes the branch to this target.
     """
 
     branch: Operation
@@ -87,7 +87,8 @@ def passed(evaluator: ValueContext, name: str, depth: int) -> Value | None:
     """Return the value of a block's argument: for each workgroup, the value that the branch it takes passes.
 
     Returns:
-        The value, or ``None`` if a workgroup may take branches that pass different values, or if there are too many.
+        The value, or ``None`` if a workgroup may take branches that pass different values, or if there are too many
+        branches.
     """
     incoming = evaluator.flow.incoming(name)
     last = max(incoming, key=lambda one: one.branch.index).branch

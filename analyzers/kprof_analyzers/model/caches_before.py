@@ -1,4 +1,4 @@
-"""Compute what a launch finds in the caches, and the overhead of its timing, under a given timing condition."""
+"""Compute which data a launch finds in the caches, and the time that its timing events and launch interval add."""
 
 from dataclasses import replace
 
@@ -17,19 +17,19 @@ def found(
     *,
     tensor_bytes: int | None = None,
 ) -> Sharing:
-    """Return the sharing (where loaded data comes from) of a launch that follows other launches.
+    """Return the shares of a launch's loads that miss each cache, if other launches ran before it.
 
-    Data of the previous launch is still in the last-level cache if all bytes touched in between fit into the cache.
-    Each launch assigns its workgroups to XCDs in the same way. An L2 therefore still contains the data that its
-    workgroups load, if this data and their stores fit into L2. If the number of touched bytes is unknown, nothing is
-    assumed to be in the caches. Accesses that allocate no cache line find nothing, and displace nothing.
+    The last-level cache still contains the previous launch's data if all bytes touched since then fit into the cache.
+    Launches assign workgroups to XCDs in the same order. Therefore an L2 still contains the data that its workgroups
+    load, if these bytes and the stored bytes fit into L2. If the number of touched bytes is unknown, nothing is assumed
+    to be in the caches. Accesses that allocate no cache line find nothing, and displace nothing.
 
     Args:
         condition: effect of earlier launches on the caches.
-        shared: sharing of the launch on its own.
-        total: number of its workgroups.
+        shared: shares of the launch's loads that miss each cache, without earlier launches.
+        total: number of workgroups of the launch.
         machine: the GPU.
-        passing: shares of its loads and stores that allocate no cache line.
+        passing: shares of the launch's loads and stores that allocate no line of the last-level cache.
         tensor_bytes: bytes of all tensor arguments, an upper bound of the touched bytes; ``None`` if unknown.
     """
     between = condition.between
@@ -66,14 +66,15 @@ def written_back(condition: Condition, machine: Machine, moved: float) -> float:
 
 
 def hidden_cycles(written: float, whole: float, memory: float) -> float:
-    """Return the cycles of writing back lines that may pass while the memory has nothing else to do.
+    """Return the write-back cycles that may overlap with cycles in which the launch does not use the memory.
 
-    Whether they do is not known: among published times they hide behind the arithmetic of some kernels, and lengthen
-    the latency that others wait for. So they count in full, and only the lower end of a range leaves them out.
+    Published times show both cases: the arithmetic of some kernels hides write-backs, while in others write-backs
+    lengthen the memory latency. Therefore the predicted time includes all write-backs, and only the lower end of its
+    range omits those that may be hidden.
 
     Args:
         written: cycles for writing back earlier kernels' dirty lines.
-        whole: cycles of the launch, with ``written``.
+        whole: cycles of the launch, including ``written``.
         memory: cycles in which the launch's own bytes occupy the memory.
     """
     return min(written, max(0.0, whole - written - memory))
@@ -91,10 +92,11 @@ def events_us(condition: Condition, machine: Machine) -> float:
 
 
 def interval_us(condition: Condition, machine: Machine, us: float) -> float:
-    """Return the microseconds after a launch of ``us`` in which the GPU is not yet ready for what follows it.
+    """Return the microseconds after a launch of ``us`` until the GPU is ready for the next launch or event.
 
-    A launch, or an event, begins no sooner than a fixed time after the start of the launch before it. This only counts
-    if events are part of the time. The maximum of both times is a smooth one, so that a longer launch stays longer.
+    A launch or an event starts at the earliest a fixed interval after the start of the previous launch. The interval
+    only counts if events are part of the time. A smooth maximum of ``us`` and the interval is used, so that a longer
+    launch always takes longer.
     """
     least = machine.figures["launch_interval_ns"] / 1e3
     if not condition.events or not least:

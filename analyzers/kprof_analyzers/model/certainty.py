@@ -72,7 +72,7 @@ class PredictedGain:
 
 @cache
 def steps() -> tuple[PairsApart, ...]:
-    """Return the steps of ``certainty.toml``, by increasing difference."""
+    """Return the groups of measured pairs in ``certainty.toml``, by increasing difference of the predicted times."""
     from kprof_analyzers.model.ranges import own_table
 
     return tuple(PairsApart(one["least"], one["right"], one["pairs"]) for one in own_table("certainty.toml")["steps"])

@@ -1,4 +1,4 @@
-"""Compute what a kernel without a TTGIR moves to and from the caches, from the addresses that its code computes."""
+"""Compute the bytes that a kernel without a TTGIR moves to and from the caches, from its code's addresses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class CodeTraffic:
 
     Attributes:
         accesses: loads and stores with their tiles in each workgroup of ``programs``.
-        spread_out: the same for ``samples``.
+        spread_out: loads and stores with their tiles in each workgroup of ``samples``.
         fetched: bytes moved to or from L2 per byte of an access's lanes, by position.
         addressed: address cycles of an access, relative to an access of consecutive elements, by position.
     """
@@ -55,9 +55,10 @@ def code_traffic(
     line: float,
     together: int,
 ) -> CodeTraffic:
-    """Return what the loads and stores of a kernel without a TTGIR move.
+    """Return the accesses of a kernel without a TTGIR, with the bytes that they move to and from L2.
 
-    If the addresses of some are known, the others are returned without corners, as if all lanes executed them.
+    If only some accesses have known addresses, the others are returned without first addresses (``corners``), and all
+    of their lanes are assumed to be active.
 
     Args:
         facts: the kernel.
@@ -83,13 +84,15 @@ def code_traffic(
             access, opcode = found.get(at), facts.program.instructions[at].opcode
             size = opcode.bytes_per_lane
             if size and access is None and at in unknown:
-                # Its bytes count, and the model assumes that they come from where the others come from.
+                # An access with an unknown address still moves bytes. The model assumes that they come from the same
+                # caches as the bytes of the other accesses.
                 hidden = CodeAccess(at, opcode.is_store, float(size * lanes), None, times)
                 traffic.accesses.append(hidden)
                 traffic.spread_out.append(hidden)
             if access is not None and size and any(address is not None for address in access.lanes):
                 requests = _requests(access, size, int(request))
-                # A workgroup finds in the vector cache what it has just loaded. L2 joins neighbouring stores.
+                # A workgroup's load finds the data of its earlier loads in the vector cache. L2 joins neighbouring
+                # stores of a workgroup.
                 moved = request * len(requests - loaded)
                 if opcode.is_store:
                     moved = float(size * len({address for address in access.lanes if address is not None}))
@@ -120,7 +123,7 @@ def _lines(access: ExecutedAccess, size: int, line: float, together: int) -> flo
 
 
 def _corners(firsts: Sequence[int | None], request: int) -> tuple[list[int] | None, tuple[bool, ...] | None]:
-    """Return the first request of each sampled workgroup's tile, and whether the workgroup executes the access."""
+    """Return the number of each sampled workgroup's first request, and whether each workgroup executes the access."""
     if not firsts or firsts[0] is None:
         return None, None
     live = tuple(address is not None for address in firsts)

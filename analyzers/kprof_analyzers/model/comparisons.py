@@ -133,7 +133,7 @@ class MaskReader:
         return Bound(op, share, extent, self._name(fixed), fullest)
 
     def _wraps(self, value: str) -> bool:
-        """Return whether a tensor is computed with a remainder, as in ``m % W``, and may start again at 0 within it."""
+        """Return whether an index tensor uses a remainder, as in ``m % W``, and may wrap to 0 within a tile."""
         before = self.flow.back(value, stop=is_load, carried=False)
         return any(op.name in _REMAINDERS and any(isinstance(t, TensorType) for t in op.result_types) for op in before)
 
@@ -194,7 +194,7 @@ class MaskReader:
         return passed / (extent * total), fullest
 
     def _rooms(self, sides: _Sides) -> tuple[Value, Value, Value] | None:
-        """Return the difference of both sides' first elements, its increase per iteration, and the iterations.
+        """Return the difference of the compared first elements, its increase per iteration, and the iterations.
 
         The difference is that of the first iteration. ``None`` if one of the results is unknown.
         """

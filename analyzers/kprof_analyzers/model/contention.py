@@ -11,7 +11,7 @@ ATOMICS = ("tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buf
 
 
 def on_one_address(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float], total: int) -> float:
-    """Return how many atomics of a launch use the same address, for the address with the most atomics.
+    """Return the number of a launch's atomics on the address that the most atomics use.
 
     Atomics with unknown addresses are not counted.
 

@@ -114,7 +114,7 @@ def explain(
 def _with_memory_limits(
     model: KernelModel, run: Run, cycles: float, rounds: float, exposed: float
 ) -> tuple[float, dict[str, float]]:
-    """Return the cycles of a launch with the limits of the memory, and the share of each cause."""
+    """Return the cycles of a launch after applying the memory limits, and the share of each cause in these cycles."""
     spent = _causes(model, run)
     whole = sum(spent.values()) or 1.0
     shares = {cause: value / whole for cause, value in spent.items() if value > 0}
@@ -157,7 +157,7 @@ def _speed_of_light(model: KernelModel) -> float:
 
 
 def _at_peak(machine: Machine, name: str, moved: float) -> float:
-    """Return the microseconds that bytes take at a memory level's peak bandwidth, or 0 if the peak is unknown."""
+    """Return the microseconds to move bytes at a memory level's peak bandwidth, or 0 if the peak is unknown."""
     level = machine.product.memory.get(name) if machine.product is not None else None
     peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
     return moved / (peak * 1e3) if peak else 0.0

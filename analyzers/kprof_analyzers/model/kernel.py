@@ -42,7 +42,7 @@ from kprof_analyzers.model.write_backs import write_backs
 def one_side(found: Sequence[Access], evaluator: Evaluator, come_to: Mapping[int, float]) -> list[Access]:
     """Assume that each branch with an unknown condition takes the side that moves more bytes.
 
-    Return all accesses; those on the other side get ``times`` 0.
+    Return all accesses; accesses on the side that moves fewer bytes get ``times`` 0.
 
     Args:
         found: accesses of a kernel.
@@ -61,14 +61,17 @@ def one_side(found: Sequence[Access], evaluator: Evaluator, come_to: Mapping[int
 
 
 def _is_less(side: Branch, moved: Mapping[Branch, float]) -> bool:
-    """Return whether a side of a branch moves fewer bytes than the other. If equal, the second counts as fewer."""
+    """Return whether a side of a branch moves fewer bytes than the other; of equal sides, ``else`` counts as fewer."""
     number, region = side
     other = moved.get((number, 1 - region), 0.0)
     return moved[side] < other or (moved[side] == other and region == 1)
 
 
 def _sides(op: Operation, evaluator: Evaluator) -> Iterator[Branch]:
-    """Yield the branch sides around an operation, for branches whose condition is not known for every workgroup."""
+    """Yield each region (``then`` or ``else``) of branches with an unknown condition that contains an operation.
+
+    The condition of a branch inside a loop counts as unknown.
+    """
     inner = op
     while inner.parent is not None:
         outer = op.module.operations[inner.parent]
@@ -173,8 +176,9 @@ def exposed_cycles(model: KernelModel, run: Run) -> float:
     """Return the cycles in which a launch's first and last workgroups leave the memory system idle.
 
     Before its first loads and between its last load and its stores, a workgroup moves nothing. In the middle of a
-    launch other workgroups use the memory system meanwhile, at its start and its end none does. This is only computed
-    for kernels without loops and without a TTGIR, because the model's parameters were fitted on others without it.
+    launch, other workgroups use the memory system during this time; at the start and the end of the launch, no
+    workgroup does. These cycles are only computed for kernels without loops and without a TTGIR, because the model's
+    parameters were fitted on other kernels without these cycles.
     """
     if model.facts.ttgir is not None or loops_of(model.nodes):
         return 0.0
@@ -191,8 +195,8 @@ def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     state in the first and in later rounds.
 
     A workgroup's last stores, for which it does not wait, still occupy the memory system when the next workgroup loads.
-    This is only considered for kernels without a TTGIR, because the model's parameters were fitted on others without
-    it.
+    This effect is only considered for kernels without a TTGIR, because the model's parameters were fitted on other
+    kernels without it.
     """
     together = model.where.resident
     if together < 2:
@@ -277,7 +281,7 @@ def _traffic(
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
     programs, running = together(where, machine.xcds)
-    # In a small launch, the sampled workgroups and those that run together are the same: all workgroups.
+    # In a small launch, the sampled workgroups are equal to the workgroups that run together: all of the launch.
     alike = programs == everywhere.programs
     evaluator = everywhere
     if not alike:
@@ -378,7 +382,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     if model.effects.matrix_power:
         for node in loops_of(model.nodes):
             number = node.loop.index
-            # Matrix instructions in a branch are added to those of the loop that contains the branch.
+            # Matrix instructions in a branch are added to the instructions of the loop that contains the branch.
             own = [] if isinstance(node, BranchNode) else [p for p in node.body if isinstance(p, range | BranchNode)]
             limit = on_simd * matrix_cycles_of(model, own, 1.0)[1]
             if length.get(number) and limit:
@@ -405,7 +409,7 @@ def _lengths(result: SimulationResult, iterations: Mapping[int, int]) -> tuple[d
 def _pooled(
     model: KernelModel, length: Mapping[int, float], wavefronts: int, alone: Callable[[], Mapping[int, float]]
 ) -> dict[int, float]:
-    """Return the cycles per iteration of those loops that are faster because CUs do not load in step.
+    """Return the cycles per iteration of the loops that are faster because CUs do not load in step.
 
     The simulator limits each CU to its share of the bandwidth beyond L2 at every moment, as if all CUs loaded in step.
     In long loops the CUs fall out of step: one CU can use more than its share while another computes. The total

@@ -31,7 +31,7 @@ _TWO = ("fma", "fmac", "fmamk", "fmaak", "mad", "mac", "madmk", "madak")
 def roofline(model: KernelModel, traffic: Mapping[str, float]) -> Roofline | None:
     """Return a launch's position under the rooflines of the model's GPU, or ``None`` if unknown.
 
-    All lanes' operations and bytes are counted, including those of masked lanes.
+    The operations and bytes of all lanes are counted, including masked lanes.
 
     Args:
         model: the kernel.

@@ -101,7 +101,10 @@ def _order(
     start: int,
     following: dict[int, list[int]],
 ) -> list[int]:
-    """Return the steps in topological order without back edges, and fill ``following`` with the remaining edges."""
+    """Return the steps (blocks and inner loops) in topological order, ignoring back edges.
+
+    Also fill ``following`` with the remaining edges.
+    """
     done: list[int] = []
     state = {start: 1}
     stack = [(start, iter(_successors(program, start, members, owner)))]

@@ -71,7 +71,7 @@ def _fresh(corner: Value, earlier: Value, layout: Layout) -> float:
 
 
 def _outside(distance: int, layout: Layout) -> float:
-    """Return the share of a tile that a shift by ``distance`` moves out of the tile's old place.
+    """Return the share of a tile's elements that a shift by ``distance`` elements moves out of the original tile.
 
     The result is 1 if the distance is not a sum of whole steps along the tile's axes.
     """

@@ -1,4 +1,4 @@
-"""Compute a launch's cycles per element along an axis of unknown extent; its time is unknown for the same reason."""
+"""Compute a launch's cycles per element along an axis whose unknown extent makes the launch's time unknown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

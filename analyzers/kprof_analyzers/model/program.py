@@ -234,7 +234,7 @@ class Translator:
         return tuple(sorted(found))
 
     def _decoded_waits(self, i: Instruction) -> tuple[int, ...]:
-        """Return the result of :meth:`_waits` for any instruction, by the slow way: decode each operand."""
+        """Return the result of :meth:`_waits` for an instruction without a fast path, by decoding each operand."""
         results = self._results
         if all(r not in results for operand in i.operands for r in registers(operand)):
             return ()
@@ -313,7 +313,7 @@ class Translator:
 
 
 def _is_unusual(name: str, operands: str) -> bool:
-    """Return whether an instruction may use operands in another way than to write the first and read all others."""
+    """Return whether an instruction may not follow the usual form: write the first operand, read all others."""
     return name.startswith(("v_pk_", "v_dual_")) or "swap" in name or "acc" in operands or "/*" in operands
 
 
@@ -336,7 +336,7 @@ def _plain_counters(i: Instruction) -> bool:
 
 
 def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
-    """Return the registers that a matrix instruction reads (without its accumulator), and those that it writes.
+    """Return the registers that a matrix instruction reads (without its accumulator), and its result registers.
 
     Instructions for dense matrices write their first operand only.
     """

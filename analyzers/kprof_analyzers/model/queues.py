@@ -28,7 +28,8 @@ def drawn(evaluator: ValueContext, op: Operation, depth: int) -> Value | None:
         return None
     count = len(evaluator.programs)
     counters = [where] * count if isinstance(where, int) else where
-    # The evaluator may only contain an evenly spread sample of the workgroups, each of which represents this many.
+    # The evaluator may contain only an evenly spread sample. Each sampled workgroup represents this number of
+    # workgroups.
     part = prod(evaluator.grid) / max(1, count)
     sizes = Counter(counters)
     around = None if op.loop is None else op.module.operations[op.loop]

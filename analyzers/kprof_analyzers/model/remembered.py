@@ -24,7 +24,7 @@ Answers = Mapping[str, Value | None]
 
 @dataclass(slots=True)
 class Way:
-    """Dependencies of a name's value, with cached results.
+    """Cache entry of one name: the names that its value depends on, and cached results.
 
     Attributes:
         leaves: names that the value depends on and that can be assigned: loop variables and carried values.
@@ -77,7 +77,7 @@ class NamedValues(dict[str, Value | None]):
 
 
 def named_values(names: Answers, flow: Dataflow) -> NamedValues:
-    """Copy values of names. They come from another evaluation point, or were all assigned."""
+    """Return a copy of values by name, which records the names that were assigned rather than computed, if known."""
     if isinstance(names, NamedValues):
         return NamedValues(names, names.given)
     return NamedValues(names, names if all(flow.producer(name) is None for name in names) else None)

@@ -77,7 +77,7 @@ def _around(load: Operation) -> list[Operation]:
 
 
 def _enter(evaluator: Evaluator, load: Operation, around: Sequence[Operation], *, last: bool) -> None:
-    """Set the loops in ``around`` to their first or last iteration, and the ``scf.for`` with the load to the first."""
+    """Set the loops in ``around`` to the first or last iteration, and the ``scf.for`` of the load to its first one."""
     for loop in reversed(around):
         evaluator.at(loop, last=last)
     own = None if load.loop is None else load.module.operations[load.loop]

@@ -94,7 +94,7 @@ def matrix_cycles(model: KernelModel) -> tuple[float, float]:
 
 
 def _power(machine: Machine, instruction: MatrixInstruction | None) -> float:
-    """Return the factor on the sustained share of the peak for a kind of instruction that draws more power."""
+    """Return the factor by which an instruction's power draw changes the sustained share of the matrix units' peak."""
     if instruction is None:
         return 1.0
     large = machine.matrix_large if instruction.m >= _LARGE else 1.0

@@ -316,7 +316,7 @@ class Evaluator:
     def _where_run(self, load: Operation, where: Value) -> Value:
         """Return a load's addresses; workgroups that do not reach the load get the address of one that does.
 
-        Otherwise, their addresses may be outside the argument's known content.
+        The own addresses of such workgroups may be outside the argument's known content.
         """
         here = None if isinstance(where, int) else alive(self, load)
         if here is None or isinstance(where, int) or not any(here):

@@ -23,7 +23,7 @@ _TABLE = "v_trig_preop_f64"
 _POLYNOMIAL_BELOW = 0.625
 _POLYNOMIAL_BITS = "0x3f200000"
 _USUAL = 16.0
-"""Magnitude that values are assumed to stay below, before a constant scales them down for tanh."""
+"""Assumed upper bound of the magnitude of values that a constant scales down before they become arguments of tanh."""
 _OTHERS = {
     InstructionClass.VMEM,
     InstructionClass.LDS,
@@ -55,7 +55,7 @@ def _can_be_skipped(program: AssemblyKernel, block: Block) -> bool:
 
 
 def _reduces(program: AssemblyKernel, block: Block) -> bool:
-    """Return whether a block does nothing but reduce an angle to a small one."""
+    """Return whether a block only performs the range reduction of an angle for sine, cosine or tangent."""
     inside = program.instructions[block.start : block.end]
     names = [i.opcode.mnemonic for i in inside]
     wide = sum(name.startswith(_PRODUCTS) for name in names)
@@ -88,7 +88,7 @@ def _instructions(program: AssemblyKernel, blocks: frozenset[int]) -> int:
 
 
 def _caps(program: AssemblyKernel, block: Block) -> bool:
-    """Return whether a block is the path of tanh for arguments that are large only if the unscaled values are."""
+    """Return whether a block is the large-argument path of tanh, for arguments that a constant has scaled down."""
     inside = program.instructions[block.start : block.end]
     names = {i.opcode.name for i in inside}
     if not {"v_exp_f32", "v_rcp_f32"} <= names or any(i.opcode.cls in _OTHERS for i in inside):
@@ -114,7 +114,7 @@ def _last(instructions: Sequence[Instruction], wanted: Callable[[Instruction], b
 
 
 def _constant(earlier: Sequence[Instruction], operand: str) -> float | None:
-    """Return the constant that an operand is, or that the last instruction to write its register moves there."""
+    """Return the value of a constant operand, or of a register whose last write is a move of a constant."""
     if (found := _bits(operand)) is not None:
         return found
     at = _last(earlier, lambda i: i.operands[:1] == (operand,))
@@ -123,5 +123,5 @@ def _constant(earlier: Sequence[Instruction], operand: str) -> float | None:
 
 
 def _bits(operand: str) -> float | None:
-    """Return the number of a literal in hexadecimal."""
+    """Return the single-precision number whose bits a hexadecimal literal contains; ``None`` for other operands."""
     return float_of(int(operand, 0)) if operand.startswith("0x") else None

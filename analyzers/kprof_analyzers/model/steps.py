@@ -54,7 +54,7 @@ def _add(
 
 
 def split_barriers(program: AssemblyKernel) -> dict[int, int]:
-    """Return the positions of barriers that only one half of the wavefronts executes: 0 the first, 1 the second half.
+    """Map the position of each barrier that only one half of the wavefronts executes to the half: 0 or 1.
 
     In a ping-pong schedule the second half waits once more before the loop, and the first half once more after it.
     """

@@ -109,7 +109,7 @@ def _places(module: Module, shares: Mapping[int, float]) -> dict[Place, float]:
 def _parts(
     program: AssemblyKernel, stretch: range, places: Mapping[Place, float], numbers: dict[int, float]
 ) -> list[Node]:
-    """Split a stretch of code where blocks of a branch begin and end."""
+    """Split a stretch of instructions at the boundaries of blocks that belong to rare branches."""
     made: list[Node] = []
     blocks = [b for b in program.blocks if b.start >= stretch.start and b.end <= stretch.stop]
     for block in blocks:

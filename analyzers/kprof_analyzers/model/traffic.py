@@ -25,8 +25,8 @@ from kprof_analyzers.model.wraps import wrapped_shares
 
 _MOSTLY = 0.9
 _LITTLE = 0.05
-# The steady-state miss rate is computed from an XCD's workgroups if there are at least this number of windows of them;
-# otherwise from the first window.
+# A window is the number of previous workgroups whose tiles may still be cached. The steady-state miss rate needs at
+# least this number of windows of workgroups; with fewer, the first window's rate is used.
 _SEEN = 1.5
 _ALL: Mapping[int, float] = {}
 
@@ -91,7 +91,7 @@ class Sharing:
 
     Attributes:
         beyond_l2: share of the bytes loaded by one XCD's workgroups that misses its L2.
-        beyond_mall: the share that comes from memory.
+        beyond_mall: share of the loaded bytes that also misses the Infinity Cache and comes from memory.
         loaded: bytes that one workgroup loads.
         stored: bytes that one workgroup stores.
         footprint: distinct bytes that the whole launch loads; ``None`` when not known.
@@ -352,7 +352,7 @@ def _window(known: Sequence[Tile], together: int, size: float) -> int:
 
 
 def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
-    """Return the bytes of each workgroup's tile that no workgroup before it has loaded."""
+    """Return the bytes of each workgroup's tile that no earlier workgroup in ``corners`` has loaded."""
     first: dict[int, int] = {}
     return [moved if first.setdefault(corner, number) == number else 0.0 for number, corner in enumerate(corners)]
 
@@ -360,7 +360,8 @@ def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
 def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> float:
     """Return the share of tiles that none of the ``window`` previous workgroups has loaded.
 
-    It is computed for workgroups that have a full window before them; if these are too few, for the first window.
+    The share is computed for workgroups that have a full window before them. If there are too few of them, the share of
+    distinct tiles in the first window is returned.
     """
     if len(members) < _SEEN * window:
         # bisect_left() can be used because members are sorted.
@@ -378,7 +379,7 @@ def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> floa
 
 
 def _unique(access: Tile, xcds: int, together: int, window: int, *, in_blocks: bool = False) -> tuple[float, float]:
-    """Return the share of tiles that are distinct, among workgroups on one XCD, and among those of the GPU's window.
+    """Return the share of distinct tiles among the workgroups on one XCD, and among all workgroups in the GPU's window.
 
     If all workgroups load the same tile, the tile is loaded once.
     """

@@ -35,7 +35,7 @@ def is_lane_loop(program: AssemblyKernel, loop: Loop) -> bool:
 
 
 def loops_of_source(program: AssemblyKernel, nodes: Sequence[Node]) -> list[LoopNode]:
-    """Return the loops of the source program among some nodes: those that do not iterate over lanes."""
+    """Return the loops among some nodes that come from the source program, which excludes loops over lanes."""
     return [n for n in nodes if isinstance(n, LoopNode) and not is_lane_loop(program, n.loop)]
 
 
@@ -94,7 +94,8 @@ class Trips:
     @property
     def written(self) -> float:
         """Mean iterations of the TTGIR loop per entry."""
-        # Rounded, because an exact factor is a quotient of counts: a whole number of iterations stays one.
+        # The factor of an unrolled loop may be a quotient of counts. Rounding removes its floating-point error, so that
+        # a whole number of iterations stays whole.
         return round(self.mean * self.unrolled, 9)
 
 
@@ -123,7 +124,10 @@ def loop_trips(
 
 
 def _with_exact_factors(facts: KernelFacts, found: dict[int, Trips], where: Spread | None) -> dict[int, Trips]:
-    """Correct the iterations of unrolled loops: instructions only suggest a factor, executing the code counts them."""
+    """Correct the iterations of unrolled loops by counting them: execute the code for one lane.
+
+    The unroll factor that is derived from the loops' instructions is only an estimate.
+    """
     unrolled = [number for number, trips in found.items() if trips.unrolled > 1 and trips.known]
     if not unrolled or where is None or not where.known:
         return found
@@ -140,7 +144,10 @@ def _with_exact_factors(facts: KernelFacts, found: dict[int, Trips], where: Spre
 
 
 def _counted(facts: KernelFacts, where: Spread, assumed: Mapping[int, Trips]) -> dict[int, Trips]:
-    """Return the iterations that executing the code for one lane gives, else the assumed ones with what is missing."""
+    """Return the iterations of loops, counted by executing the code for one lane.
+
+    A loop whose count is unknown keeps its assumed iterations, with the names of the missing inputs.
+    """
     counts = counted_iterations(facts, samples(where), where.grid if where.known else None)
     found = {}
     for number, trips in assumed.items():
@@ -275,7 +282,7 @@ def _match(
     around: int | None,
     matches: dict[int, Operation | None],
 ) -> None:
-    """Pair the assembly's and the TTGIR's loops of one nesting level, in order, and then those inside them."""
+    """Pair the assembly's and the TTGIR's loops of one nesting level, in order, and then their inner loops."""
     ours = loops_of_source(program, nodes)
     theirs = [op for op in module.operations if op.is_loop and op.loop == around]
     if not ours or not theirs:

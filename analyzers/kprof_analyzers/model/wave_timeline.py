@@ -78,7 +78,7 @@ class TimelineRecorder(Simulator):
         self._begun: dict[tuple[int, int], tuple[float, int]] = {}
 
     def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
-        """Return the methods of :class:`Simulator`, wrapped to record what they do."""
+        """Return the methods of :class:`Simulator`, wrapped so that they record each operation."""
         return [self._noting(kind, step) for kind, step in enumerate(super().steppers())]
 
     def _noting(

@@ -35,7 +35,7 @@ class Counts:
     last: dict[str, Value | None] = field(default_factory=dict)
 
     def whole(self, loop: Operation) -> bool:
-        """Return whether all iterations of a loop were counted, in it and in the loops around it."""
+        """Return whether all iterations of a loop, and of the loops around it, were counted."""
         inner: int | None = loop.index
         while inner is not None and inner in self.iterations:
             if self.iterations[inner] is None:

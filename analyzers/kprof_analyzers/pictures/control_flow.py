@@ -121,7 +121,7 @@ def _brackets(program: AssemblyKernel, top: dict[int, int]) -> list[str]:
 
 
 def _jump_lanes(program: AssemblyKernel) -> dict[tuple[int, int], int]:
-    """Assign each jump a lane right of the blocks; overlapping jumps get different lanes, short ones inner lanes."""
+    """Assign each jump a column right of the blocks; overlapping jumps get different columns, short ones inner ones."""
     jumps = [(b.index, s) for b in program.blocks for s in b.successors if s != b.index + 1]
     lanes: dict[tuple[int, int], int] = {}
     taken: list[list[tuple[int, int]]] = []

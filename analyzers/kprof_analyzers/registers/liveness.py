@@ -20,7 +20,7 @@ _PREFIX = {"v": "vgpr", "a": "agpr", "s": "sgpr"}
 
 @dataclass(frozen=True)
 class Peak:
-    """Instruction at which the most registers of one file are live.
+    """Instruction at which the most registers of one register file (``vgpr``, ``agpr`` or ``sgpr``) are live.
 
     Attributes:
         count: number of live registers including the instruction's results.

@@ -42,7 +42,7 @@ def peaks(program: AssemblyKernel, occupancy: Occupancy | None = None) -> dict[s
 
 
 def _lines(program: AssemblyKernel) -> list[str | None]:
-    """Return the user's line of each instruction; instructions of one source position are resolved once."""
+    """Return the user's source line of each instruction; each distinct source position is resolved once."""
     places: dict[int, str | None] = {id(None): None}
     lines = []
     for instruction in program.instructions:
@@ -74,7 +74,7 @@ def _live_by_line(places: list[str | None], live: Liveness, file: str, index: in
         if not left:
             break
     if left:
-        # The rest has no earlier write in program order: arguments, or values written later in a loop's body.
+        # Registers without an earlier write in program order hold arguments, or values that a loop's body writes later.
         lines["before"] += left.bit_count()
     return dict(lines.most_common(_LINES))
 

@@ -1,4 +1,4 @@
-"""Determine what scratch memory is used for, and how much the runtime has to provide for a launch."""
+"""Determine the use of scratch memory, and the bytes that the runtime has to provide for a launch."""
 
 from kprof.analysis import KernelFacts
 from kprof_analyzers.scheduling.loops import is_scratch

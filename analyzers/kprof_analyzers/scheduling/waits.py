@@ -31,7 +31,7 @@ class Wait:
             iterations.
         cycles: issue cycles of these instructions, which can hide the latency; ``None`` if the architecture's issue
             rules are unknown.
-        matrix: number of matrix instructions among them.
+        matrix: number of matrix instructions among these instructions.
     """
 
     instruction: Instruction
@@ -70,13 +70,14 @@ def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
     while True:
         before = outstanding.lengths
         found = [wait for instruction in body for wait in outstanding.step(instruction)]
-        # This ends: queues never get shorter from iteration to iteration, and a wait limits them to its count.
+        # The repetition ends: queues never get shorter from one iteration to the next, and each wait limits its queue's
+        # length.
         if before == outstanding.lengths:
             return found
 
 
 class _Outstanding:
-    """Issued instructions, and for each counter the indexes of those that have not finished."""
+    """Instructions issued so far, and the indices of the unfinished instructions in each counter's queue."""
 
     def __init__(self, body: Sequence[Instruction], arch: Architecture) -> None:
         self._issued: list[Instruction] = []
@@ -89,7 +90,7 @@ class _Outstanding:
         return [len(queue) for queue in self._queues.values()]
 
     def step(self, instruction: Instruction) -> list[Wait]:
-        """Process one instruction: a wait removes finished ones from its queue, a memory instruction joins queues."""
+        """Process an instruction: a wait removes finished instructions from its queue, a memory access joins queues."""
         found = []
         for counter, count in _waits(instruction).items():
             queue = self._queues[counter]

@@ -19,7 +19,7 @@ _FUSED_NAMES = 4
 FUSED = "fused=True"
 """Argument with which torch's optimizers update all parameters in one kernel."""
 _NEAR = 16
-"""Maximum number of calls between two products that can be joined because they have the same input.
+"""Maximum number of calls between two products that can be joined because they have the same left factor.
 
 Examples are the projections to queries, keys and values, or the gate and up projections.
 """
@@ -27,7 +27,7 @@ _FACTORS = {"aten::mm": (0, 1), "aten::addmm": (1, 2)}
 _CONVOLUTIONS = frozenset({"convolution", "pointwise convolution", "convolution of few channels"})
 _FIXED = "launch"
 _MANY = 20
-"""Minimum number of short launches for a report of them, because every step has a few."""
+"""Minimum number of short launches to report them; a few occur in every step."""
 _NAMED = 3
 _OPTIMIZERS = ("aten::_foreach_", "_foreach_", "aten::_fused_adam", "aten::_fused_sgd")
 
@@ -185,7 +185,7 @@ def wasteful(calls: Sequence[StepCall], product: Product, whole: float) -> Itera
 
 
 def _narrow(call: StepCall) -> tuple[str, float, bool] | None:
-    """Return what filling matrix instructions would save in a batch of narrower products; ``None`` otherwise."""
+    """Return the saving if a batch of narrow products filled its matrix instructions; ``None`` for other calls."""
     if call.timed.kind != "small products" or call.timed.us is None or call.timed.short:
         return None
     pair = _factors(call)
@@ -243,7 +243,7 @@ class _Factored:
 def joinable(calls: Sequence[StepCall], product: Product, whole: float) -> Iterator[ProfileChange]:
     """Yield the savings from joining several products with the same left factor into one product.
 
-    Left factors are the same if their storage, shape and strides are. At most 16 calls may be between two joined
+    Left factors are the same if their storage, shape and strides are equal. At most 16 calls may be between two joined
     products. Savings of groups with the same shapes are added up.
 
     Args:

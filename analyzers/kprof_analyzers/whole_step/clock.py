@@ -13,7 +13,7 @@ FALLEN = 0.95
 
 
 class ClockFigures(msgspec.Struct, frozen=True):
-    """Figures of the line that gives a product's clock, if the clock is not locked.
+    """Coefficients of a linear model of a product's mean engine clock, for a clock that is not locked.
 
     Attributes:
         light_mhz: clock of programs that use matrix units and memory little.

@@ -54,7 +54,7 @@ class ProfileChange(msgspec.Struct, frozen=True):
     """A change that is predicted to save time.
 
     Attributes:
-        what: the change.
+        what: description of the change.
         us: predicted saving in microseconds; an upper bound if ``at_most`` is true.
         share: share of the step that it saves.
         calls: number of calls that the change affects.
@@ -80,7 +80,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         program: command line of the program, if known.
         rows: rows by decreasing time, then rows without a time.
         us, low_us, high_us: sum of all known times, and its likely range; errors of calls that are limited by the same
-            thing add up, others are independent.
+            resource add up, others are independent.
         triton_us: time of Triton kernels.
         calls: number of launches and operators.
         unknown_calls: number of calls without a time.

@@ -27,8 +27,8 @@ class Efficiency(msgspec.Struct, frozen=True):
         filled: exponent of the share of the compute units that have a tile; the reached share falls with this power.
         columns: exponent of the result's columns divided by 512; the reached share falls with this power. 0 means no
             dependence.
-        depth_ns: further time of a product for each element of its depth, which a workgroup goes through one after the
-            other, in nanoseconds.
+        depth_ns: additional nanoseconds of a product for each element of its depth (K), through which a workgroup steps
+            serially.
     """
 
     share: float
@@ -96,7 +96,7 @@ def efficiencies_of_type(name: str) -> dict[str, Efficiency]:
 
 @cache
 def figures_by_part() -> dict[str, Any]:
-    """Return the content of efficiency.toml by part; every call returns the same object."""
+    """Return the content of ``efficiency.toml`` by table name; all callers share the returned object."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -142,7 +142,7 @@ def fitted_to(kind: str, gpu: str, bound: str = "") -> Efficiency:
     """Return the fit of a kind; kinds without a fit (fills, gathers, scatters) count as element-wise.
 
     If a matrix peak is the bound and the operand type has its own fit, on this product or else on any, that fit is
-    returned. A batch of products, which few traces have, reaches the share that products of its type reach.
+    returned. Batches of products occur in few traces, so they reach the share of single products of their operand type.
     """
     known, type_name = efficiencies(gpu), bound.removeprefix("matrix_")
     of_type = efficiencies_of_type(type_name)
@@ -160,8 +160,9 @@ INDEXED_PER_CYCLE = 0.44
 
 One eager program of SOL-ExecBench-ROCm on an MI355X gives 230 to 290 elements of bfloat16 per nanosecond for 10 to 67
 million elements, and 90 to 210 for 1 to 4 million, where fixed times count, if the predicted time of its other
-operators is subtracted (``validation/fit_programs.py`` prints them). A second program agrees only with the
-figures of batches of products that were fitted together with this one. Other GPUs are assumed to move as many.
+operators is subtracted (``validation/fit_programs.py`` prints them). A second program agrees only if the figures for
+batches of products are those fitted together with this number. The same number per cycle and CU is assumed for other
+GPUs.
 """
 
 

@@ -149,8 +149,10 @@ _FEW_CHANNELS = 4
 _TILE = 128
 """Number of rows and of columns of a typical library kernel's tile, and of queries in a typical attention block."""
 _SPLIT = 32
-"""With at most so many rows or columns, libraries' products split the depth over workgroups: on an MI355X, their times
-do not depend on it."""
+"""Maximum of the smaller of a product's rows and columns for which libraries split its depth (K) over workgroups.
+
+On an MI355X, the times of such products do not depend on the depth.
+"""
 
 
 class ResultTiles(msgspec.Struct, frozen=True):
@@ -162,7 +164,7 @@ class ResultTiles(msgspec.Struct, frozen=True):
         columns: columns of the result; for a convolution its channels.
         products: number of products that run one after the other.
         depth: elements that a workgroup multiplies one after the other for each element of the result; 0 if it is
-            unknown, or if there are so few rows or columns that libraries split the depth over workgroups.
+            unknown, or if libraries split the depth over workgroups because the result has few rows or columns.
     """
 
     count: int

@@ -52,7 +52,7 @@ smallest value, because no value may be negative."""
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
-    """Convert recorded arguments to those of a profiler's trace; a list of tensors becomes one tensor."""
+    """Convert recorded arguments to the format of a profiler's trace; a list of tensors becomes one tensor."""
     return tuple(_argument(value) for value in values)
 
 
@@ -175,14 +175,16 @@ _COUNT_PASSES = 3
 
 
 _TRANSFORM_PASSES = 3
-"""Most passes of a Fourier transform over one dimension: two for one that does not fit into LDS, and one more for real
-numbers."""
+"""Maximum passes of a Fourier transform over one dimension.
+
+A transform that does not fit into LDS takes two passes, and one more for real numbers.
+"""
 
 
 _SHORT_ROW = 4096
 """Maximum elements of a row that torch sorts in LDS (``should_use_small_sort`` in torch's Sort.h)."""
 _SHORT_KERNELS = 3
-"""Kernels of such a sort: one copies the keys, one writes the indices, one sorts both."""
+"""Number of kernels of a sort in LDS: one copies the keys, one writes the indices, one sorts both."""
 
 
 _KERNELS = {
@@ -213,7 +215,8 @@ def _most_passes(name: str, kind: str, given: Sequence[Argument], made: Sequence
             if name == "aten::topk":
                 # The first kernel selects the largest elements, the second one sorts them.
                 return passes, 2
-            # A short row stays in LDS, where as many passes cost an unknown time.
+            # A fixed number of kernels sorts a short row in LDS. The time of the passes in LDS is unknown, so the
+            # maximum number of passes is that of long rows.
             return passes, _SHORT_KERNELS if 0 < _row(keys, given) <= _SHORT_ROW else passes
         case _:
             return 1, 1

@@ -89,8 +89,9 @@ _NAMED = 8
 def sum_of(timed: Iterable[TimedCall]) -> tuple[float, float, float]:
     """Return the summed microseconds of calls with a time, and the likely range of the sum.
 
-    Calls that are limited by the same thing are wrong by a common factor, so the distances to the ends of their ranges
-    add up. Others are wrong independently, so their distances add up as squares do.
+    The predicted times of calls that are limited by the same resource are wrong by a common factor, so the distances to
+    the ends of their ranges add up. Errors of different groups are independent, so the squares of their distances add
+    up.
     """
     groups: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for one in timed:

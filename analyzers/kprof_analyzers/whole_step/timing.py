@@ -35,10 +35,12 @@ from kprof_analyzers.whole_step.operator_work import bytes_of, shapes_text, work
 HOST = "host"
 """Bound of a call that takes as long as the host needs to read a value."""
 READ_BYTES = 1 << 16
-"""Maximum bytes of a copy to the host that takes as long as reading one value. How long larger copies take is unknown:
-it depends on the link and on the host's memory. That copies of more than some bytes take no longer is assumed."""
+"""Maximum bytes of a copy to the host that is assumed to take as long as reading one value.
+
+The time of larger copies is unknown, because it depends on the link and on the host's memory.
+"""
 _READ_RANGE = 0.5, 2.0
-"""Likely range of the time in which the host reads a value, as multiples of it. It depends on the host."""
+"""Likely range of the time in which the host reads a value, as multiples of the predicted time."""
 
 
 @dataclass(frozen=True)
@@ -153,11 +155,11 @@ def timed_calls(
 
 @dataclass(frozen=True)
 class Added:
-    """What a condition adds to a whole program, microseconds.
+    """Time that a timing condition adds to a whole program, in microseconds.
 
     Attributes:
-        us: time of events, of writing back lines after a flush, until the GPU is ready for the next launch, and in
-            which the GPU waits for the host.
+        us: sum of the times of events, of write-backs after a flush, of intervals until the GPU is ready for the next
+            launch, and of waits of the GPU for the host.
         hidden_us: part of ``us`` that may pass while the program computes.
         host_us: part of ``us`` in which the GPU waits for the host.
     """
@@ -168,16 +170,17 @@ class Added:
 
     @property
     def low_us(self) -> float:
-        """The lower end of ``us``."""
+        """Lower end of the likely range of ``us``."""
         return self.us - self.hidden_us - self.host_us
 
 
 def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) -> Added:
-    """Return what a condition adds to a whole program: events, and writing back lines after a flush.
+    """Return the time that a timing condition adds to a whole program: events, and write-backs after a flush.
 
-    If events are part of the time, so is the time after a short Triton kernel until the GPU is ready for the next one,
-    and the host's time for all calls that are not compiled, as far as it exceeds the GPU's. The host begins while the
-    GPU still flushes the last-level cache, which takes at least as long as writing it.
+    If the time includes events, it also includes two waits. One is the interval after a short Triton kernel until the
+    GPU is ready for the next kernel. The other is the amount by which the host's time, for reads and for calls that are
+    not compiled, exceeds the GPU's time. The host begins while the GPU still flushes the last-level cache, which takes
+    at least as long as writing it.
 
     Args:
         condition: actions of the timing harness before each run.
