@@ -37,7 +37,7 @@ from kprof_analyzers.whole_step.clock import shares_of_peaks
 from kprof_analyzers.whole_step.efficiency import Efficiency, figures_by_part, fitted_to
 from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at
 from kprof_analyzers.whole_step.operator_work import work_of_call
-from kprof_analyzers.whole_step.timing import Added, StepCall, added_by, timed_calls
+from kprof_analyzers.whole_step.timing import ConditionTime, StepCall, condition_time, timed_calls
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from validation.benchmarks.model.programs.chosen import Job, half_of, torch_jobs  # the path comes first
@@ -143,7 +143,7 @@ def main() -> None:
         FILE.write_text(f"{text}\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 
-Recorded = tuple[Job, Sequence[StepCall], Added]
+Recorded = tuple[Job, Sequence[StepCall], ConditionTime]
 """A program on one size, its calls, and what the condition adds."""
 
 
@@ -166,10 +166,10 @@ def recorded_programs(data: Path, mirror: Path, work: Path) -> Iterator[Recorded
             job = by_number[number]
             unknown = any(call.timed.us is None for call in calls)
             if not unknown and not reads_unwritten(recorded, f"{job.problem}.py"):
-                yield job, calls, added_by(condition, product, calls)
+                yield job, calls, condition_time(condition, product, calls)
 
 
-def program_of(job: Job, calls: Sequence[StepCall], added: Added) -> Program | None:
+def program_of(job: Job, calls: Sequence[StepCall], added: ConditionTime) -> Program | None:
     """Return the program if the fit can use it."""
     if added.host_us or len(calls) > MOST_CALLS:
         return None

@@ -94,10 +94,10 @@ def choose(
             left_out[found] = left_out.get(found, 0) + 1
         else:
             timed.append(found)
-    return of_timed({one.config: one.prediction for one in timed}, len(listed), left_out)
+    return choose_fastest({one.config: one.prediction for one in timed}, len(listed), left_out)
 
 
-def of_timed(
+def choose_fastest(
     predictions: Mapping[str, Prediction], listed: int, left_out: Mapping[str, int] | None = None
 ) -> AutotunedChoice | None:
     """Choose the configuration with the shortest predicted time, or return ``None`` if none has a time.
@@ -158,7 +158,7 @@ def _timed(one: ListedConfiguration, product: Product | None, condition: Conditi
     return "no time known" if prediction.time_us is None else TimedConfiguration(one.config, kernel, prediction)
 
 
-MOST_SENTENCES = 3
+MAX_SENTENCES = 3
 """Maximum number of autotuned kernels that each get a sentence; more share one."""
 
 
@@ -169,7 +169,7 @@ def choices_in_words(made: Iterable[tuple[str, AutotunedChoice]]) -> list[str]:
         made: name of the kernel and choice of its autotuner, for each launch.
     """
     sentences = {f"{name}: {choice.words}": (name, choice) for name, choice in made}
-    if len(sentences) <= MOST_SENTENCES:
+    if len(sentences) <= MAX_SENTENCES:
         return list(sentences)
     spreads = [choice.spread for _, choice in sentences.values() if choice.timed > 1]
     words = [f"{len(sentences)} autotuned kernels run in the best of their configurations by the model"]

@@ -63,7 +63,7 @@ class Analysed:
     problem: str | None = None
 
 
-class _Kept(msgspec.Struct):
+class _CacheEntry(msgspec.Struct):
     """Cache entry of an item: its result, and the hash of each source file that was read during its analysis."""
 
     sources: dict[str, str]
@@ -115,7 +115,7 @@ def analyse_directory(
     found: dict[DirectoryItem, Analysed] = {}
     seen: dict[str, str] = {}
     for item in items:
-        known = _remembered(item, seen)
+        known = _read_cached(item, seen)
         if known is not None:
             found[item] = known
     missing = [item for item in dict.fromkeys(items) if item not in found]
@@ -236,7 +236,7 @@ def analyse_item(item: DirectoryItem) -> Analysed:
         return Analysed(problem=str(error) if item.kind == "file" else error.message)
     if item.key:
         sources = _contents({frame.file for kernel in loaded for frame in _frames(kernel)})
-        _REPORTS.write(item.key, [msgspec.json.encode(_Kept(sources, analysed), enc_hook=str)])
+        _REPORTS.write(item.key, [msgspec.json.encode(_CacheEntry(sources, analysed), enc_hook=str)])
     return analysed
 
 
@@ -264,7 +264,7 @@ def _contents(files: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _remembered(item: DirectoryItem, seen: dict[str, str]) -> Analysed | None:
+def _read_cached(item: DirectoryItem, seen: dict[str, str]) -> Analysed | None:
     """Return the cached result of an item, or ``None`` if the cache has no entry or the entry is outdated.
 
     ``seen`` caches the hashes of source files that were read for other items.
@@ -272,7 +272,7 @@ def _remembered(item: DirectoryItem, seen: dict[str, str]) -> Analysed | None:
     data = _REPORTS.read(item.key) if item.key else None
     if data is None:
         return None
-    kept = msgspec.json.decode(data, type=_Kept)
+    kept = msgspec.json.decode(data, type=_CacheEntry)
     seen.update(_contents(kept.sources.keys() - seen))
     return kept.analysed if all(seen[file] == content for file, content in kept.sources.items()) else None
 

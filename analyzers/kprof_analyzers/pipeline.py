@@ -45,7 +45,7 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
     else:
         prediction = replace(prediction, assumptions=[*loaded.assumed, *prediction.assumptions])
     last = [asked(analyzer, replace_facts(facts, prediction=prediction)) for analyzer in asked_last]
-    if not any(_stands(finding, costs.get(id(finding))) for finding in findings):
+    if not any(_is_considerable(finding, costs.get(id(finding))) for finding in findings):
         findings += [finding for analysis in last for finding in analysis.findings]
     found += last
     notes.extend(dict.fromkeys(note for analysis in found for note in analysis.notes))
@@ -67,7 +67,7 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
     return with_choice(report, loaded.choice)
 
 
-def _stands(finding: Finding, cost: Gain | None) -> bool:
+def _is_considerable(finding: Finding, cost: Gain | None) -> bool:
     """Return whether a finding explains at least a tenth of the time; with unknown cost, whether it is not a note."""
     return finding.severity is not Severity.NOTE if cost is None else cost.share >= _GOOD_PART
 
@@ -172,7 +172,7 @@ def _kernel_report(
         passes=UNSET if facts.passes is None else list(facts.passes),
         coverage=round(loaded.program.coverage, 6) if instructions else None,
         file=loaded.file or UNSET,
-        unseen=_unseen(loaded) or UNSET,
+        unseen=_not_analysed_reason(loaded) or UNSET,
         unrecorded=loaded.unrecorded or UNSET,
     )
 
@@ -184,7 +184,7 @@ def _launch(loaded: LoadedKernel) -> dict[str, Any] | UnsetType:
     return {"grid": list(loaded.grid), **({"problem": problem} if problem else {})}
 
 
-def _unseen(loaded: LoadedKernel) -> str | None:
+def _not_analysed_reason(loaded: LoadedKernel) -> str | None:
     """Return which part of a kernel's code was not analysed and why, or ``None`` if all was analysed."""
     instructions = loaded.program.instructions
     if not instructions:

@@ -279,10 +279,10 @@ def _document(
     from kprof_analyzers.whole_step.clock import FALLEN, clock_mhz
     from kprof_analyzers.whole_step.document import SCHEMA, ProfileDocument
     from kprof_analyzers.whole_step.table import rows_of, sums_of
-    from kprof_analyzers.whole_step.timing import added_by
+    from kprof_analyzers.whole_step.timing import condition_time
 
     sums, condition = sums_of(calls), CONDITIONS[asked.condition]
-    added = added_by(condition, product, calls)
+    added = condition_time(condition, product, calls)
     if added.us:
         notes = [*notes, f"{condition.text}: included in the sum with {added.us:,.1f} µs"]
     if added.host_us:

@@ -96,7 +96,7 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
     from kprof_analyzers.whole_step.changes import changes_of
     from kprof_analyzers.whole_step.layers import continued
     from kprof_analyzers.whole_step.table import rows_of, sums_of
-    from kprof_analyzers.whole_step.timing import added_by
+    from kprof_analyzers.whole_step.timing import condition_time
 
     found = continued(few.calls, more.calls, layers.steps)
     notes = [
@@ -116,7 +116,7 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
     sums = sums_of(found.calls)
     product = find_product(more.document.gpu)
     assert product is not None
-    added = added_by(CONDITIONS[more.document.condition], product, found.calls)
+    added = condition_time(CONDITIONS[more.document.condition], product, found.calls)
     document = replace(
         more.document,
         program=program,

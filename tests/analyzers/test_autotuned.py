@@ -8,7 +8,7 @@ import pytest
 import kprof
 from kprof.document import AutotunedChoice, Prediction
 from kprof.recording.command import RecordOptions, prepare, run
-from kprof_analyzers.autotuned import choices_in_words, of_timed
+from kprof_analyzers.autotuned import choices_in_words, choose_fastest
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
@@ -46,7 +46,7 @@ def prediction(us, low, high):
 def test_the_fastest_stands_and_the_range_covers_what_is_as_fast():
     """Two differ by a hundredth, which no model can tell; the third is slower by far."""
     known = {"a": prediction(900.0, 500.0, 1500.0), "b": prediction(100.0, 80.0, 150.0), "c": prediction(101, 70, 152)}
-    choice = of_timed(known, 5, {"cannot be launched": 2})
+    choice = choose_fastest(known, 5, {"cannot be launched": 2})
     assert choice == AutotunedChoice("b", 5, 3, 9.0, 2, 70.0, {"cannot be launched": 2})
     assert choice.words == (
         "best of 3 configurations by the model; 9x between best and worst; 2 within the model's error; "
@@ -69,7 +69,7 @@ def test_many_choices_share_a_sentence():
 
 
 def test_without_a_time_nothing_is_chosen():
-    assert of_timed({"a": prediction(None, None, None)}, 1) is None
+    assert choose_fastest({"a": prediction(None, None, None)}, 1) is None
 
 
 @pytest.mark.triton

@@ -63,12 +63,12 @@ def executed_accesses(
 
     def run(program: Sequence[int], lane: int) -> Addresses:
         done = prepared.run(first_registers(facts, program, memory, lane), _MOST_STEPS)
-        return {} if done.steps > _MOST_STEPS else {at: done.state.get(_name(at)) for at in places}
+        return {} if done.steps > _MOST_STEPS else {at: done.state.get(_address_key(at)) for at in places}
 
-    lanes = _of_each(range(wave * warps), lambda lane: run((0, 0, 0), lane))
+    lanes = _addresses_by_number(range(wave * warps), lambda lane: run((0, 0, 0), lane))
     wide, high, _ = grid
     numbers = [x + wide * (y + high * z) for x, y, z in programs]
-    groups = _of_each(numbers, lambda n: run((n % wide, n // wide % high, n // wide // high), 0))
+    groups = _addresses_by_number(numbers, lambda n: run((n % wide, n // wide % high, n // wide // high), 0))
     found = [ExecutedAccess(at, lanes[at], groups.get(at, [])) for at in places if at in lanes]
     # If only other workgroups execute an access, its addresses in the first workgroup's lanes are unknown, so drop it.
     return [one for one in found if any(a is not None for a in one.lanes) or _never(one.firsts)]
@@ -78,7 +78,7 @@ def _never(firsts: Sequence[int | None]) -> bool:
     return bool(firsts) and all(address is None for address in firsts)
 
 
-def _of_each(numbers: Sequence[int], run: Callable[[int], Addresses]) -> dict[int, list[int | None]]:
+def _addresses_by_number(numbers: Sequence[int], run: Callable[[int], Addresses]) -> dict[int, list[int | None]]:
     """Return the addresses of each access for all lane or workgroup numbers, by position of the access.
 
     Accesses with unknown addresses are left out. Most addresses are a constant plus one term for each set bit of the
@@ -144,14 +144,14 @@ def _slice(program: AssemblyKernel) -> tuple[LoopSlice | None, Mapping[int, Sour
     return slice_of(program, used) if places else None, places
 
 
-def _name(position: int) -> str:
+def _address_key(position: int) -> str:
     """Return the key under which a lane's state holds the address of an access."""
     return f"address {position}"
 
 
 def _record(position: int, address: Callable[[State], Number], wave: int) -> Step:
     """Return a step that stores the address of an access in the lane's state, only in the first execution."""
-    name, mask = _name(position), EXEC[: wave // 32]
+    name, mask = _address_key(position), EXEC[: wave // 32]
 
     def step(state: State) -> None:
         if name not in state and read(state, mask) != 0:

@@ -162,7 +162,7 @@ _COMPARISONS: Mapping[str, Operation] = {
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
 }
-_BEFORE = {"v_mbcnt_lo_u32_b32": 0, "v_mbcnt_hi_u32_b32": 32}
+_MBCNT_FIRST_LANE = {"v_mbcnt_lo_u32_b32": 0, "v_mbcnt_hi_u32_b32": 32}
 """Instructions that count mask bits of lower-numbered lanes, each with the lane number of the mask's bit 0."""
 _TYPED = re.compile(r"[sv]_(\w+?)(?:_nc|_co)?_([biu])(32|64)$")
 _COMPARISON = re.compile(r"(?:s_cmpk?|v_cmpx?)_(eq|lg|ne|lt|le|gt|ge)_([iu])(32|64)$")
@@ -495,7 +495,7 @@ def _vector(instruction: Instruction, wave: int) -> Step | None:
     if name in {"v_mad_u64_u32", "v_mad_co_u64_u32"}:
         sources = _sources(operands[2:], (32, 32, 64))
         return None if sources is None else _lane(lambda a, b, c: a * b + c, sources, registers(operands[0]), mask)
-    if name in _BEFORE:
+    if name in _MBCNT_FIRST_LANE:
         return _lanes_before(name, operands, mask)
     known = _operation(name, scalar=False)
     if known is None:
@@ -510,7 +510,7 @@ def _vector(instruction: Instruction, wave: int) -> Step | None:
 
 def _lanes_before(name: str, operands: Sequence[str], mask: tuple[str, ...]) -> Step | None:
     """Return a step for ``v_mbcnt``: count the set mask bits of lower-numbered lanes, and add the second source."""
-    sources, names, start = _sources(operands[1:], (32, 32)), registers(operands[0])[:1], _BEFORE[name]
+    sources, names, start = _sources(operands[1:], (32, 32)), registers(operands[0])[:1], _MBCNT_FIRST_LANE[name]
     if sources is None:
         return None
 

@@ -12,7 +12,7 @@ _MOST_STEPS = 60_000
 """Maximum number of executed instructions of all sampled workgroups together: some tenths of a second."""
 _WORKGROUPS = 64
 """Number of sampled workgroups if the iterations may depend on the workgroup."""
-_ALIKE = 8
+_EQUAL_COUNTS = 8
 """Number of workgroups with equal iteration counts after which no further workgroups are executed."""
 _GOLDEN = 0.6180339887498949
 """The golden ratio minus 1. Its multiples vary the position of the sample within equal parts of the launch."""
@@ -47,12 +47,12 @@ def counted_iterations(
         count = max(1, min(_WORKGROUPS, _MOST_STEPS // runs[0].steps, len(programs)))
         chosen = [programs[int((n + n * _GOLDEN % 1) * len(programs) / count)] for n in range(count)]
         # A few workgroups from all over the launch come first: if their counts are equal, no others are executed.
-        apart = max(1, count // _ALIKE)
+        apart = max(1, count // _EQUAL_COUNTS)
         chosen = [program for first in range(apart) for program in chosen[first::apart]]
         runs = []
         for program in chosen:
             runs.append(prepared.run(first_registers(facts, program, memory), _MOST_STEPS))
-            if len(runs) == _ALIKE and all(run.visits == runs[0].visits for run in runs):
+            if len(runs) == _EQUAL_COUNTS and all(run.visits == runs[0].visits for run in runs):
                 break
     return {loop.index: _iterations(facts, loop.index, runs) for loop in facts.program.loops}
 

@@ -204,7 +204,7 @@ class Dataflow:
         for current in pending:
             op = self.producer(current)
             if op is None:
-                sources = self._earlier(current, carried=carried)
+                sources = self._carried_sources(current, carried=carried)
             else:
                 yield op
                 sources = [] if stop is not None and stop(op) else list(self._inputs[op.index])
@@ -223,7 +223,7 @@ class Dataflow:
         for current in pending:
             op = self.producer(current)
             if op is None:
-                sources = self._earlier(current)
+                sources = self._carried_sources(current)
                 found |= set() if sources else {current}
             else:
                 sources = [] if op.name in ends else list(self._inputs[op.index])
@@ -231,7 +231,7 @@ class Dataflow:
             seen.update(sources)
         return found
 
-    def _earlier(self, value: str, *, carried: bool = True) -> list[str]:
+    def _carried_sources(self, value: str, *, carried: bool = True) -> list[str]:
         """Return the possible sources of a loop-carried value or of a block's argument.
 
         For a loop, these are the initial value and, if ``carried``, the yielded value; for a block, the values that

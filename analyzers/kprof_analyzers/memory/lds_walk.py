@@ -119,7 +119,7 @@ def earlier_read(flow: Dataflow, op: Operation, smallest: int = 0) -> tuple[Oper
 
 def converts_in_lds(op: Operation) -> bool:
     """Return whether a conversion between register layouts writes and reads a scratch buffer in LDS."""
-    return op.name == _CONVERSION and not any(map(is_in_lds, op.types)) and goes_through_lds(op)
+    return op.name == _CONVERSION and not any(map(is_in_lds, op.types)) and crosses_wavefronts(op) is True
 
 
 def _readers(flow: Dataflow) -> Mapping[int, list[Operation]]:
@@ -211,11 +211,6 @@ def _ends_unused(flow: Dataflow, read: Operation, used: set[str]) -> bool:
             made |= set(flow.results(op))
             last = op
     return bool(flow.results(last)) and not set(flow.results(last)) & used
-
-
-def goes_through_lds(operation: Operation) -> bool:
-    """Return whether a layout conversion must use LDS to move data between wavefronts; False if unknown."""
-    return crosses_wavefronts(operation) is True
 
 
 def crosses_wavefronts(operation: Operation) -> bool | None:

@@ -84,8 +84,7 @@ def code_traffic(
             access, opcode = found.get(at), facts.program.instructions[at].opcode
             size = opcode.bytes_per_lane
             if size and access is None and at in unknown:
-                # An access with an unknown address still moves bytes. The model assumes that they come from the same
-                # caches as the bytes of the other accesses.
+                # Accesses with an unknown address move bytes, too: from the same caches as the others, by assumption.
                 hidden = CodeAccess(at, opcode.is_store, float(size * lanes), None, times)
                 traffic.accesses.append(hidden)
                 traffic.spread_out.append(hidden)

@@ -46,7 +46,7 @@ def _of_large_angles(program: AssemblyKernel) -> frozenset[int]:
 def _of_soft_caps(program: AssemblyKernel) -> frozenset[int]:
     if not any(_POLYNOMIAL_BITS in i.text for i in program.instructions):
         return frozenset()
-    return frozenset(b.index for b in program.blocks if _can_be_skipped(program, b) and _caps(program, b))
+    return frozenset(b.index for b in program.blocks if _can_be_skipped(program, b) and _is_soft_cap_path(program, b))
 
 
 def _can_be_skipped(program: AssemblyKernel, block: Block) -> bool:
@@ -87,7 +87,7 @@ def _instructions(program: AssemblyKernel, blocks: frozenset[int]) -> int:
     return sum(b.end - b.start for b in program.blocks if b.index in blocks)
 
 
-def _caps(program: AssemblyKernel, block: Block) -> bool:
+def _is_soft_cap_path(program: AssemblyKernel, block: Block) -> bool:
     """Return whether a block is the large-argument path of tanh, for arguments that a constant has scaled down."""
     inside = program.instructions[block.start : block.end]
     names = {i.opcode.name for i in inside}

@@ -27,7 +27,7 @@ _MOSTLY = 0.9
 _LITTLE = 0.05
 # A window is the number of previous workgroups whose tiles may still be cached. The steady-state miss rate needs at
 # least this number of windows of workgroups; with fewer, the first window's rate is used.
-_SEEN = 1.5
+_MIN_WINDOWS = 1.5
 _ALL: Mapping[int, float] = {}
 
 STORES = ("tt.store", "amdg.buffer_store")
@@ -363,7 +363,7 @@ def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> floa
     The share is computed for workgroups that have a full window before them. If there are too few of them, the share of
     distinct tiles in the first window is returned.
     """
-    if len(members) < _SEEN * window:
+    if len(members) < _MIN_WINDOWS * window:
         # bisect_left() can be used because members are sorted.
         first = members[: bisect_left(members, window)] or members
         return len({*map(corners.__getitem__, first)}) / len(first)

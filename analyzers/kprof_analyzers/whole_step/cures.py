@@ -5,7 +5,7 @@ from typing import NamedTuple
 from kprof_analyzers.whole_step.kinds import kind_of
 
 
-class OperatorCure(NamedTuple):
+class OperatorSuggestion(NamedTuple):
     """A setting, an environment variable or a line of code that may make an operator faster.
 
     Attributes:
@@ -21,32 +21,32 @@ ANY_PROGRAM = "python PROGRAM"
 """Placeholder for the command of an unknown program."""
 GENERATED = "triton_"
 """Prefix of the names of torch.compile's kernels."""
-FUSE = OperatorCure("torch.compile(model)", "it fuses memory-bound operators")
-ATTENTION = OperatorCure(
+FUSE = OperatorSuggestion("torch.compile(model)", "it fuses memory-bound operators")
+ATTENTION = OperatorSuggestion(
     "torch.nn.functional.scaled_dot_product_attention(q, k, v)",
     "one fused kernel in place of product, softmax and product",
 )
 LIBRARY_CURES = {
-    "product": OperatorCure(
+    "product": OperatorSuggestion(
         f"PYTORCH_TUNABLEOP_ENABLED=1 {ANY_PROGRAM}", "on the GPU it times the libraries' kernels for each product"
     ),
-    "convolution": OperatorCure(
+    "convolution": OperatorSuggestion(
         "torch.backends.cudnn.benchmark = True", "on the GPU MIOpen times its kernels and keeps the fastest"
     ),
-    "attention": OperatorCure(
+    "attention": OperatorSuggestion(
         'torch.backends.cuda.preferred_rocm_fa_library("ck")', "the other library for flash attention"
     ),
 }
 """For each kind of operator, the setting that lets torch select another library kernel."""
-_MORE_CONFIGURATIONS = OperatorCure(
+_MORE_CONFIGURATIONS = OperatorSuggestion(
     f"TORCHINDUCTOR_MAX_AUTOTUNE=1 {ANY_PROGRAM}", "torch.compile tries more configurations"
 )
 
 
-def cure_of(name: str) -> OperatorCure:
+def suggestion_for(name: str) -> OperatorSuggestion:
     """Return the suggestion for an operator, or for a kernel that torch.compile generated.
 
-    >>> cure_of("aten::convolution").text, cure_of("aten::add").text
+    >>> suggestion_for("aten::convolution").text, suggestion_for("aten::add").text
     ('torch.backends.cudnn.benchmark = True', 'torch.compile(model)')
     """
     return _MORE_CONFIGURATIONS if name.startswith(GENERATED) else LIBRARY_CURES.get(kind_of(name), FUSE)

@@ -139,7 +139,7 @@ def timed_calls(
         operations: launches and calls of the capture.
         product: the GPU.
         condition: timing condition to predict. Between two runs of the program, all memory that it uses is touched.
-            Caches are flushed once before the program, not before each launch; see :func:`added_by`.
+            Caches are flushed once before the program, not before each launch; see :func:`condition_time`.
     """
     caches: Caches = "kept" if condition.caches == "kept" else "clean"
     condition = replace(condition, caches=caches, events=False, between=capture.peak_bytes)
@@ -154,7 +154,7 @@ def timed_calls(
 
 
 @dataclass(frozen=True)
-class Added:
+class ConditionTime:
     """Time that a timing condition adds to a whole program, in microseconds.
 
     Attributes:
@@ -174,7 +174,7 @@ class Added:
         return self.us - self.hidden_us - self.host_us
 
 
-def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) -> Added:
+def condition_time(condition: Condition, product: Product, calls: Iterable[StepCall]) -> ConditionTime:
     """Return the time that a timing condition adds to a whole program: events, and write-backs after a flush.
 
     If the time includes events, it also includes two waits. One is the interval after a short Triton kernel until the
@@ -206,7 +206,7 @@ def added_by(condition: Condition, product: Product, calls: Iterable[StepCall]) 
         hidden = hidden_cycles(written, whole + written, moved / a_microsecond)
         host -= machine.last_level_bytes / a_microsecond
     host = max(0.0, host - whole - written - waiting) if condition.events else 0.0
-    return Added(events_us(condition, machine) + written + waiting + host, hidden, host)
+    return ConditionTime(events_us(condition, machine) + written + waiting + host, hidden, host)
 
 
 class _Times:

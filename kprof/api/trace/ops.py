@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.model import LinkedTrace
     from kprof_analyzers.profiles.measured.launches import TargetLaunch
     from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofline, OperatorTable
-    from kprof_analyzers.whole_step.cures import OperatorCure
+    from kprof_analyzers.whole_step.cures import OperatorSuggestion
 
 _LOST = 0.02
 """Minimum share of the kernels' time that an operator must lose to be named in a report."""
@@ -232,13 +232,13 @@ class TraceOps(TraceView):
     def advice(cls, part: "OperatorTable") -> Iterable[TraceAdvice]:
         """Return advice on the operators that lose the most time, and on information missing in the recording."""
         from kprof_analyzers.profiles.timeline.operators.unfused_attention import unfused_attention
-        from kprof_analyzers.whole_step.cures import ATTENTION, cure_of
+        from kprof_analyzers.whole_step.cures import ATTENTION, suggestion_for
 
         attention = unfused_attention(part.rows)
-        groups: dict[OperatorCure, list[OperatorRoofline]] = {}
+        groups: dict[OperatorSuggestion, list[OperatorRoofline]] = {}
         for row in part.rows:
             if row.lost_ns:
-                groups.setdefault(ATTENTION if row in attention else cure_of(row.name), []).append(row)
+                groups.setdefault(ATTENTION if row in attention else suggestion_for(row.name), []).append(row)
         found = sorted((_advice(cure, rows, part) for cure, rows in groups.items()), key=lambda one: -one.saves_ns)
         for place, one in enumerate(found[:_NAMED]):
             if not place or one.saves_ns > _LOST * part.kernel_ns:
@@ -261,7 +261,7 @@ def _reached(row: "OperatorRoofline") -> str:
     return f"reaches {'under 1' if share < 1 else f'{share:.0f}'} % of {limit_words(row.bound)}"
 
 
-def _advice(cure: "OperatorCure", rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
+def _advice(cure: "OperatorSuggestion", rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
     """Return advice with its maximum gain: all time of operators that would be fused, else the time above the limit.
 
     Fused attention still computes its matrix products, so a product limited by the matrix units keeps its time at the

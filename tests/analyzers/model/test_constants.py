@@ -86,7 +86,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "slow_ways._WORDS": ((6,), "words of 2/pi that a reduction multiplies by: recognises it"),
     "steps.split_barriers": ((3,), "instructions of Triton's conditional barrier"),
     "traffic._MOSTLY": ((0.9,), "of samples that differ, from where the launch's others are taken to differ"),
-    "traffic._SEEN": ((1.5,), "of what a cache holds, from where on its steady state is looked at"),
+    "traffic._MIN_WINDOWS": ((1.5,), "of what a cache holds, from where on its steady state is looked at"),
     "traffic._LITTLE": ((0.05,), "of bytes with unknown addresses, up to where a footprint counts as known"),
     "trips.ASSUMED": ((16,), "told as an assumption, with its own range"),
     "trips._NEARLY": ((0.9,), "of samples, for which loop a program's is"),

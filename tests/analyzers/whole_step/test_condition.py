@@ -7,7 +7,7 @@ import pytest
 from kprof.condition import FLUSHED, FLUSHED_DIRTY, GRAPH, WARM
 from kprof.hardware.machine import find_product
 from kprof_analyzers.whole_step.table import sum_of
-from kprof_analyzers.whole_step.timing import TimedCall, added_by
+from kprof_analyzers.whole_step.timing import TimedCall, condition_time
 
 MI355X = find_product("MI355X")
 
@@ -35,7 +35,7 @@ def call(*, compiled=True, **timed):
     ],
 )
 def test_events_and_the_lines_that_a_flush_left(condition, moved, added):
-    assert added_by(condition, MI355X, calls(*moved)).us == pytest.approx(added, rel=1e-6)
+    assert condition_time(condition, MI355X, calls(*moved)).us == pytest.approx(added, rel=1e-6)
 
 
 @pytest.mark.parametrize(("condition", "added"), [(FLUSHED, 4.8 + 2.1 + 0.33), (GRAPH, 0.0), (WARM, 0.0)])
@@ -43,7 +43,7 @@ def test_the_next_launch_waits_for_a_short_one(condition, added):
     """3.1 us from start to start, if events are part of the time; the time of an operator contains that."""
     made = [("triton", 1.0), ("triton", 3.0), ("triton", 9.0), ("triton", None), ("copy", 1.0)]
     timed = [call(kind=kind, us=us) for kind, us in made]
-    assert added_by(condition, MI355X, timed).us == pytest.approx(added, abs=0.02)
+    assert condition_time(condition, MI355X, timed).us == pytest.approx(added, abs=0.02)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_next_launch_waits_for_a_short_one(condition, added):
     ],
 )
 def test_lines_may_be_written_back_while_a_program_computes(condition, us, hidden):
-    found = added_by(condition, MI355X, [call(kind="softmax", us=us, memory_bytes=60e6)])
+    found = condition_time(condition, MI355X, [call(kind="softmax", us=us, memory_bytes=60e6)])
     assert (found.hidden_us, found.low_us) == (pytest.approx(hidden), pytest.approx(found.us - hidden))
 
 
@@ -71,7 +71,7 @@ def test_lines_may_be_written_back_while_a_program_computes(condition, us, hidde
 )
 def test_the_gpu_waits_for_the_host_between_short_calls(condition, us, compiled, host):
     """7.5 us a call of torch, where the time is that between two events; the first while 256 MiB are flushed."""
-    found = added_by(condition, MI355X, [call(kind="copy", us=us, compiled=compiled)] * 10)
+    found = condition_time(condition, MI355X, [call(kind="copy", us=us, compiled=compiled)] * 10)
     assert found.host_us == pytest.approx(host)
     assert found.us == pytest.approx(host + (4.8 if condition is FLUSHED else 0.0))
     assert found.low_us == pytest.approx(found.us - host)
@@ -95,6 +95,8 @@ def test_the_host_waits_for_values_that_it_reads():
     short = call(compiled=False, kind="elementwise", us=2.0)
     item = call(compiled=False, kind="copy to the host", us=14.0, host_us=14.0, bound="host")
     nonzero = call(compiled=False, kind="count", us=20.0, host_us=14.0)
-    plain = added_by(FLUSHED, MI355X, [short] * 100).host_us
-    assert added_by(FLUSHED, MI355X, [short] * 100 + [item] * 10).host_us == pytest.approx(plain)
-    assert added_by(FLUSHED, MI355X, [short] * 100 + [nonzero] * 10).host_us == pytest.approx(plain + 10 * (7.5 - 6.0))
+    plain = condition_time(FLUSHED, MI355X, [short] * 100).host_us
+    assert condition_time(FLUSHED, MI355X, [short] * 100 + [item] * 10).host_us == pytest.approx(plain)
+    assert condition_time(FLUSHED, MI355X, [short] * 100 + [nonzero] * 10).host_us == pytest.approx(
+        plain + 10 * (7.5 - 6.0)
+    )

@@ -9,7 +9,7 @@ from kprof.inputs.mlir import Operation, TensorType
 from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.dataflow import flow_of, is_load
-from kprof_analyzers.memory.lds_walk import goes_through_lds
+from kprof_analyzers.memory.lds_walk import crosses_wavefronts
 from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.lds_passes import without_pass
 from kprof_analyzers.rules.levers import Lever
@@ -78,7 +78,7 @@ class ConvertLayoutInLoop(Rule):
         seen: set[tuple[object, str]] = set()
         outer = {loop.loop for loop in module.named("scf.for", "scf.while")}
         for operation in module.named("ttg.convert_layout"):
-            if operation.loop is None or operation.loop in outer or not goes_through_lds(operation):
+            if operation.loop is None or operation.loop in outer or not crosses_wavefronts(operation):
                 continue
             if _is_first_pass(operation):
                 continue

@@ -62,7 +62,7 @@ def predictions(
     from kprof.hardware.machine import find_product
     from kprof_analyzers.whole_step.clock import clock_mhz
     from kprof_analyzers.whole_step.table import sum_of
-    from kprof_analyzers.whole_step.timing import added_by, timed_calls
+    from kprof_analyzers.whole_step.timing import condition_time, timed_calls
 
     product = find_product(arch)
     assert product is not None
@@ -70,7 +70,7 @@ def predictions(
     answers = {}
     for job, calls in calls_by_job(timed_calls(recorded, operations(capture), product, condition)).items():
         timed = [call.timed for call in calls]
-        added = added_by(condition, product, calls)
+        added = condition_time(condition, product, calls)
         us, low, high = sum_of(one for one in timed if one.us is not None)
         own = sum(one.us or 0.0 for one in timed if one.kind == "triton")
         missing = {f"{one.name}: {one.why}" for one in timed if one.us is None}
