@@ -3,8 +3,9 @@
 import dataclasses
 import functools
 import os
+import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -348,7 +349,7 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]", 
     if not capture.complete:
         found.append("the recording is not complete: a process was killed or still runs")
     found += choices_in_words((call.timed.name, call.timed.choice) for call in calls if call.timed.choice is not None)
-    found += dict.fromkeys(words for call in calls for words in call.timed.assumed)
+    found += _without_similar(words for call in calls for words in call.timed.assumed)
     streams = {call.stream for call in calls}
     if len(streams) > 1:
         found.append(f"{len(streams)} streams: their times are added up, because overlap is not recorded")
@@ -358,6 +359,17 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]", 
         )
     outside = "overlap" if condition.events else "host time, overlap"
     return [*found, f"{outside} and collectives between ranks are not included"]
+
+
+def _without_similar(notes: Iterable[str]) -> list[str]:
+    """Return each note once; of notes that differ in numbers only, the first one with the number of the others."""
+    similar: dict[str, dict[str, None]] = {}
+    for note in notes:
+        similar.setdefault(re.sub(r"\d[\d,.]*", "#", note), {})[note] = None
+    found = []
+    for first, *others in similar.values():
+        found += [f"{first} (and {len(others)} similar notes)"] if len(others) > 1 else [first, *others]
+    return found
 
 
 def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[str]", condition: str) -> dict[str, str]:

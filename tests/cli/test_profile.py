@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import kprof as kp
+from kprof.api.profile import _without_similar
 from tests.recording.conftest import PROGRAMS
 
 pytestmark = pytest.mark.triton
@@ -288,3 +289,18 @@ def test_the_page_links_to_the_kernels_pages_and_the_text_has_lines(kprof, tmp_p
         assert f"<td>{phase}</td>" in text
     assert "of 192 GiB" in ran.out
     assert "memory in use at most" in text
+
+
+def test_notes_that_differ_in_numbers_share_a_line():
+    notes = [
+        "1 of 2 loads",
+        "each place once",
+        "1 of 2 loads",
+        "3 of 4 loads",
+        "5 of 1,000 loads",
+        "2 atomics",
+        "3 atomics",
+    ]
+    assert _without_similar(notes) == [
+        "1 of 2 loads (and 2 similar notes)", "each place once", "2 atomics", "3 atomics",
+    ]  # fmt: skip
