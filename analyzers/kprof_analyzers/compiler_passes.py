@@ -30,7 +30,7 @@ def maker(facts: KernelFacts, operation: Operation) -> str:
         since = [] if not change[2] else [*since, change]
     made = next((run for run, before, after in since if after > before), None)
     if made is None:
-        return "no pass: it is in the module from the start"
+        return "not created by a pass: it is in the initial module"
     tried = [r for r in facts.history.records if r.order > made.order and _removes(r.name) and r.changed]
     left = f", left by {tried[0].name} ({_orders(tried)})" if tried and operation.name == "ttg.convert_layout" else ""
     return f"{_named(made)}{left}"

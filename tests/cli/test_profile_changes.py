@@ -29,7 +29,7 @@ def test_what_is_left_on_the_table_is_named_with_what_it_rests_on(narrow):
     assert "one product of 2,048x1,024 by 1,536 columns in place of 1,024 and 256 and 256" in changes
     assert any(what.startswith("a batch of 20,000 products of 8x64 by 8") for what in changes)
     assert all(one.sure and one.share == pytest.approx(one.us / found.us) for one in found.changes)
-    assert any("own configurations are compared; others: " in note for note in found.notes)
+    assert any("own configurations are compared; to compare more, run: " in note for note in found.notes)
 
 
 def test_rows_by_module_and_operator_at_once(kprof, narrow, tmp_path):

@@ -5,7 +5,7 @@ import msgspec
 from kprof.condition import WARM
 
 SCHEMA = "kprof.profile/1"
-UNSEARCHED = "only the program's own configurations are compared; others: "
+UNSEARCHED = "only the program's own configurations are compared; to compare more, run: "
 """Beginning of the note that names the command which compares more configurations."""
 
 
