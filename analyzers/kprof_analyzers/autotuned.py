@@ -33,7 +33,7 @@ class TimedConfiguration:
     prediction: Prediction
 
 
-def standing(loaded: LoadedKernel) -> LoadedKernel:
+def in_chosen_configuration(loaded: LoadedKernel) -> LoadedKernel:
     """Return the kernel in the configuration that its autotuner would choose according to the model.
 
     The returned kernel records the choice. A kernel without an autotuner, or without any predicted time, is returned

@@ -13,12 +13,12 @@ PIPELINER = ("tritonamdgpu-pipeline", "tritonamdgpu-stream-pipeline")
 """Names of the pass that moves loads to earlier iterations. Triton 3.4 uses the second name."""
 
 
-def aside(said: str) -> str:
+def passes_suffix(said: str) -> str:
     """Return a statement about passes as a suffix for a message, or "" if passes were not recorded."""
     return "" if said == NOT_RECORDED else f"; {said}"
 
 
-def maker(facts: KernelFacts, operation: Operation) -> str:
+def creating_pass(facts: KernelFacts, operation: Operation) -> str:
     """Name the pass that created an operation; for a layout conversion, also later passes that did not remove it."""
     if facts.history is None:
         return NOT_RECORDED
@@ -36,7 +36,7 @@ def maker(facts: KernelFacts, operation: Operation) -> str:
     return f"{_named(made)}{left}"
 
 
-def did(facts: KernelFacts, passes: Sequence[str], operations: Sequence[str], line: int | None = None) -> str:
+def pass_effect(facts: KernelFacts, passes: Sequence[str], operations: Sequence[str], line: int | None = None) -> str:
     """Describe how many operations a compiler pass created, in the whole kernel or on one source line.
 
     Args:

@@ -13,7 +13,7 @@ from kprof.analysis import Analyzer, AnalyzerResult, KernelFacts, ModelChange, a
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Coverage, Finding, Gain, Location, Severity, Suppressed, by_cost
 from kprof.targets.loaded import LoadedKernel
-from kprof_analyzers.autotuned import standing, with_choice
+from kprof_analyzers.autotuned import in_chosen_configuration, with_choice
 from kprof_analyzers.causes import group
 from kprof_analyzers.kernel_facts import facts_as_loaded, not_modelled
 from kprof_analyzers.registers.pressure import peaks
@@ -33,7 +33,7 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
         analyzers: analyzers to run; ``None`` runs all installed analyzers.
         model: whether to run the performance model.
     """
-    loaded = standing(loaded)
+    loaded = in_chosen_configuration(loaded)
     facts, notes = facts_of(loaded)
     all_of_them = tuple(discover() if analyzers is None else analyzers)
     asked_last = [a for a in all_of_them if getattr(a, "last_resort", False)]
@@ -132,7 +132,7 @@ _GOOD_PART = 0.1
 
 def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
     """Return the facts of a kernel in its autotuner's chosen configuration, and notes on what is unknown."""
-    return facts_as_loaded(standing(loaded))
+    return facts_as_loaded(in_chosen_configuration(loaded))
 
 
 def _knows_size(facts: KernelFacts) -> bool:

@@ -77,7 +77,7 @@ def judged(
     yield from ready
 
 
-def explained(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[TargetJob, KernelReport]]:
+def predicted_reports(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[TargetJob, KernelReport]]:
     """Yield each launch of a source target with its report and predicted time, one for each GPU.
 
     Raises:
@@ -127,11 +127,11 @@ def judged_listed(job: TargetJob, options: CompileOptions) -> KernelReport:
     Raises:
         KprofError: if none of its configurations compiles.
     """
-    from kprof_analyzers.autotuned import standing
+    from kprof_analyzers.autotuned import in_chosen_configuration
     from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
 
-    kernel = standing(replace(load_listed(job, options), product=job.product))
+    kernel = in_chosen_configuration(replace(load_listed(job, options), product=job.product))
     with paused():
         return with_time(analyze(kernel, _analyzers()), kernel)
 

@@ -258,12 +258,12 @@ def _judged(
 ) -> "tuple[KernelReport, Measured]":
     """Compile or read the kernel, and compare its findings with the measurement."""
     from kprof.targets.resolver import load
-    from kprof_analyzers.autotuned import standing
+    from kprof_analyzers.autotuned import in_chosen_configuration
     from kprof_analyzers.pipeline import analyze
     from kprof_analyzers.profiles.measured.join import subject_of
     from kprof_analyzers.profiles.measured.judge import judge
 
-    kernels = list(map(standing, load(target, replace(options, arch=[arch]))))
+    kernels = list(map(in_chosen_configuration, load(target, replace(options, arch=[arch]))))
     if len(kernels) != 1:
         listed = ", ".join(kernel.name for kernel in kernels)
         raise TargetError(

@@ -279,19 +279,19 @@ class _Wanted:
                     yield entry, None
             return
         if not self.keep and self.dump is None and self.measured is None and self._is_source(target):
-            from kprof_analyzers.report_cache import explained
+            from kprof_analyzers.report_cache import predicted_reports
 
-            for job, entry in explained(target, self.options):
+            for job, entry in predicted_reports(target, self.options):
                 if self._takes(entry.name):
                     yield self._cured(with_advice(entry), job), None
             return
         from kprof.targets.jobs import job_of
         from kprof.targets.resolver import load
-        from kprof_analyzers.autotuned import standing
+        from kprof_analyzers.autotuned import in_chosen_configuration
         from kprof_analyzers.pipeline import analyze as judged
 
         sources = self._source_folders(target)
-        for loaded in map(standing, load(target, self.options)):
+        for loaded in map(in_chosen_configuration, load(target, self.options)):
             if self._takes(loaded.name):
                 if self.dump is not None:
                     from kprof.targets.dump import write_stages

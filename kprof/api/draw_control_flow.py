@@ -46,10 +46,12 @@ def draw_control_flow(target: TargetLike, *, options: ControlFlowOptions) -> Con
         InputError: a file cannot be read.
     """
     from kprof.targets.resolver import load
-    from kprof_analyzers.autotuned import standing
+    from kprof_analyzers.autotuned import in_chosen_configuration
     from kprof_analyzers.pictures.control_flow import to_svg
 
-    program = _chosen(list(map(standing, load(target, options))), options.kernel, resolve(target).text).program
+    program = _chosen(
+        list(map(in_chosen_configuration, load(target, options))), options.kernel, resolve(target).text
+    ).program
     return ControlFlow(to_svg(program), program)
 
 

@@ -200,12 +200,12 @@ def _from_target(
     target: str, options: OccupancyOptions, numbers: dict[str, Any]
 ) -> "list[tuple[str, str, OccupancyInput]]":
     from kprof.targets.resolver import load
-    from kprof_analyzers.autotuned import standing
+    from kprof_analyzers.autotuned import in_chosen_configuration
 
     found = []
     # Load the target without the options for LDS and wavefronts, because load() would apply them to compiled code only.
     # _demand_of applies them to any target.
-    for kernel in map(standing, load(target, replace(options, lds=None, num_warps=None))):
+    for kernel in map(in_chosen_configuration, load(target, replace(options, lds=None, num_warps=None))):
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))
     if not found:

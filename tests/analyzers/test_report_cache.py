@@ -119,10 +119,10 @@ def test_explained_reports_are_those_that_would_be_made(jobs, monkeypatch):
         value={"n": 8192},
     )  # fmt: skip
     fresh = [_plain(analyze(kernel, model=True)) for kernel in load_target(target, options)]
-    first = [report for _, report in report_cache.explained(target, options)]
+    first = [report for _, report in report_cache.predicted_reports(target, options)]
     monkeypatch.setattr("kprof_analyzers.report_cache.compile_jobs", lambda jobs, _: iter(jobs))
     monkeypatch.setattr("kprof_analyzers.report_cache.loaded", lambda *_: pytest.fail("a kernel was read"))
-    second = [report for _, report in report_cache.explained(target, options)]
+    second = [report for _, report in report_cache.predicted_reports(target, options)]
     assert [report.product for report in second] == ["MI300X", "MI325X"]
     assert [_plain(report) for report in first] == fresh
     decode, encode = msgspec.json.decode, msgspec.json.encode
@@ -130,7 +130,7 @@ def test_explained_reports_are_those_that_would_be_made(jobs, monkeypatch):
     assert fresh[0]["model"] != fresh[1]["model"]
     other = dataclasses.replace(options, value={"n": 16384})
     with pytest.raises(pytest.fail.Exception, match="a kernel was read"):
-        list(report_cache.explained(target, other))
+        list(report_cache.predicted_reports(target, other))
 
 
 @pytest.mark.triton
@@ -145,7 +145,7 @@ def test_what_an_analyzer_failed_at_is_not_kept(jobs, monkeypatch):
     options = CompileOptions(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexpr={"BLOCK": 2048})
     with monkeypatch.context() as patched:
         patched.setattr("kprof_analyzers.pipeline.discover", lambda: [Shaky()])
-        ((_, broken),) = report_cache.explained(target, options)
-    ((_, sound),) = report_cache.explained(target, options)
+        ((_, broken),) = report_cache.predicted_reports(target, options)
+    ((_, sound),) = report_cache.predicted_reports(target, options)
     assert broken.rules.failed
     assert not sound.rules.failed

@@ -60,13 +60,13 @@ def reports() -> Any:
 
 def explained() -> Any:
     from kprof.options.groups import CompileOptions
-    from kprof_analyzers.report_cache import explained as explained_
+    from kprof_analyzers.report_cache import predicted_reports
 
     (job,) = jobs()
     options = CompileOptions(
         arch=("MI300X",), signature="*fp32:16,*fp32:16,i32:16", constexpr={"BLOCK": 1024}, grid=(64,)
     )
-    ((_, report),) = explained_(f"{job.request.path}::scale", options)
+    ((_, report),) = predicted_reports(f"{job.request.path}::scale", options)
     return msgspec.to_builtins(msgspec.structs.replace(report, compile_seconds=UNSET, cached=UNSET), enc_hook=str)
 
 

@@ -14,10 +14,10 @@ from kprof_analyzers.pipeline import facts_of
 
 def with_time(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
     """Return the report with the predicted time of the kernel's launch, if the model has one."""
-    from kprof_analyzers.autotuned import standing, with_choice
+    from kprof_analyzers.autotuned import in_chosen_configuration, with_choice
 
     gpu = kernel.product or next(iter(kernel.arch.products.values()), None)
-    kernel = standing(replace(kernel, product=gpu))
+    kernel = in_chosen_configuration(replace(kernel, product=gpu))
     facts = facts_of(kernel)[0]
     if not_modelled(facts) is not None:
         return report

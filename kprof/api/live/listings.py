@@ -107,12 +107,12 @@ def kernel_of(target: str, kernel: int, **options: Any) -> "LoadedKernel":
     """
     from kprof.options.groups import CompileOptions
     from kprof.targets.resolver import load
-    from kprof_analyzers.autotuned import standing
+    from kprof_analyzers.autotuned import in_chosen_configuration
 
     found = next((one for number, one in enumerate(load(target, CompileOptions(**options))) if number == kernel), None)
     if found is None:
         raise TargetError(f"there is no kernel {kernel + 1}", path=target)
-    return standing(found)
+    return in_chosen_configuration(found)
 
 
 class _Builder:

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Operation, TensorType
-from kprof_analyzers.compiler_passes import aside, did
+from kprof_analyzers.compiler_passes import pass_effect, passes_suffix
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
 from kprof_analyzers.model.executions import regions
 from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
@@ -96,10 +96,10 @@ class MissingBufferLoads(Rule):
     def _switched_off(self, facts: KernelFacts, loads: list[Operation]) -> Finding:
         if _SWITCH not in facts.specialization.environment:
             raise NotCheckedError(f"Triton {facts.triton} makes buffer operations only with {_SWITCH}=1")
-        said = did(facts, _PASS, ("amdg.buffer_load",))
+        said = pass_effect(facts, _PASS, ("amdg.buffer_load",))
         return self.finding(
             f"{_SWITCH} is off: {len(loads)} loads in loops keep 64-bit pointers, also of tensors below 2 GiB"
-            + aside(said),
+            + passes_suffix(said),
             at=loads[0],
             evidence={
                 "pointer": _base(loads[0], facts),
@@ -119,9 +119,10 @@ class MissingBufferLoads(Rule):
             why = "its offset is 64 bits wide"
         else:
             why = "nothing proves that its offset is not negative"
-        said = did(facts, _PASS, ("amdg.buffer_load",), load.user_frame.line if load.user_frame else None)
+        said = pass_effect(facts, _PASS, ("amdg.buffer_load",), load.user_frame.line if load.user_frame else None)
         return self.finding(
-            f"a load through {pointer} keeps 64-bit pointers though the tensor is below 2 GiB: {why}{aside(said)}",
+            f"a load through {pointer} keeps 64-bit pointers though the tensor is below 2 GiB: "
+            f"{why}{passes_suffix(said)}",
             at=load,
             evidence={
                 "pointer": pointer,

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, TensorType
 from kprof.inputs.mlir.layouts import Blocked
-from kprof_analyzers.compiler_passes import aside, maker
+from kprof_analyzers.compiler_passes import creating_pass, passes_suffix
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.memory.lds_walk import crosses_wavefronts
 from kprof_analyzers.rules.about import LDS_ACCESSES, About
@@ -89,10 +89,10 @@ class ConvertLayoutInLoop(Rule):
             if key in seen or (source.bytes or 0) < _SMALL_BYTES:
                 continue
             seen.add(key)
-            shape, made = "x".join(map(str, source.shape)), maker(facts, operation)
+            shape, made = "x".join(map(str, source.shape)), creating_pass(facts, operation)
             finding = self.finding(
                 f"a {shape} tile of {(source.bytes or 0) / 1024:g} KiB goes through LDS from "
-                f"{_names(source, target)} in each iteration{aside(made)}",
+                f"{_names(source, target)} in each iteration{passes_suffix(made)}",
                 at=operation,
                 evidence={
                     "bytes": source.bytes,

@@ -8,7 +8,7 @@ from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
-from kprof_analyzers.compiler_passes import PIPELINER, aside, did
+from kprof_analyzers.compiler_passes import PIPELINER, pass_effect, passes_suffix
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.model.executions import regions
@@ -77,9 +77,10 @@ class CopyThroughRegisters(Rule):
                 continue
             seen.add(load.index)
             line = load.user_frame.line if load.user_frame is not None else None
-            said = did(facts, PIPELINER, ("ttg.async_copy_*", "amdg.buffer_load_to_local"), line)
+            said = pass_effect(facts, PIPELINER, ("ttg.async_copy_*", "amdg.buffer_load_to_local"), line)
             finding = self.finding(
-                f"the tile goes through registers to LDS, where {facts.arch.name} can copy it straight{aside(said)}",
+                f"the tile goes through registers to LDS, where {facts.arch.name} can copy it straight"
+                f"{passes_suffix(said)}",
                 at=load,
                 evidence={
                     "bytes": getattr(tile(load), "bytes", None),

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import MemDesc, Operation, TensorType
 from kprof.inputs.mlir.measures import writes_lds
-from kprof_analyzers.compiler_passes import aside, maker
+from kprof_analyzers.compiler_passes import creating_pass, passes_suffix
 from kprof_analyzers.memory.dataflow import flow_of
 from kprof_analyzers.memory.lds_walk import converts_in_lds, earlier_read
 from kprof_analyzers.rules.about import LDS_ACCESSES, About
@@ -66,11 +66,11 @@ class DoubleLdsUse(Rule):
             first, work = between
             seen.add(place)
             size = max((t.bytes or 0) for t in op.types if isinstance(t, TensorType | MemDesc))
-            line, made = location_of(first)[0], maker(facts, op)
+            line, made = location_of(first)[0], creating_pass(facts, op)
             finding = self.finding(
                 f"{size / 1024:g} KiB go to LDS that came from LDS in the same iteration"
                 + (f", read at line {line.line}" if line is not None else "")
-                + aside(made),
+                + passes_suffix(made),
                 at=op,
                 evidence={
                     "bytes": size,

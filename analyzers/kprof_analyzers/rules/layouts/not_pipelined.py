@@ -6,7 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.mlir import Operation
-from kprof_analyzers.compiler_passes import PIPELINER, aside, did
+from kprof_analyzers.compiler_passes import PIPELINER, pass_effect, passes_suffix
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
@@ -67,11 +67,11 @@ class LoopNotPipelined(Rule):
                     continue
                 seen.add(dot.loop)
                 frame = load.user_frame
-                said = did(facts, PIPELINER, _STAGED, frame.line if frame is not None else None)
+                said = pass_effect(facts, PIPELINER, _STAGED, frame.line if frame is not None else None)
                 yield Costed(
                     self.finding(
                         f"num_stages={stages}, but operand {operand} is loaded in the iteration that uses "
-                        f"it{aside(said)}",
+                        f"it{passes_suffix(said)}",
                         at=load,
                         evidence={
                             "num_stages": stages,

@@ -8,7 +8,7 @@ from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass, InstructionKind
 from kprof.inputs.mlir import Operation, Scalar, TensorType
-from kprof_analyzers.compiler_passes import aside, did
+from kprof_analyzers.compiler_passes import pass_effect, passes_suffix
 from kprof_analyzers.model.executions import regions
 from kprof_analyzers.rules.about import MATRIX_INSTRUCTIONS, About
 from kprof_analyzers.rules.levers import Lever
@@ -76,10 +76,10 @@ class NoPingPong(Rule):
             fits = warps == 4 and size in _FOUR_WARPS
             fits |= warps == 8 and (size == _EIGHT_WARPS_SMALL or size >= _EIGHT_WARPS_LARGE)
             if len(dots) == 1 and fits and min(shape[:2]) >= _LEAST:
-                said = did(facts, ("tritonamdgpu-block-pingpong",), ("rocdl.s.setprio",))
+                said = pass_effect(facts, ("tritonamdgpu-block-pingpong",), ("rocdl.s.setprio",))
                 finding = self.finding(
                     f"a {'x'.join(map(str, shape))} product with {warps} wavefronts has the size for ping-pong, but "
-                    f"the loop sets no priorities{aside(said)}",
+                    f"the loop sets no priorities{passes_suffix(said)}",
                     at=dots[0],
                     evidence={
                         "tile_size": size,
