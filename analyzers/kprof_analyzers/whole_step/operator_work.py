@@ -300,10 +300,10 @@ def _bytes_moved(name: str, kind: str, given: Sequence[Argument], made: Sequence
     if name.endswith("_") and not written:
         # In-place operators that return nothing, such as operators on lists, write their first argument.
         written = next((one.bytes for one in given if one.is_tensor), 0)
-    if name in _TRANSFERS:
+    if name in _TRANSFERS and given:
         return Work(None, _TRANSFERS[name] * given[0].bytes)
     match kind:
-        case "gather" if "embedding_bag" in name:
+        case "gather" if "embedding_bag" in name and len(given) > 1:
             # All rows of a bag are read; one row is written for each bag.
             rows = given[1].elements * math.prod(given[0].dims[1:]) * given[0].element_bytes
             return Work(None, rows + written + given[1].bytes, assumed="rows that are picked are read once")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
 from kprof.recording.operator_calls import called
-from kprof_analyzers.whole_step.kinds import kind_of
+from kprof_analyzers.whole_step.kinds import _KINDS, kind_of
 from kprof_analyzers.whole_step.operator_work import shapes_text, work_of_call
 
 BF16 = 2
@@ -173,6 +173,14 @@ def test_impossible_extents_have_no_work(name, shapes):
     inputs = tuple(TensorInfo("float32", tuple(shape), ()) for shape in shapes)
     work = work_of_call(CapturedOperator(name, inputs, inputs))
     assert work is None or 0.0 <= float(work.work.bytes) < math.inf
+
+
+@pytest.mark.parametrize("inputs", [(), (None,), (tensor(4),), ("a", 1, None), (tensor(4, 4), 2.0, [1])])
+def test_damaged_calls_of_known_operators_have_some_work_or_none(inputs):
+    """A recording may have lost a call's arguments."""
+    for name in _KINDS:
+        found = work_of_call(CapturedOperator(name, inputs, ()))
+        assert found is None or (found.work.bytes or 0) >= 0, name
 
 
 def test_shapes_in_words():
