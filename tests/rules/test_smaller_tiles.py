@@ -79,14 +79,14 @@ def rows(x, y, N, BLOCK_N: tl.constexpr):
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory):
-    """Analyse a kernel of the file above for 64 workgroups, and return its findings by rule."""
+    """Analyse a kernel of the file above, by default for 64 workgroups, and return its findings by rule."""
     file = tmp_path_factory.mktemp("tiles") / "tiles.py"
     file.write_text(KERNELS)
 
-    def find(name, tile, length):
+    def find(name, tile, length, grid="64"):
         sizes = {} if name == "fixed" else {"N": length}
         (kernel,) = kp.analyze(
-            f"{file}::{name}", arch="MI300X", signature="*fp32:16,*fp32:16" + ",i32:16" * len(sizes), grid="64",
+            f"{file}::{name}", arch="MI300X", signature="*fp32:16,*fp32:16" + ",i32:16" * len(sizes), grid=grid,
             constexpr={"BLOCK_N": tile}, config={"num_warps": 8}, value=sizes,
         ).document.kernels  # fmt: skip
         return {one.rule: one for one in kernel.findings}
@@ -118,6 +118,14 @@ def test_smaller_tiles_make_more_workgroups_where_the_grid_numbers_them(findings
     found = findings("element", 131072, 64 * 131072)["KP404"]
     assert found.fix == "BLOCK_N 131072 → 16384: 512 workgroups"
     assert [(one.knob, one.to) for one in found.advice] == [("BLOCK_N", 65536)]
+
+
+@pytest.mark.triton
+def test_the_last_round_is_filled_by_tiles_only_where_the_grid_numbers_them(findings):
+    rows = findings("row", 65536, 65536, "620")["KP405"]
+    assert "a persistent kernel" in rows.fix
+    elements = findings("element", 131072, 620 * 131072, "620")["KP405"]
+    assert elements.fix.startswith("choose a larger tile")
 
 
 @pytest.mark.triton

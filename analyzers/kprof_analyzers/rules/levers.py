@@ -100,6 +100,16 @@ def more_workgroups(knob: str) -> Callable[[KernelFacts], bool]:
     return divides
 
 
+def grid_numbers_tiles(facts: KernelFacts) -> bool:
+    """Return whether the tile size determines the number of workgroups; True if that is unknown."""
+    sizes = [size for _, size in _tile_sizes(facts) if isinstance(size, int)]
+    return facts.ttgir is None or not sizes or any(grid_divides(facts.ttgir, size) for size in sizes)
+
+
+def _tile_sizes(facts: KernelFacts) -> list[tuple[str, Any]]:
+    return [item for item in facts.specialization.constexprs.items() if item[0].startswith("BLOCK")]
+
+
 def smaller_blocks(facts: KernelFacts, times: int) -> str:
     """Describe how to get at least ``times`` times as many workgroups, such as ``BLOCK 1024 → 256: 512 workgroups``.
 
@@ -109,9 +119,8 @@ def smaller_blocks(facts: KernelFacts, times: int) -> str:
     """
     times = 1 << (times - 1).bit_length()
     workgroups = f"{times * prod(facts.grid or ()):,} workgroups"
-    tiles = [item for item in facts.specialization.constexprs.items() if item[0].startswith("BLOCK")]
-    sizes = [size for _, size in tiles if isinstance(size, int)]
-    if facts.ttgir is not None and sizes and not any(grid_divides(facts.ttgir, size) for size in sizes):
+    tiles = _tile_sizes(facts)
+    if not grid_numbers_tiles(facts):
         if facts.loops:
             return f"launch {workgroups}, each with fewer iterations of its loop"
         return (

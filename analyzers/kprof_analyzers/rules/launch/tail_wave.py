@@ -7,7 +7,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.about import KERNEL, About
-from kprof_analyzers.rules.levers import Lever, smaller_blocks
+from kprof_analyzers.rules.levers import Lever, grid_numbers_tiles, smaller_blocks
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion, achieved
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
@@ -83,8 +83,7 @@ class TailWave(Rule):
                     f"{workgroups:,} workgroups take {rounds} rounds of {places:,}: {100 * idle:.0f} % of the places "
                     "stay empty in the last one",
                     evidence=evidence,
-                    fix=f"choose a larger tile that makes {(rounds - 1) * places:,} workgroups or a few less, or a "
-                    f"smaller one that makes {rounds * places:,}",
+                    fix=_other_grid((rounds - 1) * places, rounds * places, tiles=grid_numbers_tiles(facts)),
                 ),
                 ModelChange(leave_out=("wave_quantisation",), at_most=True),
             )
@@ -95,3 +94,12 @@ class TailWave(Rule):
                 evidence=evidence,
                 fix=smaller_blocks(facts, -(-product.least_workgroups // workgroups)),
             )
+
+
+def _other_grid(fewer: int, more: int, *, tiles: bool) -> str:
+    """Describe a grid that fills the last round: by another tile size, or by a loop over what a workgroup does."""
+    if tiles:
+        return (
+            f"choose a larger tile that makes {fewer:,} workgroups or a few less, or a smaller one that makes {more:,}"
+        )
+    return f"launch {fewer:,} workgroups, each of which loops over several workgroups' work (a persistent kernel)"
