@@ -18,7 +18,8 @@ LIMIT = 400
 # source of a user's kernel.
 _FOREIGN = frozenset({"triton", "torch", "numpy", "kprof", "helion"})
 
-# A module whose source contains one of these may define something else at its next import, even if no file changed.
+# A module whose source contains one of these strings reads the environment or files, or imports dynamically. It may
+# define something else at its next import, even if no file changed.
 _DYNAMIC = (b"environ", b"getenv", b"import_module", b"__import__", b"open(", b"read_text", b"read_bytes", b"exec(")
 
 

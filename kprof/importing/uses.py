@@ -74,7 +74,7 @@ def uses_of(jit: Any) -> dict[str, str]:
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Return the sorted names whose descriptions differ, including names that only one side has.
+    """Return the sorted names whose descriptions differ, including names that only one of the mappings contains.
 
     If a helper itself differs, the names that it uses are left out.
     """

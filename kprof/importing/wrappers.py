@@ -56,7 +56,10 @@ def source_function(value: Any) -> Any:
 
 
 def is_jit(value: Any) -> bool:
-    """Return whether a value itself is a Triton function, by its attributes, so that subclasses and stubs count."""
+    """Return whether a value itself, without unwrapping, is a Triton function.
+
+    Attributes decide rather than the type, so that subclasses and stubs count.
+    """
     # cache_key is not read, since computing it may raise. Types are checked because some objects have every attribute.
     return isinstance(_attribute(value, "params"), list) and isinstance(_attribute(value, "starting_line_number"), int)
 

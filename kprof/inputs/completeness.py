@@ -114,8 +114,8 @@ def _issue_words(issue: Doubt) -> str:
 def too_many(count: int, total: int) -> tuple[str, ...]:
     """Return the results that are unknown because ``count`` of ``total`` records lack times.
 
-    All results are unknown if the fraction exceeds :data:`TOLERATED`, else none. If no record has a time, nothing is
-    unknown either, because counter files may contain no times at all.
+    All results are unknown if the fraction without times exceeds :data:`TOLERATED`, else none. A file in which no
+    record has a time makes nothing unknown, because counter files may contain no times at all.
 
     >>> too_many(3, 4) == EVERYTHING, too_many(4, 4), too_many(1, 1000)
     (True, (), ())

@@ -73,7 +73,7 @@ class _Reader:
         return WeightFormat(method)
 
     def kept(self, found: Mapping[str, Any]) -> None:
-        """Report that some modules are not quantised. Which GEMMs this affects depends on the modules' names."""
+        """Report that some GEMMs are not quantised, judging by the names of the modules without quantisation."""
         names = [name for key in _EXCLUSION_KEYS if isinstance(found.get(key), list) for name in found[key]]
         products = [str(n) for n in names if _PRODUCT.search(str(n)) and not _NO_PRODUCT.search(str(n))]
         if products:

@@ -101,7 +101,7 @@ def _timed(table: "pd.DataFrame", what: str, log: IssueLog) -> "pd.DataFrame":
 
 
 def _integers(table: "pd.DataFrame", *names: str) -> list[int | None] | None:
-    """Return the first of the named columns that exists and has values, or ``None``."""
+    """Return the values of the first of the named columns that exists and has values, or ``None``."""
     import pandas as pd
 
     for name in names:

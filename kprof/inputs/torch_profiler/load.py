@@ -52,7 +52,8 @@ MODULES_ONLY = math.inf
 _PYTHON = "python_function"
 _PHASES = frozenset({"X", "i"})
 _TIMED = GPU_KINDS | {"launch", "operator"}
-# Function that adds the events of a kind to their table. Events are added in batches to reduce the cost per column.
+# Type of the functions that add events of one kind to their table. They take batches of events, because this reduces
+# the cost per column.
 Adding = Callable[[LinkedTrace, "list[CompleteEvent] | list[FullEvent]"], None]
 _ADDING: dict[Kind, Adding] = {
     "kernel": add_gpu,
@@ -65,7 +66,7 @@ _ADDING: dict[Kind, Adding] = {
 }
 _TOGETHER = 1024
 _phase = attrgetter("ph")
-# Rank of events until the complete file has been read.
+# Placeholder for the rank of an event that names none: the file's rank is known only when all of it has been read.
 _UNKNOWN_RANK: Any = None
 
 
@@ -301,7 +302,7 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
 
 
 def _grids_alike(trace: LinkedTrace) -> "list[Numbers]":
-    """Group the rows of kernels whose grids are determined in the same way, ordered by first row."""
+    """Group the rows of kernels by all values that determine their grids; groups are ordered by first row."""
     activities, launches = trace.activities, trace.launches
     kinds, launch = activities.words("kind"), view(activities.numbers("launch").readable)
     rows = (codes(kinds.readable) == kinds.code("kernel")).nonzero()[0]

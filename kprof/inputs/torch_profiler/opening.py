@@ -14,7 +14,7 @@ from kprof.inputs.opening import opened
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.output.progress import Step, step
 
-# Maximum number of finished pieces in the queue. Meanwhile, the thread makes another piece and the caller uses one.
+# Maximum number of finished pieces in the queue. In addition, the thread makes one piece and the caller uses one.
 DEPTH = 2
 _PATIENCE_S = 0.2
 _Item = tuple[bytes | None, BaseException | None]

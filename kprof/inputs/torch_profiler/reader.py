@@ -219,13 +219,13 @@ class TraceReader(Generic[E]):
             repaired, end, kept = self._repair.events(body, offset, final=False)
             return repaired, None if end is None else body[end + 1 :], body[kept:]
         data[cut] = replaced
-        # Only blanks precede the comma after the cut.
+        # Between the cut and the next event, there are only blanks and a comma.
         return events, None, b"" if at_end else bytes(data[data.find(b",", cut) + 1 :])
 
     def _tail(self, data: bytes, offset: int) -> Iterator[list[E]]:
         for match in list(_LIST_END.finditer(data))[: -_END_GUESSES - 1 : -1]:
             if self._is_list and EVENT_START.search(data, match.end()):
-                # The bracket is misplaced or begins another list; events after it are read either way.
+                # Events follow this closing bracket, so it does not end the list. They are read below, one by one.
                 break
             try:
                 events = self._decode_many(b"[" + data[: match.start() + 1] + b"]")

@@ -15,7 +15,8 @@ from kprof.inputs.torch_profiler.scan import EVENT_START, ListScanner
 MAX_EVENT = 8 << 20
 _LEAST_PATIENCE = 1 << 10
 _NESTED = frozenset({"grid", "block", "input_dims", "input_dims_old", "input_types", "concrete_inputs"})
-# Possible text at the end of the list of events: more metadata, the end of the document, the end of the data.
+# Closing bracket of the list of events with the text that may follow: more metadata, the end of the document, the end
+# of the data.
 _LIST_END = re.compile(rb'\]\s*(?:,\s*"|\}|\Z)')
 _LONG_DIGITS = re.compile(r"(?<![\d.eE])-?\d{20,}(?![\d.eE])")
 
@@ -93,7 +94,10 @@ class Repair:
             position = resume
 
     def _walk(self, scanner: ListScanner, data: bytes, offset: int, events: list[AnyEvent]) -> int | None:
-        """Collect events until one is damaged; return the position to continue at, ``None`` at the data's end."""
+        """Collect events up to a damaged value that contains further events, and return the position of these events.
+
+        Return ``None`` if the scanner stops before it finds such a value.
+        """
         for begin, end in scanner:
             event = self.one(data[begin:end], offset + begin)
             if event is not None:

@@ -136,7 +136,7 @@ class _Reader:
         self._fault = address, line
 
     def finish(self) -> None:
-        """Finish reading at the end of the file."""
+        """Raise an error if the disassembly at the end of the file is incomplete."""
         self._end_code()
 
     def _refusal(self, message: str, line: int) -> InputError:

@@ -62,7 +62,7 @@ def read(path: Path, shown: str) -> ToolResults:
 
 
 def _described(lines: list[str]) -> tuple[dict[str, Any], dict[int, str]]:
-    """Return the kind of problem from the first lines, and the names of solutions by index."""
+    """Return the fields of the problem type, and the names of the solutions by index."""
     problem: dict[str, Any] = {}
     names: dict[int, str] = {}
     index, name = None, None

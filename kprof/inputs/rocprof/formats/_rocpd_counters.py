@@ -15,7 +15,7 @@ _SAME_DISPATCH = ("process_id", "agent", "dispatch_id", "kernel_id", "grid_x", "
 
 
 def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, int]]:
-    """Remove the further executions of replayed dispatches from the columns.
+    """Remove all executions of a replayed dispatch but the first from the columns.
 
     Kernel replay runs a dispatch once per group of counters. The executions share one dispatch id, and the program
     requested only one of them.
