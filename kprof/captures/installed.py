@@ -117,7 +117,7 @@ def other_versions(imported: Mapping[str, str]) -> list[str]:
     found = []
     for name, had in imported.items():
         if not name:
-            # With an empty name, Python 3.10 would return the first distribution.
+            # Python 3.10's metadata.version returns the version of the first distribution for an empty name.
             continue
         try:
             here = _without_build_suffix(metadata.version(name))
@@ -136,7 +136,7 @@ class InstalledFiles:
     """Files of this Python's packages, compared with those that a capture was made from.
 
     Attributes:
-        other_versions: recorded distributions of which another version is installed now; their files are not compared.
+        other_versions: recorded distributions whose installed version differs now; their files are not compared.
 
     Args:
         files: SHA-256 of each file at the time of the recording, by path below ``site-packages``.

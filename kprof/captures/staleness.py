@@ -177,7 +177,7 @@ def appeared(root: Path, absent: Iterable[str], *, follow: bool = False) -> list
 
 
 def relisted(root: Path, folders: Mapping[str, str], *, follow: bool = False) -> list[str]:
-    """Return the folders whose lists of names differ from those recorded in ``folders`` as :func:`listing` digests."""
+    """Return the folders whose contents changed: folders whose :func:`listing` differs from the recorded digest."""
     known = folders.items()
     return [name for name, had in known if (follow or not _leads_out(name)) and listing(root / name) != had]
 

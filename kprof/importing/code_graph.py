@@ -354,7 +354,7 @@ class CodeGraph:
 def _components(definition: Definition) -> set[str]:
     """Return the parts of all dotted names that a definition uses, with its parameters and imported names.
 
-    Parameters are included because those of a test name its fixtures.
+    Parameters are included because a test's parameters name its fixtures.
     """
     found = {part for chain in definition.text.uses for part in chain.split(".")}
     found.update(definition.parameters, (what.name for what in definition.imports.values()))

@@ -108,7 +108,7 @@ def find_entry(module: ModuleType, path: str | Path, name: str) -> Any:
 def triton_functions(module: ModuleType) -> tuple[str, ...]:
     """Return the names of the Triton functions that a module defines itself, in the order of its lines.
 
-    Each of them can be passed to :func:`load_function`. Functions that the module only imports are not included.
+    Each name can be passed to :func:`load_function`. Functions that the module only imports are not included.
     """
     found = {}
     for name, value in vars(module).items():
@@ -174,7 +174,7 @@ def place_of(jit: Any) -> tuple[Path, str]:
 
 
 def _name_in(module: ModuleType, jit: Any) -> str | None:
-    """Return a name under which a module contains the function, preferably its own; ``None`` if there is none."""
+    """Return a name under which a module contains the function, preferably its own; ``None`` if it has no such name."""
     own = jit.fn.__qualname__
     if jit_function(_value_of(module, own)) is jit:
         return str(own)

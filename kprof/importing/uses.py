@@ -1,7 +1,7 @@
 """Describe what a Triton function uses from outside it, to compare the function in memory with the one in its file.
 
 A global, a helper or a function of Triton itself may have another value in a process that imports the file anew.
-:func:`uses_of` describes all of them by text that does not depend on the process.
+:func:`uses_of` describes these values by text that does not depend on the process.
 """
 
 import ast

@@ -81,7 +81,7 @@ def configs_of(value: Any) -> list[dict[str, Any]]:
 
 
 def heuristics_of(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each argument that ``@triton.heuristics`` computes, with the function that computes it from the others."""
+    """Yield each argument that ``@triton.heuristics`` computes, with the function that computes it from the rest."""
     for layer in layers(value):
         values = _attribute(layer, "values")
         if isinstance(values, Mapping):

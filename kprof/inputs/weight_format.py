@@ -105,7 +105,7 @@ class _Reader:
         return self.unknown("compressed-tensors", f"{repr(bits)[:10]} bits of {repr(kind)[:20]}, {sides},")
 
     def quark(self, found: Mapping[str, Any]) -> WeightFormat:
-        """Read a configuration of AMD's Quark: the global part or, without one, the part for the experts."""
+        """Read a configuration of AMD's Quark: the global part or, without it, the part for the experts' layers."""
         layers = found.get("layer_quant_config")
         every = found.get("global_quant_config")
         kind = _quark_kind(every)

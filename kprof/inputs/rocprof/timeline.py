@@ -88,7 +88,7 @@ def _describe(trace: LinkedTrace, data: "Data", rank: int) -> None:
 
 
 def _timed(table: "pd.DataFrame", what: str, log: IssueLog) -> "pd.DataFrame":
-    """Return the rows with trusted times, and report the others."""
+    """Return the rows with trusted times, and report the number of rows that were left out."""
     if not len(table) or "duration_ns" not in table or "start_ns" not in table:
         none: pd.DataFrame = table.iloc[:0]
         return none

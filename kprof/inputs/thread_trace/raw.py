@@ -157,7 +157,10 @@ def _follow_from(
 
 
 def _divide_cycles(gap: int, code: Sequence[Coded], waits: Sequence[int], cycles: Counter[int]) -> int:
-    """Assign the cycles between two issued instructions to the waits between them; return the second one's cycles."""
+    """Assign the cycles between two issued instructions to the instructions in ``waits``, which have no packet.
+
+    Return the cycles that remain for the second issued instruction.
+    """
     more = max(0, gap - _ISSUE_CYCLES)
     waiting = None
     for place in waits:
@@ -240,7 +243,7 @@ def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
 
 
 def _code(files: list[Path]) -> tuple[dict[str, list[Coded]], list[str]]:
-    """Return the kernels of the code objects next to the traces, and notes about unreadable ones."""
+    """Return the kernels of the code objects next to the traces, and notes about unreadable code objects."""
     from kprof.inputs.code_object import disassemble_text, read_file
 
     kernels: dict[str, list[Coded]] = {}

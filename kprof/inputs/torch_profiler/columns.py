@@ -22,7 +22,7 @@ _TOGETHER = 1 << 12
 
 
 class _Column:
-    """A column of integers. While all of them are equal (a run), only the value and the number of rows are stored.
+    """A column of integers. While all of its integers are equal (a run), only their value and number are stored.
 
     Reading :attr:`data` expands a run.
     """
@@ -45,7 +45,7 @@ class _Column:
 
     @property
     def readable(self) -> "array[int]":
-        """All integers, for reading only. A run is expanded for the caller, but the column keeps storing a run."""
+        """All integers, for reading only. A run is expanded into a copy, and the column keeps storing the run."""
         return array(self._kind, (self._value,)) * self._count if self._count else self._data
 
     @property
@@ -100,7 +100,7 @@ class _Column:
 
 
 class OptionalIntegers(_Column):
-    """A column of integers, some of which may be missing (``None``).
+    """A column of integers in which values may be missing (``None``).
 
     :attr:`data` can be read and written. In it, :data:`NOTHING` and :data:`ELSEWHERE` represent missing and too large
     values.

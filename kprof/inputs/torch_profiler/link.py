@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int32]
 
 _FRAME, _OPERATOR, _LAUNCH = 0, 1, 2
-"""Order of two records with the same start and duration: the one with the lower number encloses the other."""
+"""Order of two records with the same start and duration: the record with the lower number encloses the other."""
 # Names of the columns for the innermost open frame and the innermost open operator, by kind of record.
 _FILLED = (("parent", None), ("frame", "parent"), ("frame", "operator"))
 _MOST_CODES = 1 << 62
@@ -79,8 +79,8 @@ def _nest_thread(
         places = np.flatnonzero(kinds == around)
         if not len(places):
             continue
-        # For each record, find the last record of the enclosing kind that starts before it. Either that record or one
-        # that encloses it is still open.
+        # For each record, find the last record of the enclosing kind that starts before it. Either that record or a
+        # record that encloses that record is still open.
         before = np.cumsum(kinds == around) - (kinds == around) - 1
         parents = before[places]
         _climb_to_open(parents, parents, starts[places], ends[places])
@@ -221,7 +221,7 @@ def _forward(trace: LinkedTrace) -> None:
     for (mine,) in _by_rank(operators):
         backward = mine[~is_forward[mine] & (sequences[mine] > ELSEWHERE)]
         if len(backward):
-            # Nested operators share the number. The outermost one comes first, and its frame identifies the module.
+            # Nested operators share the number. The outermost operator comes first; its frame identifies the module.
             ahead = _Rows(sequences, mine[is_forward[mine] & (sequences[mine] >= 0)])
             view(operators.numbers("forward").data)[backward] = ahead.first(sequences[backward])
 

@@ -116,7 +116,7 @@ class _Loading:
         self._waiting: defaultdict[Adding, list[CompleteEvent]] = defaultdict(list)
 
     def take_batch(self, events: list[TableEvent]) -> None:
-        """Add events whose class determines their category to the tables, table by table."""
+        """Add a batch of events to the tables, table by table. The class of each event determines its category."""
         types = list(map(type, events))
         classes: Counter[type[TableEvent]] = Counter(types)
         kept = {kind: adding for kind in classes if (adding := _adding(kind)) is not None}
@@ -162,7 +162,7 @@ class _Loading:
         for adding in list(self._waiting):
             self._add(adding)
         if self._shortest_frame_us:
-            # Frames are most of a trace, so unwanted ones are skipped before other checks.
+            # Most events are frames, so unwanted frames are skipped before other checks.
             kept = [e for e in events if e.cat != _PYTHON or e.ph not in _PHASES or self._is_wanted(e)]
             if len(kept) < len(events):
                 self._categories[_PYTHON] += len(events) - len(kept)

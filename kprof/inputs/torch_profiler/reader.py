@@ -103,8 +103,8 @@ class TraceReader(Generic[E]):
         self._refuse_rocprof(carry)
         offset = self.bytes_read - len(carry)
         for block in source:
-            # One buffer begins with the list's opening bracket and gets its closing bracket in place, so nothing is
-            # copied again.
+            # The buffer begins with the list's opening bracket, and the closing bracket is written into it later.
+            # The data can therefore be decoded as a list without another copy.
             data = bytearray(b"[")
             data += carry
             data += block
@@ -280,7 +280,7 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 class Pairing(Generic[E]):
-    """Begin events of one file whose end has not been read, by process and thread; at most :data:`MAX_OPEN`."""
+    """Pairs the begin and end events of a file; keeps up to :data:`MAX_OPEN` begin events, by process and thread."""
 
     def __init__(self, log: IssueLog) -> None:
         self._log = log

@@ -1,4 +1,4 @@
-"""Decode the events of a damaged block one by one, keep the readable events and report the others."""
+"""Decode the events of a damaged block one by one, keep the readable events and report the unreadable events."""
 
 import json
 import math
@@ -32,7 +32,7 @@ class _Bare(msgspec.Struct, gc=False):
 
 
 class _WithDevice(_Bare, gc=False):
-    """The fields of :class:`_Bare` and those that identify the event's device, for sums by device."""
+    """The fields of :class:`_Bare`, and the fields that identify the event's device, for sums by device."""
 
     pid: Loose = None
     args: SlimArgs | None = None
@@ -63,8 +63,8 @@ class Repair:
             scanner = ListScanner(data, position, patience)
             before = len(events)
             resume = self._walk(scanner, data, offset, events)
-            # The limit shrinks after failures. Otherwise, damage repeated in every event would make each scan reach the
-            # end of the data.
+            # The limit on an event's size shrinks after failures. Otherwise, damage that is repeated in every event
+            # would make each scan reach the end of the data.
             patience = min(MAX_EVENT, patience << (len(events) - before).bit_length()) // 2 + _LEAST_PATIENCE
             if resume is None:
                 if scanner.end is not None and _LIST_END.match(data, scanner.end):

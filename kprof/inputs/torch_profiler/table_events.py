@@ -61,7 +61,7 @@ DETAILS = frozenset(
 
 
 def _subset(name: str, wanted: tuple[str, ...]) -> type[msgspec.Struct]:
-    """Create a type with some of the arguments of :class:`FullArgs`; it accepts only sizes with three extents."""
+    """Create a type with the wanted arguments of :class:`FullArgs`; it accepts only sizes with three extents."""
     fields = {field.name: field for field in msgspec.structs.fields(FullArgs)}
     sizes = dict.fromkeys(("grid", "block"), (tuple[_Extent, _Extent, _Extent] | None, None))
     return msgspec.defstruct(

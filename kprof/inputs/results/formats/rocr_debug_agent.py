@@ -124,7 +124,7 @@ class _Reader:
             self._error_line(at, error[0])
 
     def _error_line(self, at: int, error: str) -> None:
-        """Keep the first error, and refuse another report's fault."""
+        """Store the report's first error, and raise an error for a fault at another address (of another report)."""
         self.error = self.error or error
         match = _FAULT.search(error)
         if match is None:
