@@ -10,7 +10,10 @@ from kprof.captures.model import TensorInfo, TensorList
 
 
 def argument(value: Any) -> Any:
-    """Convert a launch argument from a journal into its form in :attr:`CapturedLaunch.arguments`."""
+    """Convert a launch argument read from a journal: objects that describe tensors become :class:`TensorInfo`.
+
+    Objects that describe lists of tensors become :class:`TensorList`; other values are returned unchanged.
+    """
     match value:
         case {"dtype": str() as dtype, "shape": list() as shape, "strides": list() as strides} if all(
             isinstance(n, int) for n in (*shape, *strides)
@@ -34,10 +37,10 @@ def contents(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
 
 
 def tensor_bytes(arguments: Mapping[str, Any]) -> int | None:
-    """Return the total bytes of all tensors among the arguments of a launch.
+    """Return the total size in bytes of all tensors among the arguments of a launch.
 
-    A launch can access no other memory than its tensors. Return ``None`` if the size is not known, because no tensors
-    were recorded or a tensor contains 64-bit integers, which may be addresses of other memory.
+    A launch accesses only the memory of its tensors. Return ``None`` if the size is not known, because no tensors were
+    recorded or a tensor contains 64-bit integers, which may be addresses of other memory.
     """
     found = 0
     for value in arguments.values():

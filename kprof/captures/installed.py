@@ -83,7 +83,7 @@ def imported_versions(files: Mapping[str, str], without: Collection[str]) -> dic
 
 
 def _facts_in(folder: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the ``.dist-info`` folders in a folder: folder name, distribution, and version without build suffix."""
+    """Yield folder name, distribution, and version without build suffix of each ``.dist-info`` folder in a folder."""
     try:
         names = os.listdir(folder)  # noqa: PTH208 - faster for hundreds of entries
     except OSError:
@@ -108,13 +108,16 @@ def _without_build_suffix(version: str) -> str:
 
 
 def other_versions(imported: Mapping[str, str]) -> list[str]:
-    """Return the distributions whose installed version differs from the recorded one: ``numpy 2.1 (here 2.2)``."""
+    """Return a phrase for each distribution whose installed version differs from the recorded one.
+
+    A phrase names both versions: ``numpy 2.1 (here 2.2)``.
+    """
     from importlib import metadata
 
     found = []
     for name, had in imported.items():
         if not name:
-            # With an empty name, Python 3.10 would return the first distribution.
+            # Python 3.10's metadata.version returns the version of the first distribution for an empty name.
             continue
         try:
             here = _without_build_suffix(metadata.version(name))
@@ -133,7 +136,7 @@ class InstalledFiles:
     """Files of this Python's packages, compared with those that a capture was made from.
 
     Attributes:
-        other_versions: recorded distributions of which another version is installed now; their files are not compared.
+        other_versions: recorded distributions whose installed version differs now; their files are not compared.
 
     Args:
         files: SHA-256 of each file at the time of the recording, by path below ``site-packages``.
@@ -174,7 +177,7 @@ class InstalledFiles:
         return found
 
     def appeared(self) -> list[str]:
-        """Return the paths that were absent and exist now."""
+        """Return the paths that were absent during the recording and exist now."""
         found = []
         for name in self._absent:
             place = self._places[package_of(name)]
@@ -189,9 +192,9 @@ def _place(package: str, folders: Iterable[str]) -> Path | None:
 
 
 def _is_plain(name: str) -> bool:
-    """Return whether a path from a capture stays inside its folder.
+    """Return whether a path from a capture stays inside the folder that it is joined to.
 
-    Captures are untrusted, and their paths may lead out of the folder.
+    Captures are untrusted: an absolute path or ``..`` may lead to any other file.
     """
     pure = PurePosixPath(name)
     return not pure.is_absolute() and ".." not in pure.parts and "\0" not in name

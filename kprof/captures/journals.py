@@ -30,7 +30,7 @@ _RECORD: msgspec.json.Decoder[r.Record] = msgspec.json.Decoder(r.Record)
 
 @dataclass
 class Specialisation:
-    """A kernel specialisation whose launches are collected from the journals."""
+    """A kernel specialisation with its launches in all journals, counted and grouped by grid."""
 
     record: r.KernelRecord
     launches: int = 0
@@ -83,7 +83,7 @@ class JournalReader:
         self.scopes: dict[int | None, ModelScope] = {}
 
     def records(self) -> Iterator[r.Record]:
-        """Yield the records of the journal, and remember those that later records refer to."""
+        """Yield the records of the journal in order, and store each record that later records refer to by number."""
         for number, line in plain_files.lines(self.path):
             try:
                 record = _RECORD.decode(line)
@@ -125,7 +125,7 @@ class JournalReader:
             yield record
 
     def _store_trial(self, record: r.CandidateRecord) -> None:
-        """Store the launch of an autotuner's configuration, if it was recorded."""
+        """Store the launch that the program would make with one configuration of an autotuner, if it was recorded."""
         tuning, kernel = (
             self.tunings.get(record.tuning),
             self.kernels.get(-1 if record.kernel is None else record.kernel),
@@ -228,7 +228,7 @@ class JournalReader:
         return None if identifier is None else self.gathered.kernels.get(identifier)
 
     def made(self, record: r.Record, process: int) -> CapturedLaunch | CapturedOperator | None:
-        """Return the launch or the operator call that a record describes; ``None`` for other records."""
+        """Return the launch or the operator call that a record describes, or ``None`` for a record of another type."""
         match record:
             case r.LaunchRecord():
                 return self.launch(record, process)

@@ -26,7 +26,7 @@ NOT_COMPILED = "not compiled when the recording ended"
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """A tensor argument.
+    """A tensor that is an argument of a launch, or an argument or result of an operator.
 
     Attributes:
         dtype: torch's name without ``torch.``, for example ``bfloat16``.
@@ -116,8 +116,8 @@ class CapturedLaunch:
         stream: number of the GPU stream; 0 is the default stream.
         site: the Python line of the launch, followed by its callers from inner to outer.
         arguments: values by argument name: :class:`TensorInfo`, a number, a text or ``None``.
-        tuning: the autotuner's configurations, of which the launch uses one as a substitute, because only a real GPU
-            can choose the best; ``None`` without an autotuner.
+        tuning: the autotuner's configurations; ``None`` without an autotuner. The launch uses one of them as a
+            substitute, because only measurements on a real GPU show which configuration is fastest.
         scope: module and phase of the training step; ``None`` if operators were not recorded.
     """
 
@@ -133,7 +133,7 @@ class CapturedLaunch:
 
     @property
     def choice_unknown(self) -> bool:
-        """Whether the configuration is a substitute for an autotuner's unknown choice."""
+        """Whether the configuration is a substitute, because the autotuner's choice is unknown without a GPU."""
         return self.tuning is not None
 
     @property
@@ -145,7 +145,7 @@ class CapturedLaunch:
 
 @dataclass(frozen=True)
 class TriedLaunch:
-    """Launch of one configuration of an autotuner.
+    """Launch that the program would make with one configuration of an autotuner.
 
     Attributes:
         kernel: identifier of the kernel.
@@ -160,7 +160,7 @@ class TriedLaunch:
 
 @dataclass(frozen=True, eq=False)
 class CapturedTuning:
-    """Configurations that an autotuner would have tried for one key.
+    """Configurations that an autotuner would have tried for one value of its ``key`` arguments.
 
     Attributes:
         name: the kernel's name.
@@ -168,8 +168,8 @@ class CapturedTuning:
             configuration whose launch failed before the compiler ran.
         errors: reason of the failure by configuration, for configurations whose launch failed.
         launches: launch of each configuration, if it was recorded.
-        first: earlier tuning of the same key with other sizes, whose choice this tuning reuses; ``None`` if this tuning
-            makes its own choice.
+        first: earlier tuning with the same key but other tensor sizes, whose choice this tuning reuses; ``None`` if
+            this tuning makes its own choice.
     """
 
     name: str
@@ -180,11 +180,14 @@ class CapturedTuning:
 
     @property
     def choosing(self) -> "CapturedTuning":
-        """The tuning that makes the choice: the autotuner's first tuning for the key."""
+        """The tuning that chooses the configuration: the autotuner's first tuning for the key."""
         return self if self.first is None else self.first
 
     def listed_for(self, kernel: str, grid: Grid, arguments: Mapping[str, Any]) -> Mapping[str, TriedLaunch]:
-        """Return the launches of all configurations if a given launch is one of them; empty for other sizes."""
+        """Return the recorded launch of each configuration if the given launch is one of them.
+
+        Return an empty mapping for any other launch: the recorded launches do not apply to other sizes.
+        """
         own = TriedLaunch(kernel, grid, arguments)
         return self.launches if own in self.launches.values() else {}
 
@@ -300,7 +303,8 @@ class CapturedKernel:
     """One specialisation of a kernel.
 
     Attributes:
-        id: name of its folder below ``kernels``; the same program with the same Triton has the same identifier.
+        id: name of its folder below ``kernels``; recording the same program with the same Triton again gives the same
+            identifier.
         name: the Triton function's name.
         arch: architecture that it was compiled for.
         triton: version of Triton that compiled it; "" for a kernel of another language.
@@ -321,7 +325,7 @@ class CapturedKernel:
         choice_unknown: True if the kernel was launched only as a substitute for an autotuner's unknown choice.
         listed: number of configurations among which the kernel's autotuner chooses; 0 without an autotuner.
         candidates: kernel of each autotuner configuration, with the grid and the arguments of the launch that the
-            program would make; keys are in Triton's notation. Empty if not recorded.
+            program would make; keys are configurations in Triton's notation. Empty if not recorded.
         first_candidates: like ``candidates``, but for the earlier launch with other sizes for which the autotuner made
             its choice; empty if the choice was made for this launch.
         product: product that the user named for the recording; ``None`` if the user named only an architecture. Older
@@ -414,7 +418,7 @@ class Capture:
         reads: places where the program read values that were not computed: kind of read, and source lines.
         reads_count: total number of these reads, including repeated ones at the same place.
         unrun: operators whose result was provided without running the GPU's implementation, most calls first.
-        ran: for each operator, how often a GPU implementation that the program registered was called.
+        ran: number of calls of GPU implementations that the program itself registered, by operator.
         silent: number of these calls that launched no kernel, by operator, largest first.
         torch: number of calls of torch operators on GPU tensors, which a GPU computes without Triton, by operator.
         left_out: launches of other languages than Triton that could not be recorded.
@@ -431,7 +435,7 @@ class Capture:
         imported: versions of the distributions of imported modules without kernels, by distribution.
         absent: paths that the program looked for and did not find, relative to :attr:`root`.
         folders: for each folder that the program listed, the SHA-256 of the names in it.
-        overflowed: True if the program used more files than a capture keeps, so that not all are compared.
+        overflowed: True if the program used more files than a capture keeps; the other files cannot be compared.
     """
 
     path: Path
@@ -496,7 +500,7 @@ class Capture:
 
     @property
     def looked_at(self) -> list[str]:
-        """Values that the program read although no kernel had written them: ``nonzero at moe.py:12``."""
+        """Reads of values that no kernel had computed, as kind of read and source line: ``nonzero at moe.py:12``."""
         return list(dict.fromkeys(f"{what} at {caller(site)}" for what, site in self.reads))
 
     @property

@@ -127,7 +127,7 @@ def request_of(record: r.KernelRecord, arch: str, notes: list[str]) -> CompileRe
 
 @dataclass
 class _Checked:
-    """Fields of a request whose types :func:`from_json` does not check."""
+    """Fields of a compile request whose types :func:`from_json` does not check; :meth:`verify` checks them."""
 
     path: Any
     function: Any

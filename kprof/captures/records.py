@@ -107,7 +107,7 @@ class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
 
 
 class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
-    """An autotuner's choice for one key; the configurations to choose from follow as :class:`CandidateRecord`.
+    """An autotuner's tuning for one key; each of its configurations follows as a :class:`CandidateRecord`.
 
     Attributes:
         n: number by which later records of the journal refer to this record.
@@ -156,7 +156,7 @@ class LaunchRecord(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
         grid: workgroups in x, y, z.
         seq: position among the launches of this process.
         stream: number of the GPU stream; 0 is the default stream.
-        tuning: ``n`` of the :class:`Tuning` whose unknown choice this launch replaces.
+        tuning: ``n`` of the :class:`Tuning` whose choice is unknown; the launch uses one configuration as a substitute.
         scope: ``n`` of the :class:`ScopeRecord`, if operators were recorded.
     """
 
@@ -270,7 +270,7 @@ class OperatorsRecord(msgspec.Struct, frozen=True, tag_field="t", tag="operators
     """Operator counts at the end of a journal.
 
     Attributes:
-        ran: for each operator, how often a GPU implementation that the program registered was called.
+        ran: number of calls of GPU implementations that the program itself registered, by operator.
         silent: number of these calls that launched no kernel, by operator.
         torch: number of calls of torch operators on GPU tensors, which no Triton kernel computes, by operator.
         unrun: ``n`` of each :class:`Unrun` record, and the number of the operator's calls.

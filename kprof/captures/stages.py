@@ -10,7 +10,7 @@ from kprof.inputs import plain_files, triton_metadata
 
 
 def read_stage(folder: Path, stage: str) -> str:
-    """Return the text of one of the compiler's outputs.
+    """Return the text of a compiler output, such as ``ttgir``.
 
     Raises:
         KprofError: the output is missing or cannot be read.

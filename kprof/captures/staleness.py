@@ -177,13 +177,13 @@ def appeared(root: Path, absent: Iterable[str], *, follow: bool = False) -> list
 
 
 def relisted(root: Path, folders: Mapping[str, str], *, follow: bool = False) -> list[str]:
-    """Return the folders that contain other names than when :func:`listing` computed the digests in ``folders``."""
+    """Return the folders whose contents changed: folders whose :func:`listing` differs from the recorded digest."""
     known = folders.items()
     return [name for name, had in known if (follow or not _leads_out(name)) and listing(root / name) != had]
 
 
 def shortened(names: Sequence[str], verbs: tuple[str, str] = ("", "")) -> list[str]:
-    """Return a phrase such as ``a, b, c and 2 more are gone`` in a list; an empty list without names.
+    """Return a list with one phrase such as ``a, b, c and 2 more are gone``; the list is empty without names.
 
     ``verbs`` are the verb for one name and the verb for several names.
     """

@@ -79,7 +79,7 @@ class CodeGraph:
 
     @cached_property
     def _used_by_host(self) -> dict[Key, list[Key]]:
-        """Definitions mapped to the functions, classes and constants outside of kernels that name them."""
+        """Users of each definition: the functions, classes and constants outside of kernels that name it."""
         users: dict[Key, list[Key]] = defaultdict(list)
         names = self._names_that_lead_to_kernels()
         for key, each in self._definitions():
@@ -89,9 +89,10 @@ class CodeGraph:
         return dict(users)
 
     def _names_that_lead_to_kernels(self) -> set[str]:
-        """Return the names through which a kernel may be used; a definition without any of them uses no kernel.
+        """Return all names that may lead to a kernel: names of kernels, of their users, and import aliases of both.
 
-        Names are compared without resolving them, which saves time because most definitions use no kernel.
+        A definition that uses none of these names uses no kernel. Names are compared without resolving them, because
+        resolving is slow and most definitions use no kernel.
         """
         leads: dict[str, set[str]] = defaultdict(set)
         for file in self._files.values():
@@ -226,7 +227,7 @@ class CodeGraph:
         return sorted(found)
 
     def _linked(self, key: Key, text: Text) -> str:
-        """Return a digest of a text together with the definitions that its names resolve to."""
+        """Return a digest of a part of a definition, including the names of the definitions that it uses."""
         if (key, text.digest) not in self._links:
             told = [(chain, [used[1] for used in self._resolve(key, chain)[0]]) for chain in text.uses]
             digest = hashlib.sha256(f"{text.digest} {told}".encode(errors="surrogatepass")).hexdigest()
@@ -256,7 +257,10 @@ class CodeGraph:
                     yield place, name
 
     def _resolve(self, key: Key, chain: str) -> tuple[tuple[Key, ...], str]:
-        """Return the definitions in the repository that a name refers to, and the names of those outside of it."""
+        """Resolve a name or attribute chain that a definition uses.
+
+        Return the repository's definitions that it refers to, and the names that are defined outside the repository.
+        """
         where = (*key, chain)
         known = self._targets.get(where)
         if known is None:
@@ -348,7 +352,10 @@ class CodeGraph:
 
 
 def _components(definition: Definition) -> set[str]:
-    """Return the components of all names that a definition uses, including fixtures of a test."""
+    """Return the parts of all dotted names that a definition uses, with its parameters and imported names.
+
+    Parameters are included because a test's parameters name its fixtures.
+    """
     found = {part for chain in definition.text.uses for part in chain.split(".")}
     found.update(definition.parameters, (what.name for what in definition.imports.values()))
     return found

@@ -35,7 +35,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Text:
-    """A part of a file's syntax tree, reduced to a digest and the names it uses.
+    """One part of a file's syntax tree: a digest of its syntax, and the names that it uses.
 
     Attributes:
         digest: digest of the syntax.
@@ -48,7 +48,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Definition:
-    """One name that a file defines.
+    """The definition of one name in a file.
 
     Attributes:
         name: the name in the file.
@@ -118,7 +118,7 @@ def read_definitions(path: str, text: str) -> FileDefinitions:
 def _statements(
     body: Iterable[ast.stmt], conditions: tuple[ast.expr, ...]
 ) -> Iterator[tuple[ast.stmt, tuple[ast.expr, ...]]]:
-    """Yield the top-level statements of a file, each with the conditions around it."""
+    """Yield the top-level statements of a file, each with the conditions of the ``if`` and ``while`` around it."""
     for statement in body:
         if not isinstance(statement, _BLOCKS):
             yield statement, conditions
@@ -198,7 +198,7 @@ def _inner_kernels(
 
 
 def _is_jit(node: ast.expr) -> bool:
-    """Return whether an expression is ``triton.jit``, ``gluon.jit`` or ``jit``."""
+    """Return whether an expression is a ``jit`` of Triton or Gluon: any ``jit`` except that of another compiler."""
     chain = _chain(node).split(".")
     return chain[-1] == "jit" and chain[0] not in _OTHER_COMPILERS
 
@@ -214,7 +214,7 @@ def _options(decorator: ast.expr | None) -> list[ast.keyword]:
 
 
 def _compiled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Text:
-    """Return the parts of a function that affect its compiled code, without its name and the ``repr`` option."""
+    """Return the text of a function's parts that affect its compiled code, without its name and the ``repr`` option."""
     options = [each for each in _options(_jit_of(function)) if each.arg not in _ONLY_NAMES | _OF_LAUNCHES]
     bare = ast.FunctionDef(
         name="kernel",

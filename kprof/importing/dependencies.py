@@ -12,13 +12,14 @@ from types import ModuleType
 from typing import Any
 
 LIMIT = 400
-"""Maximum number of files of a module; hashing more of them at every start would take too long."""
+"""Maximum number of files of a module, because hashing more files at every start would take too long."""
 
-# Packages whose files are not hashed: Triton's version is checked in another way, and the others do not affect the
-# source of a user's kernel.
+# Packages whose files are not hashed. Triton's version is checked separately, and the other packages do not affect
+# the source of a user's kernel.
 _FOREIGN = frozenset({"triton", "torch", "numpy", "kprof", "helion"})
 
-# A module whose source contains one of these may define something else at its next import, even if no file changed.
+# A module whose source contains one of these strings reads the environment or files, or imports dynamically. It may
+# define something else at its next import, even if no file changed.
 _DYNAMIC = (b"environ", b"getenv", b"import_module", b"__import__", b"open(", b"read_text", b"read_bytes", b"exec(")
 
 

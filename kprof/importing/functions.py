@@ -108,7 +108,7 @@ def find_entry(module: ModuleType, path: str | Path, name: str) -> Any:
 def triton_functions(module: ModuleType) -> tuple[str, ...]:
     """Return the names of the Triton functions that a module defines itself, in the order of its lines.
 
-    Each of them can be passed to :func:`load_function`. Functions that the module only imports are not included.
+    Each name can be passed to :func:`load_function`. Functions that the module only imports are not included.
     """
     found = {}
     for name, value in vars(module).items():
@@ -140,7 +140,7 @@ _PLACES: dict[int, tuple[Any, Path, str]] = {}
 
 def set_place(jit: Any, path: Path, name: str) -> None:
     """Set the file and name under which other processes can load a function that its original file does not provide."""
-    # Triton's hash of a function depends only on its source, so the key is the object's identity.
+    # Functions with the same source have the same hash in Triton, so the object's identity is the key.
     _PLACES[id(jit)] = jit, path, name
 
 
@@ -174,7 +174,7 @@ def place_of(jit: Any) -> tuple[Path, str]:
 
 
 def _name_in(module: ModuleType, jit: Any) -> str | None:
-    """Return a name under which a module contains the function, preferably its own; ``None`` if there is none."""
+    """Return a name under which a module contains the function, preferably its own; ``None`` if it has no such name."""
     own = jit.fn.__qualname__
     if jit_function(_value_of(module, own)) is jit:
         return str(own)
@@ -189,7 +189,10 @@ def _value_of(module: ModuleType, name: str) -> Any:
 
 
 def _by_own_name(module: ModuleType, name: str) -> Any:
-    """Return a function that the module stores under another name than its own: ``fast = triton.jit(slow)``."""
+    """Return the object whose Triton function has this own name, although the module stores it under another name.
+
+    After ``fast = triton.jit(slow)``, the object for ``slow`` is found.
+    """
     for value in vars(module).values():
         function = kernel_function(value)
         if function is not None and name in {function.fn.__qualname__, function.fn.__name__}:

@@ -119,7 +119,7 @@ def loaded_modules() -> list[ModuleType]:
 
 
 def left_out(module: ModuleType) -> str | None:
-    """Return which statements of a file were skipped because there is no GPU, in words; ``None`` if none were."""
+    """Return a sentence on the statements of a file that were skipped without a GPU; ``None`` if none were skipped."""
     for known in _LOADED.values():
         if known.module is module and known.missing.lines:
             lines = known.missing.lines
@@ -151,7 +151,10 @@ def _check(path: str | Path, file: Path) -> None:
 
 
 def _module_name_and_folder(file: Path, *, interpreted: bool) -> tuple[str, Path]:
-    """Return a name for the module and the folder to import it from; in a package, the name is the full dotted one."""
+    """Return a file's module name, and the folder from which it is imported.
+
+    A file in a package gets its full dotted name; another file gets a name that no other module has.
+    """
     real = file.resolve()
     if not (real.parent / "__init__.py").is_file():
         mode = "interpreted_" if interpreted else ""
@@ -200,7 +203,7 @@ def _is_sibling(module: ModuleType, folder: Path) -> bool:
 
 
 def _is_missing_package(error: ModuleNotFoundError, package: str) -> bool:
-    """Return whether an import failed because a whole package is missing, rather than a part of it."""
+    """Return whether an import failed because the whole package is missing, not only one of its modules."""
     return (error.name or "").partition(".")[0] == package and find_spec(package) is None
 
 

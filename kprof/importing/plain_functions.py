@@ -216,7 +216,10 @@ class _File:
                 raise _refused(node, f"the name {node.id}")
 
     def _attribute(self, node: ast.Attribute) -> None:
-        """Check that an attribute is for use in kernels (of a module), or exists on tensors or their types (others)."""
+        """Check an attribute.
+
+        An attribute of a module must be usable in kernels. Any other attribute must exist on tensors or their types.
+        """
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -276,7 +279,7 @@ def _values_of_logic(nodes: list[ast.AST], constants: set[str]) -> Iterator[ast.
         return isinstance(node, _LOGICAL | ast.Constant) or (isinstance(node, ast.Name) and node.id in constants)
 
     conditions = {id(node.test) for node in nodes if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert)}
-    # Outer nodes come before the nodes inside them.
+    # ast.walk yields a node before the nodes inside it, so a condition is found before the operators inside it.
     for node in nodes:
         if isinstance(node, ast.BoolOp):
             if id(node) in conditions:

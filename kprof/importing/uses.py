@@ -1,7 +1,7 @@
 """Describe what a Triton function uses from outside it, to compare the function in memory with the one in its file.
 
 A global, a helper or a function of Triton itself may have another value in a process that imports the file anew.
-:func:`uses_of` describes all of them by text that does not depend on the process.
+:func:`uses_of` describes these values by text that does not depend on the process.
 """
 
 import ast
@@ -74,7 +74,7 @@ def uses_of(jit: Any) -> dict[str, str]:
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Return the sorted names whose descriptions differ, including names that only one side has.
+    """Return the sorted names whose descriptions differ, including names that only one of the mappings contains.
 
     If a helper itself differs, the names that it uses are left out.
     """

@@ -187,7 +187,7 @@ def _triton(patches: Patches, missing: Missing) -> None:
         for name in ("_default", "_active"):
             patches.set(config, name, getattr(config, name))
     else:
-        # Up to Triton 3.4, the attributes themselves create the driver on first use.
+        # Up to Triton 3.4, both attributes are proxies that create the driver on first use, so proxies replace them.
         for name in ("default", "active"):
             patches.set(config, name, type(config.default)(create))
 

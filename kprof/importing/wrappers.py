@@ -56,7 +56,10 @@ def source_function(value: Any) -> Any:
 
 
 def is_jit(value: Any) -> bool:
-    """Return whether a value itself is a Triton function, by its attributes, so that subclasses and stubs count."""
+    """Return whether a value itself, without unwrapping, is a Triton function.
+
+    Attributes decide rather than the type, so that subclasses and stubs count.
+    """
     # cache_key is not read, since computing it may raise. Types are checked because some objects have every attribute.
     return isinstance(_attribute(value, "params"), list) and isinstance(_attribute(value, "starting_line_number"), int)
 
@@ -78,7 +81,7 @@ def configs_of(value: Any) -> list[dict[str, Any]]:
 
 
 def heuristics_of(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each argument that ``@triton.heuristics`` computes, with the function that computes it from the others."""
+    """Yield each argument that ``@triton.heuristics`` computes, with the function that computes it from the rest."""
     for layer in layers(value):
         values = _attribute(layer, "values")
         if isinstance(values, Mapping):

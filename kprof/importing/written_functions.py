@@ -39,7 +39,7 @@ def text_of(module: ModuleType, name: str) -> str:
 
 
 class _File:
-    """A file being written: its first line, and its functions at their line numbers."""
+    """Builder of the file: imports and constants on its first line, functions at their original line numbers."""
 
     def __init__(self) -> None:
         self._head = ["import triton", f"import triton.language as {_LANGUAGE}"]

@@ -114,8 +114,8 @@ def _issue_words(issue: Doubt) -> str:
 def too_many(count: int, total: int) -> tuple[str, ...]:
     """Return the results that are unknown because ``count`` of ``total`` records lack times.
 
-    All results are unknown if the fraction exceeds :data:`TOLERATED`, else none. If no record has a time, nothing is
-    unknown either, because counter files may contain no times at all.
+    All results are unknown if the fraction without times exceeds :data:`TOLERATED`, else none. A file in which no
+    record has a time makes nothing unknown, because counter files may contain no times at all.
 
     >>> too_many(3, 4) == EVERYTHING, too_many(4, 4), too_many(1, 1000)
     (True, (), ())
@@ -143,7 +143,7 @@ def is_graph_launch(name: str) -> bool:
 
 
 def judge(trace: "LinkedTrace", log: "IssueLog", *, overlapping: int, no_gpu_cure: str = _NO_GPU_CURE) -> None:
-    """Add an issue for each way in which a linked timeline is incomplete.
+    """Add an issue for each fault of a linked timeline: lost kernels, missing links, overlaps, wrong clocks.
 
     Args:
         trace: linked tables of the trace.
@@ -271,8 +271,8 @@ def _captures(trace: "LinkedTrace") -> "Callable[[int], bool] | None":
 def warm_up_rows(trace: "LinkedTrace") -> "array[int]":
     """Return the rows of activities that were launched before the recording began.
 
-    The launch with such an activity's correlation id is not in the trace, and the activity begins before the first
-    activity of its rank that has a launch.
+    No launch in the trace has such an activity's correlation id. The activity also begins before the first activity
+    of its rank that has a launch.
     """
     first = _first_launched(trace)
     return array("q", (row for row, rank, start in _without_launch(trace) if start < first.get(rank, start)))

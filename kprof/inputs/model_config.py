@@ -14,7 +14,7 @@ from kprof.inputs.weight_format import WeightFormat, is_size, quantised
 MOST_BYTES = 4 << 20
 """Maximum size of a ``config.json`` in bytes.
 
-The largest public ones have a few hundred kilobytes, mostly lists of layers.
+The largest public files have a few hundred kilobytes, mostly lists of layers.
 """
 
 _DENSE = (
@@ -57,8 +57,8 @@ class ExpertSizes:
     """Sizes of a mixture of experts.
 
     Attributes:
-        count: number of routed experts.
-        chosen: number of routed experts per token.
+        count: number of routed experts of a layer.
+        chosen: number of routed experts that compute each token.
         inner: intermediate size of one expert.
         shared: total intermediate size of the shared experts; 0 if there are none.
         layers: number of layers with experts; ``None`` if unknown.

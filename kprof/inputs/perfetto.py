@@ -49,7 +49,7 @@ MAX_PACKET = 256 << 20
 _CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
-# Maximum number of cached names and sizes, because few different ones recur often.
+# Maximum number of cached names and sizes. A cache helps because few different names and sizes recur often.
 _KNOWN = 1 << 12
 _FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],
@@ -297,10 +297,10 @@ _plain = lru_cache(maxsize=_KNOWN)(normalise)
 
 
 def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
-    """Return the kind of a slice by its category or, without one, by its track.
+    """Return the kind of a slice by its category or, if it has no category, by its track.
 
-    rocprof-sys writes the dispatches and the copies of a HIP stream to the same track. There, a copy is recognised by
-    its name or its annotation ``dst_agent``.
+    rocprof-sys writes the dispatches and the copies of a HIP stream to the same track. On such a track, a copy is
+    recognised by its name or its annotation ``dst_agent``.
     """
     return _kind_of(each.category, each.name, track, is_copy="dst_agent" in each.notes)
 

@@ -153,7 +153,7 @@ class Suspect:
 
 
 def suspects(results: TunableOpResults) -> list[Suspect]:
-    """Return default problems that could be at least 10 % faster, judging by a tuned neighbour.
+    """Return the problems with the default solution that could be at least 10 % faster, judging by a tuned neighbour.
 
     A neighbour has the same operator, type and transposes, and m, n and k within a factor of two each.
     """

@@ -73,7 +73,7 @@ class _Reader:
         return WeightFormat(method)
 
     def kept(self, found: Mapping[str, Any]) -> None:
-        """Report that some modules are not quantised. Which GEMMs this affects depends on the modules' names."""
+        """Report that some GEMMs are not quantised, judging by the names of the modules without quantisation."""
         names = [name for key in _EXCLUSION_KEYS if isinstance(found.get(key), list) for name in found[key]]
         products = [str(n) for n in names if _PRODUCT.search(str(n)) and not _NO_PRODUCT.search(str(n))]
         if products:
@@ -105,7 +105,7 @@ class _Reader:
         return self.unknown("compressed-tensors", f"{repr(bits)[:10]} bits of {repr(kind)[:20]}, {sides},")
 
     def quark(self, found: Mapping[str, Any]) -> WeightFormat:
-        """Read a configuration of AMD's Quark: the global part or, without one, the part for the experts."""
+        """Read a configuration of AMD's Quark: the global part or, without it, the part for the experts' layers."""
         layers = found.get("layer_quant_config")
         every = found.get("global_quant_config")
         kind = _quark_kind(every)

@@ -45,7 +45,7 @@ _STAT: list[tuple[int, str, Any]] = [
     (1, "metadata", INT64), (2, "double", DOUBLE), (3, "uint", UINT64), (4, "int", INT64), (5, "text", STRING),
     (6, "bytes", BYTES), (7, "reference", UINT64),
 ]  # fmt: skip
-# A plane without its lines, which are parsed one by one.
+# Fields of a plane except its lines, because each line is parsed separately.
 _PLANE: Fields = {
     "Plane": [(2, "name", STRING), (4, "events", ["EventEntry"]), (5, "names", ["StatEntry"]), (6, "stats", ["Stat"])],
     "EventEntry": [(1, "key", INT64), (2, "value", "Named")],
@@ -147,7 +147,7 @@ class _Reader:
             self._log.add("cut-off", "the file ends within a plane", place=place, lost=1)
 
     def _field_end(self, held: bytearray) -> int | None:
-        """Return the end of the first field of the data, or ``None`` if more data is needed."""
+        """Return the offset at which the first field of the data ends, or ``None`` if more data is needed."""
         # The file's fields (planes, errors, warnings, host names) are all length-delimited.
         if held[0] not in {_PLANE_TAG, 0x12, 0x1A, 0x22}:
             if not self.found:

@@ -64,7 +64,10 @@ def kernel_arguments(metadata: Mapping[str, Any]) -> tuple[KernelArgument, ...]:
 
 
 def word_name(offset: int) -> str:
-    """Return the name of the 32-bit word at an offset of the argument segment; some arguments have no name."""
+    """Return kprof's name for the 32-bit word at a byte offset of the argument segment, such as ``kernarg[8]``.
+
+    Words are named by offset because some arguments have no name.
+    """
     return f"kernarg[{offset}]"
 
 

@@ -36,7 +36,7 @@ def _lds(name: str, generation: Generation) -> tuple[str, ...]:
 def counters_of(
     cls: InstructionClass, kind: InstructionKind, space: MemorySpace | None, name: str, generation: Generation
 ) -> tuple[str, ...]:
-    """Return the wait counters that an instruction increments; an atomic counts as one that returns no value."""
+    """Return the wait counters that an instruction increments; an atomic counts as an atomic without return value."""
     new = generation in _NEW
     scalar = "kmcnt" if new else "lgkmcnt"
     translated = ("xcnt",) if generation is Generation.GFX1250 else ()
@@ -65,6 +65,6 @@ def counters_of(
 
 
 def returning_atomic(counters: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the wait counters of an atomic that returns the old value: those of a load instead of those of a store."""
+    """Return the counters of an atomic that returns the old value: a load's counters replace a store's counters."""
     swap = {"vscnt": "vmcnt", "storecnt": "loadcnt"}
     return tuple(swap.get(counter, counter) for counter in counters)

@@ -101,14 +101,14 @@ class RegisterEffects:
         return self._writes
 
     def and_those_of(self, other: "RegisterEffects") -> "RegisterEffects":
-        """Return the combined effects of the two halves of a dual instruction."""
+        """Return the combined effects of this half and the other half of a dual instruction."""
         return RegisterEffects([*self.read_groups, *other.read_groups], [*self.write_groups, *other.write_groups])
 
 
 def roles_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Roles:
     """Return the roles of an instruction's operands. An unknown mnemonic is assumed to write its first operand."""
     cls = opcode.cls
-    # Compared one by one: set membership would hash an Enum, which costs more than these comparisons.
+    # The classes are compared one by one, because set membership would hash an Enum, which takes longer.
     if cls is _VALU or cls is _MATRIX:
         return _vector_roles(opcode, operands, modifiers)
     if cls in _MEMORY:
@@ -124,7 +124,10 @@ _PACKED_PAIRS = frozenset({"v_pk_fma_f32", "v_pk_mul_f32", "v_pk_add_f32"})
 
 
 def _selected(names: tuple[str, ...], source: int, modifiers: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the registers of a float32 pair that ``op_sel`` and ``op_sel_hi`` select for the two results."""
+    """Return the registers of a float32 pair that ``op_sel`` and ``op_sel_hi`` select for one source operand.
+
+    An operand that is no pair is returned unchanged.
+    """
     if len(names) != 2:
         return names
     picked = set()
@@ -331,7 +334,7 @@ def _vector_roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[st
         return named.fixed
     reads: tuple[str, ...] = ()
     if named.dual_mask and len(operands) == 3:
-        reads = VCC[:1]  # dual instructions exist in wave32 only
+        reads = VCC[:1]  # Dual instructions exist only in wave32, where a mask has 32 bits.
     elif named.division:
         reads = VCC[:1] if opcode.generation is Generation.GFX1250 else VCC
     elif named.base:

@@ -27,7 +27,7 @@ _PERMUTES = ("ds_swizzle", "ds_permute", "ds_bpermute")
 
 
 def _width(name: str) -> int | None:
-    """Return the bytes of one access: the first width in the name. A second width is the size of an element."""
+    """Return the bytes of one access: the first width in the mnemonic. A second width is the size of an element."""
     match = _WIDTH.search(name)
     if match is None:
         return None

@@ -82,9 +82,9 @@ def _split_any(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
         elif _has_value(word) or word in _FLAGS:
             _add_modifier(modifiers, word)
         elif operands and (_looks_like_register(word) or word == "off"):
-            operands.append(word)  # exp mrt0 v0, v1, off, off
+            operands.append(word)  # In ``exp mrt0 v0, v1, off, off``, no comma precedes v0.
         elif operands and ("(" in word and word[0].isalpha()):
-            operands.append(word)  # s_waitcnt vmcnt(0) lgkmcnt(0)
+            operands.append(word)  # In ``s_waitcnt vmcnt(0) lgkmcnt(0)``, blanks separate the counts.
         else:
             _add_modifier(modifiers, word)
     return tuple(operands), modifiers

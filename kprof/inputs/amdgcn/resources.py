@@ -16,7 +16,7 @@ def _integer(value: Any) -> int | None:
 def _first(*values: Any) -> int | None:
     """Return the first non-negative integer.
 
-    All values are counts or flags, so a negative one comes from damaged data.
+    All values are counts or flags, so a negative value comes from damaged data.
     """
     return next((int(v) for v in values if isinstance(v, int) and v >= 0), None)
 

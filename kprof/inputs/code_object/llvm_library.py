@@ -152,9 +152,9 @@ def _line(one: Decoded, address: int, code: bytes, starts: Sequence[int], names:
 
 
 def decode(code: bytes, arch: str, library: Path, path: str | None = None) -> list[Decoded]:
-    """Decode a piece of code into consecutive instructions without gaps.
+    """Decode code into consecutive instructions without gaps.
 
-    LLVM has two ways to read 16-bit operands; the one that leaves fewer bytes undecoded is used.
+    LLVM can read 16-bit operands in two forms; the form that leaves fewer bytes undecoded is used.
 
     Raises:
         InputError: under the conditions of :func:`listing`.

@@ -95,7 +95,7 @@ _TG_SPLIT = 1 << 16
 
 
 def vgpr_encoding_granule(arch: str, wavefront_size: int) -> int:
-    """Return the number of VGPRs per step of the descriptor's VGPR field."""
+    """Return the number of VGPRs that one unit of the descriptor's VGPR field stands for."""
     generation = generation_of(arch)
     if generation in {Generation.GFX8, Generation.GFX9}:
         return 8 if has_unified_registers(arch) else 4

@@ -284,7 +284,8 @@ def _operands(op: WrittenOperation, body: str) -> tuple[str, ...]:
         return ()
     found = _OPERAND.findall(body)
     if op.name == "scf.for":
-        # The induction variable and the loop's own names are on the left of an equals sign.
+        # A loop defines its induction variable and its loop-carried values, so they are not operands. Their names
+        # are on the left of an equals sign.
         own = set(re.findall(r"(%[\w$.-]+)\s*=", body))
         return tuple(name for name in found if name not in own)
     return tuple(found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 Bases: TypeAlias = tuple[tuple[int, ...], ...]
-"""Linear-layout bases: the step that each index bit causes, in elements of each tensor dimension."""
+"""Linear-layout bases, one per index bit: the offset in elements along each tensor dimension that the bit adds."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def split(text: str, separator: str = ",") -> list[str]:
 
 
 def closing(text: str, start: int) -> int:
-    """Return the position of the bracket that closes the one at ``start``, or -1."""
+    """Return the position of the bracket that closes the bracket at ``start``, or -1."""
     if text[start : start + 1] not in _OPEN:
         return -1
     depth = 0

@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 """One row of a result file by column name: strings, integers, floats, and ``None`` for unknown values."""
 
 SHOWN = 20
-"""Maximum number of problems with single lines that are reported one by one; further problems are only counted."""
+"""Maximum number of problems of single lines that are reported with their text; further problems are only counted."""
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ LEVELS = ("SQ_IFETCH_LEVEL", "SQ_INST_LEVEL_LDS", "SQ_INST_LEVEL_SMEM", "SQ_INST
 
 
 def is_repeated(heading: str, known: Mapping[str, Column]) -> bool:
-    """Return whether a heading is a metadata column with a number that a join of files has appended (``wave_size_1``).
+    """Return whether a heading is a metadata column to which joining files has added a number (``wave_size_1``).
 
     A number alone is no proof: ``SQC_DCACHE_REQ_READ_1`` is a counter.
     """
@@ -188,7 +188,8 @@ def instance_of(counter: str) -> tuple[str, int]:
 def accumulated(counters: Sequence[str]) -> str | None:
     """Return the name to use for ``SQ_ACCUM_PREV_HIRES``, for example ``SQ_LEVEL_WAVES_ACCUM``.
 
-    It depends on the counter of :data:`LEVELS` among ``counters``. Return ``None`` unless there is exactly one.
+    The name contains the counter of :data:`LEVELS` that was collected with it. Return ``None`` unless ``counters``
+    contains exactly one counter of :data:`LEVELS`.
     """
     present = [name for name in LEVELS if name in counters]
     return f"{present[0]}_ACCUM" if len(present) == 1 else None

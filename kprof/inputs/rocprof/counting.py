@@ -87,7 +87,10 @@ def from_long(columns: Columns, part: FileTables) -> tuple[Columns, Columns]:
 
 
 def _groups(keys: list[Any]) -> Any:
-    """Return the dispatch number of each block of adjacent rows with equal keys; ``None`` if no key recurs later."""
+    """Return the dispatch number of each block of adjacent rows with equal keys.
+
+    Return ``None`` if a key column ascends strictly, because each block is then a dispatch of its own.
+    """
     import numpy as np
     import pandas as pd
 

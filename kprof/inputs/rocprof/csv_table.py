@@ -14,7 +14,7 @@ from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 SHOWN = 20
-"""Maximum number of bad records that are reported one by one; further bad records are only counted."""
+"""Maximum number of bad records that are reported with their text; further bad records are only counted."""
 
 # Block sizes of Arrow's reader in bytes. Joining many small blocks takes longer than reading them, but two cores need
 # several blocks. A record must fit into one block, so the tolerant second pass uses large blocks.

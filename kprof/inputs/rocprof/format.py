@@ -87,7 +87,7 @@ class CsvFormat:
     long: bool = False
 
     def score(self, opened: Opened) -> float:
-        """Implement the method of :class:`ProfileFormat`."""
+        """Return the confidence that the file is of this format; see :meth:`ProfileFormat.score`."""
         keys = {key(name) for name in heading(opened)}
         if keys & self.forbidden:
             return 0.0
@@ -97,7 +97,7 @@ class CsvFormat:
         return found + known / 1000 + len(self.signature) / 100000 if found >= SURE_ENOUGH else 0.0
 
     def read(self, opened: Opened, part: FileTables) -> None:
-        """Implement the method of :class:`ProfileFormat`."""
+        """Add the file's tables to ``part``; see :meth:`ProfileFormat.read`."""
         names = heading(opened)
         missing = self.required - {key(name) for name in names}
         if missing:

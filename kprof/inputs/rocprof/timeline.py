@@ -88,7 +88,7 @@ def _describe(trace: LinkedTrace, data: "Data", rank: int) -> None:
 
 
 def _timed(table: "pd.DataFrame", what: str, log: IssueLog) -> "pd.DataFrame":
-    """Return the rows with trusted times, and report the others."""
+    """Return the rows with trusted times, and report the number of rows that were left out."""
     if not len(table) or "duration_ns" not in table or "start_ns" not in table:
         none: pd.DataFrame = table.iloc[:0]
         return none
@@ -101,7 +101,7 @@ def _timed(table: "pd.DataFrame", what: str, log: IssueLog) -> "pd.DataFrame":
 
 
 def _integers(table: "pd.DataFrame", *names: str) -> list[int | None] | None:
-    """Return the first of the named columns that exists and has values, or ``None``."""
+    """Return the values of the first of the named columns that exists and has values, or ``None``."""
     import pandas as pd
 
     for name in names:

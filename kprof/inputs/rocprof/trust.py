@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 0.02
-"""Maximum relative difference between a counter's values in several passes of a dispatch; larger ones are reported."""
+"""Maximum relative difference between a counter's values in several passes of a dispatch that is not reported."""
 
 _SUPERSET_AND_SUBSET = (
     ("TCC_EA_RDREQ_sum", "TCC_EA_RDREQ_32B_sum"),

@@ -212,7 +212,7 @@ def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_
 
 
 def _areas(steps: list[tuple[int, int]], end: int) -> list[float]:
-    """Split the time from 0 to ``end`` into equal parts; return the product of wavefronts and cycles in each part."""
+    """Return the wavefronts integrated over cycles, for equal parts of the time from 0 to ``end``."""
     borders = [end * number / PARTS for number in range(PARTS + 1)]
     areas = [0.0] * PARTS
     part = 0

@@ -87,9 +87,13 @@ def _kinds(text: str, words: int) -> frozenset[int]:
 
 @dataclass
 class Followed:
-    """Result of matching wavefronts with a kernel's code: hits and cycles of each instruction by index.
+    """Result of matching the packets of wavefronts with a kernel's code.
 
-    ``wavefronts`` is the number of wavefronts, ``lost`` the number of those whose packets do not match the code.
+    Attributes:
+        hits: number of issues of each instruction, by its index in the code.
+        cycles: cycles of each instruction, by its index in the code.
+        wavefronts: number of wavefronts.
+        lost: number of wavefronts whose packets do not match the code.
     """
 
     hits: Counter[int]
@@ -102,8 +106,9 @@ def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followe
     """Match the kinds of instructions that each wavefront issued with the code, until the first mismatch.
 
     Wavefronts may begin after the loads of preloaded arguments. The cycles between two issued instructions count for
-    the second one, with three exceptions. An ``s_waitcnt`` between the two gets the cycles beyond those of one issue.
-    An ``s_nop`` gets the cycles that it requests. An ``s_barrier`` gets all cycles until the next instruction.
+    the second one, with two exceptions. An ``s_nop`` between the two gets the cycles that it requests. The first other
+    instruction without a packet between the two, usually an ``s_waitcnt``, gets the cycles beyond those of one issue.
+    If the first of the two is an ``s_barrier``, the barrier gets the cycles beyond those of one issue instead.
     """
     places = {one.address: place for place, one in enumerate(code)}
     tried = (_follow_from(entry, code, places, wavefronts) for entry in _entries(code, places))
@@ -152,7 +157,10 @@ def _follow_from(
 
 
 def _divide_cycles(gap: int, code: Sequence[Coded], waits: Sequence[int], cycles: Counter[int]) -> int:
-    """Assign the cycles between two issued instructions to the waits between them; return the second one's cycles."""
+    """Assign the cycles between two issued instructions to the instructions in ``waits``, which have no packet.
+
+    Return the cycles that remain for the second issued instruction.
+    """
     more = max(0, gap - _ISSUE_CYCLES)
     waiting = None
     for place in waits:
@@ -235,7 +243,7 @@ def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
 
 
 def _code(files: list[Path]) -> tuple[dict[str, list[Coded]], list[str]]:
-    """Return the kernels of the code objects next to the traces, and notes about unreadable ones."""
+    """Return the kernels of the code objects next to the traces, and notes about unreadable code objects."""
     from kprof.inputs.code_object import disassemble_text, read_file
 
     kernels: dict[str, list[Coded]] = {}

@@ -14,14 +14,18 @@ NOTHING = -(1 << 63)
 """Value that represents ``None`` in a column of integers."""
 ELSEWHERE = NOTHING + 1
 """Value that represents an integer beyond 64 bits in a column of integers."""
-# Bytes that NOTHING and ELSEWHERE have in common, and the position of these bytes within an integer's eight bytes.
+# NOTHING and ELSEWHERE differ only in their lowest byte, so a search for the other seven bytes finds both. _PLACE is
+# the position of these seven bytes within an integer's eight bytes.
 _LIKE_A_MARK = NOTHING.to_bytes(8, byteorder, signed=True)[1:] if byteorder == "little" else b"\x80" + bytes(6)
 _PLACE = 1 if byteorder == "little" else 0
 _TOGETHER = 1 << 12
 
 
 class _Column:
-    """A column of integers. While all values are equal (a run), it takes no memory; :attr:`data` expands it."""
+    """A column of integers. While all of its integers are equal (a run), only their value and number are stored.
+
+    Reading :attr:`data` expands a run.
+    """
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -41,12 +45,12 @@ class _Column:
 
     @property
     def readable(self) -> "array[int]":
-        """All integers, for reading only. A run is expanded for the caller, but the column keeps storing a run."""
+        """All integers, for reading only. A run is expanded into a copy, and the column keeps storing the run."""
         return array(self._kind, (self._value,)) * self._count if self._count else self._data
 
     @property
     def only(self) -> int | None:
-        """The value of all rows if the column is a run of a single value, else ``None``."""
+        """The value of all rows if the column is stored as a run, else ``None``."""
         return self._value if self._count else None
 
     def numbers_of(self, low: int, high: int) -> "array[int]":
@@ -96,7 +100,7 @@ class _Column:
 
 
 class OptionalIntegers(_Column):
-    """A column of integers, some of which may be missing (``None``).
+    """A column of integers in which values may be missing (``None``).
 
     :attr:`data` can be read and written. In it, :data:`NOTHING` and :data:`ELSEWHERE` represent missing and too large
     values.
@@ -192,7 +196,7 @@ class OptionalIntegers(_Column):
 
 def _has_mark(numbers: bytes) -> bool:
     at = numbers.find(_LIKE_A_MARK)
-    # A match that spans two integers is not a mark.
+    # A match at another position spans two integers, so it is not a mark.
     while at >= 0 and at % 8 != _PLACE:
         at = numbers.find(_LIKE_A_MARK, at + 1)
     return at >= 0

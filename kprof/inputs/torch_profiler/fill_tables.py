@@ -125,7 +125,7 @@ def add_frames(trace: LinkedTrace, events: Events) -> None:
 
 
 class _Fields:
-    """Columns of the events and of their arguments; ``None`` represents a column without any value."""
+    """Fields and arguments of several events as columns; methods return ``None`` for a column without any value."""
 
     def __init__(self, events: Events, nothing: msgspec.Struct) -> None:
         self._events: Sequence[Any] = events
@@ -223,7 +223,7 @@ def _first_known(values: Integers, others: Values) -> Integers:
 
 
 def needs_values(name: str) -> bool:
-    """Return whether an operator's work depends on more than shapes, such as strides, paddings or masks."""
+    """Return whether an operator's work depends on values besides shapes, such as strides, paddings or masks."""
     return "conv" in name or "attention" in name or "_attn" in name
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int32]
 
 _FRAME, _OPERATOR, _LAUNCH = 0, 1, 2
-"""Order of two records with the same start and duration: the one with the lower number encloses the other."""
+"""Order of two records with the same start and duration: the record with the lower number encloses the other."""
 # Names of the columns for the innermost open frame and the innermost open operator, by kind of record.
 _FILLED = (("parent", None), ("frame", "parent"), ("frame", "operator"))
 _MOST_CODES = 1 << 62
@@ -79,8 +79,8 @@ def _nest_thread(
         places = np.flatnonzero(kinds == around)
         if not len(places):
             continue
-        # For each record, find the last record of the enclosing kind that starts before it. Either that record or one
-        # that encloses it is still open.
+        # For each record, find the last record of the enclosing kind that starts before it. Either that record or a
+        # record that encloses that record is still open.
         before = np.cumsum(kinds == around) - (kinds == around) - 1
         parents = before[places]
         _climb_to_open(parents, parents, starts[places], ends[places])
@@ -96,7 +96,7 @@ def _nest_thread(
 
 
 def _climb_to_open(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbers") -> None:
-    """Replace each candidate in ``found`` by its parent until the candidate is still open at the given start.
+    """Replace each candidate in ``found`` by its parent until the candidate ends after the start, or is -1 (no parent).
 
     If ``found`` is the partly known ``parents`` itself, each step doubles the distance. This is valid because every
     skipped record ended before the candidate began.
@@ -111,7 +111,7 @@ def _climb_to_open(found: "Numbers", parents: "Numbers", starts: "Numbers", ends
 
 
 class _Rows:
-    """Lookup of rows by a number, such as an id; rows with the same number keep the given order."""
+    """Index of table rows by a number such as a correlation id; rows with the same number keep the given order."""
 
     def __init__(self, numbers: "Numbers", rows: "Numbers") -> None:
         import numpy as np
@@ -137,7 +137,7 @@ class _Rows:
         return found
 
     def repeated(self) -> "Numbers":
-        """Return the numbers of rows whose number also belongs to an earlier row."""
+        """Return the number of each row that repeats the number of an earlier row."""
         again: Numbers = self._keys[1:][self._keys[1:] == self._keys[:-1]]
         return again
 
@@ -194,9 +194,9 @@ def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
 
 
 def _launching_calls(calls: _Rows, correlations: "Numbers", begun: "Numbers", starts: "Numbers") -> "Numbers":
-    """Return the call that launched each activity. If several calls have its id, the last that began earlier is used.
+    """Return the API call that launched each activity, found by correlation id.
 
-    If none of them began before the activity, the first is used.
+    If several calls have the activity's id, use the last call that began before the activity, or else the first call.
     """
     import numpy as np
 
@@ -221,13 +221,16 @@ def _forward(trace: LinkedTrace) -> None:
     for (mine,) in _by_rank(operators):
         backward = mine[~is_forward[mine] & (sequences[mine] > ELSEWHERE)]
         if len(backward):
-            # Nested operators share the number. The outermost one comes first, and its frame identifies the module.
+            # Nested operators share the number. The outermost operator comes first; its frame identifies the module.
             ahead = _Rows(sequences, mine[is_forward[mine] & (sequences[mine] >= 0)])
             view(operators.numbers("forward").data)[backward] = ahead.first(sequences[backward])
 
 
 def alike(columns: "list[Codes]", rows: "Numbers") -> "list[Numbers]":
-    """Group rows with equal codes in all columns, ordered by first row; a code of -1 means no value."""
+    """Group rows whose codes are equal in all columns, and return the groups ordered by first row.
+
+    A code of -1 means no value.
+    """
     import numpy as np
 
     key, size = np.zeros(len(rows), dtype=np.int64), 1

@@ -52,7 +52,8 @@ MODULES_ONLY = math.inf
 _PYTHON = "python_function"
 _PHASES = frozenset({"X", "i"})
 _TIMED = GPU_KINDS | {"launch", "operator"}
-# Function that adds the events of a kind to their table. Events are added in batches to reduce the cost per column.
+# Type of the functions that add events of one kind to their table. They take batches of events, because this reduces
+# the cost per column.
 Adding = Callable[[LinkedTrace, "list[CompleteEvent] | list[FullEvent]"], None]
 _ADDING: dict[Kind, Adding] = {
     "kernel": add_gpu,
@@ -65,7 +66,7 @@ _ADDING: dict[Kind, Adding] = {
 }
 _TOGETHER = 1024
 _phase = attrgetter("ph")
-# Rank of events until the complete file has been read.
+# Placeholder for the rank of an event that names none: the file's rank is known only when all of it has been read.
 _UNKNOWN_RANK: Any = None
 
 
@@ -115,7 +116,7 @@ class _Loading:
         self._waiting: defaultdict[Adding, list[CompleteEvent]] = defaultdict(list)
 
     def take_batch(self, events: list[TableEvent]) -> None:
-        """Add events whose class determines their category to the tables, table by table."""
+        """Add a batch of events to the tables, table by table. The class of each event determines its category."""
         types = list(map(type, events))
         classes: Counter[type[TableEvent]] = Counter(types)
         kept = {kind: adding for kind in classes if (adding := _adding(kind)) is not None}
@@ -161,7 +162,7 @@ class _Loading:
         for adding in list(self._waiting):
             self._add(adding)
         if self._shortest_frame_us:
-            # Frames are most of a trace, so unwanted ones are skipped before other checks.
+            # Most events are frames, so unwanted frames are skipped before other checks.
             kept = [e for e in events if e.cat != _PYTHON or e.ph not in _PHASES or self._is_wanted(e)]
             if len(kept) < len(events):
                 self._categories[_PYTHON] += len(events) - len(kept)
@@ -301,7 +302,7 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
 
 
 def _grids_alike(trace: LinkedTrace) -> "list[Numbers]":
-    """Group the rows of kernels whose grids are determined in the same way, ordered by first row."""
+    """Group the rows of kernels by all values that determine their grids; groups are ordered by first row."""
     activities, launches = trace.activities, trace.launches
     kinds, launch = activities.words("kind"), view(activities.numbers("launch").readable)
     rows = (codes(kinds.readable) == kinds.code("kernel")).nonzero()[0]

@@ -121,7 +121,7 @@ class Operator(msgspec.Struct, gc=False):
 
 
 class PythonFrame(msgspec.Struct, gc=False):
-    """One Python function call; ``module`` is true if it is the forward of an ``nn.Module``."""
+    """One Python function call; ``module`` is true if the function is the forward of an ``nn.Module``."""
 
     name: str
     rank: int

@@ -8,7 +8,8 @@ from kprof.inputs.torch_profiler.events import Loose
 
 Kind = Literal["kernel", "copy", "memset", "launch", "operator", "annotation", "python", "memory", "other", "unknown"]
 
-# Kind of each category in lower case, so that 2021's "Kernel", "Runtime", "Operator" match today's names.
+# Kind of the events of each category. Categories are in lower case, so that "Kernel", "Runtime" and "Operator", as
+# written in 2021, match today's names.
 KINDS: dict[str, Kind] = {
     "kernel": "kernel",
     "gpu_memcpy": "copy",

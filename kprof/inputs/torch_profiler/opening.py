@@ -14,7 +14,7 @@ from kprof.inputs.opening import opened
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.output.progress import Step, step
 
-# Maximum number of finished pieces in the queue. Meanwhile, the thread makes another piece and the caller uses one.
+# Maximum number of finished pieces in the queue. In addition, the thread makes one piece and the caller uses one.
 DEPTH = 2
 _PATIENCE_S = 0.2
 _Item = tuple[bytes | None, BaseException | None]
@@ -40,7 +40,7 @@ def read_ahead(make: Callable[[], Iterator[bytes]], depth: int = DEPTH) -> Gener
             yield piece
     finally:
         stop.set()
-        # Make room in the queue for a thread that waits for it. The thread then notices the end of reading and stops.
+        # Empty the queue, because the thread may be waiting to add a piece. The thread then notices the stop event.
         while thread.is_alive():
             try:
                 queue.get_nowait()
@@ -75,7 +75,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 _COMPRESSED_READ = 1 << 18
 # Bytes unpacked per piece in the thread: large enough that waiting for Python's lock (5 ms) is negligible.
 _PIECE = 1 << 21
-# Size in bytes from which on a thread is used. Unpacking a smaller file takes less time than starting a thread.
+# Minimum file size in bytes for a thread. Unpacking a smaller file takes less time than starting a thread.
 _WORTH_A_THREAD = 1 << 20
 # Real traces compress by a factor of 12 to 40. Deflate's maximum is 1032, which only data that repeats one byte
 # approaches.

@@ -63,7 +63,7 @@ def is_proton(path: Path) -> bool:
 
 
 def one_document(source: Iterator[bytes]) -> Iterator[bytes]:
-    """Join the documents of Proton's Chrome trace (one per stream) into one; other files pass unchanged."""
+    """Join the documents of Proton's Chrome trace (one per stream) into a single one; other files pass unchanged."""
     first = next(source, b"")
     if b'"call_stack":["ROOT"' not in first[:4096].replace(b" ", b""):
         yield first

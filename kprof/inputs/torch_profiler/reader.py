@@ -103,8 +103,8 @@ class TraceReader(Generic[E]):
         self._refuse_rocprof(carry)
         offset = self.bytes_read - len(carry)
         for block in source:
-            # One buffer begins with the list's opening bracket and gets its closing bracket in place, so nothing is
-            # copied again.
+            # The buffer begins with the list's opening bracket, and the closing bracket is written into it later.
+            # The data can therefore be decoded as a list without another copy.
             data = bytearray(b"[")
             data += carry
             data += block
@@ -219,13 +219,13 @@ class TraceReader(Generic[E]):
             repaired, end, kept = self._repair.events(body, offset, final=False)
             return repaired, None if end is None else body[end + 1 :], body[kept:]
         data[cut] = replaced
-        # Only blanks precede the comma after the cut.
+        # Between the cut and the next event, there are only blanks and a comma.
         return events, None, b"" if at_end else bytes(data[data.find(b",", cut) + 1 :])
 
     def _tail(self, data: bytes, offset: int) -> Iterator[list[E]]:
         for match in list(_LIST_END.finditer(data))[: -_END_GUESSES - 1 : -1]:
             if self._is_list and EVENT_START.search(data, match.end()):
-                # The bracket is misplaced or begins another list; events after it are read either way.
+                # Events follow this closing bracket, so it does not end the list. They are read below, one by one.
                 break
             try:
                 events = self._decode_many(b"[" + data[: match.start() + 1] + b"]")
@@ -280,7 +280,7 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 class Pairing(Generic[E]):
-    """Begin events of one file whose end has not been read, by process and thread; at most :data:`MAX_OPEN`."""
+    """Pairs the begin and end events of a file; keeps up to :data:`MAX_OPEN` begin events, by process and thread."""
 
     def __init__(self, log: IssueLog) -> None:
         self._log = log

@@ -1,4 +1,4 @@
-"""Decode the events of a damaged block one by one, keep the readable events and report the others."""
+"""Decode the events of a damaged block one by one, keep the readable events and report the unreadable events."""
 
 import json
 import math
@@ -15,7 +15,8 @@ from kprof.inputs.torch_profiler.scan import EVENT_START, ListScanner
 MAX_EVENT = 8 << 20
 _LEAST_PATIENCE = 1 << 10
 _NESTED = frozenset({"grid", "block", "input_dims", "input_dims_old", "input_types", "concrete_inputs"})
-# Possible text at the end of the list of events: more metadata, the end of the document, the end of the data.
+# Closing bracket of the list of events with the text that may follow: more metadata, the end of the document, the end
+# of the data.
 _LIST_END = re.compile(rb'\]\s*(?:,\s*"|\}|\Z)')
 _LONG_DIGITS = re.compile(r"(?<![\d.eE])-?\d{20,}(?![\d.eE])")
 
@@ -31,7 +32,7 @@ class _Bare(msgspec.Struct, gc=False):
 
 
 class _WithDevice(_Bare, gc=False):
-    """The fields of :class:`_Bare` and those that identify the event's device, for sums by device."""
+    """The fields of :class:`_Bare`, and the fields that identify the event's device, for sums by device."""
 
     pid: Loose = None
     args: SlimArgs | None = None
@@ -62,8 +63,8 @@ class Repair:
             scanner = ListScanner(data, position, patience)
             before = len(events)
             resume = self._walk(scanner, data, offset, events)
-            # The limit shrinks after failures. Otherwise, damage repeated in every event would make each scan reach the
-            # end of the data.
+            # The limit on an event's size shrinks after failures. Otherwise, damage that is repeated in every event
+            # would make each scan reach the end of the data.
             patience = min(MAX_EVENT, patience << (len(events) - before).bit_length()) // 2 + _LEAST_PATIENCE
             if resume is None:
                 if scanner.end is not None and _LIST_END.match(data, scanner.end):
@@ -93,7 +94,10 @@ class Repair:
             position = resume
 
     def _walk(self, scanner: ListScanner, data: bytes, offset: int, events: list[AnyEvent]) -> int | None:
-        """Collect events until one is damaged; return the position to continue at, ``None`` at the data's end."""
+        """Collect events up to a damaged value that contains further events, and return the position of these events.
+
+        Return ``None`` if the scanner stops before it finds such a value.
+        """
         for begin, end in scanner:
             event = self.one(data[begin:end], offset + begin)
             if event is not None:

@@ -11,8 +11,8 @@ _CLOSE = frozenset(b"}]")
 _COMMA = ord(",")
 _QUOTE = ord('"')
 
-# The start of an event after another one. A quote that closes a string is never followed by a letter, so this pattern
-# cannot match inside a string. It can match inside a nested list of objects.
+# End of an event and start of the next event. A quote that closes a string is never followed by a letter, so this
+# pattern cannot match inside a string. It can match inside a nested list of objects.
 EVENT_START = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|s|args|bp)"\s*:)')
 OBJECT_START = re.compile(rb'\}\s*,\s*(?=\{\s*"[A-Za-z_])')
 

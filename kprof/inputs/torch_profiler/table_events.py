@@ -18,7 +18,7 @@ MODULE_PREFIX = "nn.Module: "
 # Mark of a module's frame: the beginning of its name. The quotation mark is included because searching for a longer
 # text is faster.
 _MODULE_MARK = b'"' + MODULE_PREFIX.encode()
-# A name with escapes may contain the mark in another byte form.
+# A block that contains a backslash counts as having the mark, because a name may spell the mark with escapes.
 _BACKSLASH = ord("\\")
 # Number of blocks after a block with the mark that are not searched, because they probably contain it too.
 _UNSEARCHED = 15
@@ -61,7 +61,7 @@ DETAILS = frozenset(
 
 
 def _subset(name: str, wanted: tuple[str, ...]) -> type[msgspec.Struct]:
-    """Create a type with some of the arguments of :class:`FullArgs`; it accepts only sizes with three extents."""
+    """Create a type with the wanted arguments of :class:`FullArgs`; it accepts only sizes with three extents."""
     fields = {field.name: field for field in msgspec.structs.fields(FullArgs)}
     sizes = dict.fromkeys(("grid", "block"), (tuple[_Extent, _Extent, _Extent] | None, None))
     return msgspec.defstruct(
@@ -115,7 +115,7 @@ class _SkipsFrames:
         self._unsearched = 0
 
     def __call__(self, data: memoryview) -> list[TableEvent]:
-        """Decode the events of a block."""
+        """Decode the events of a block; skip the fields of its Python frames if it contains no module's frame."""
         buffer: Any = data.obj
         frames = True
         if self._unsearched:
@@ -150,7 +150,7 @@ def _class_of(
         base = CompleteEvent
         fields.append(("args", arguments[kind] | None, None))
     elif kind in {"memory", "python"}:
-        # Events of other phases need the general types.
+        # Only events of this phase are accepted; other phases need the general types.
         fields.append(("ph", Literal["i" if kind == "memory" else "X"]))
     else:
         several = True

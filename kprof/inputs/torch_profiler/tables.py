@@ -1,7 +1,7 @@
 """Convert the linked tables to columns for pandas, Parquet, CSV and JSON, and read them back from Parquet.
 
-Tables and their columns (times in ns, sizes in bytes; -1 in an index column means unknown; empty cells mean that the
-trace does not contain the value):
+Tables and their columns. Times are in ns and sizes in bytes. In an index column, -1 means unknown. An empty cell means
+that the trace does not contain the value.
 
 ``kernels``, ``transfers``
     GPU activities: name, kind, rank, device, stream, start_ns, duration_ns, correlation, external_id, launch (row of

@@ -59,9 +59,9 @@ def all_usable(starts: list[int | float | None], durations: list[int | float | N
 def usable(
     name: str, start: float | None, duration: float | None, log: IssueLog, *, on_gpu: bool = False
 ) -> tuple[int | float, int | float] | None:
-    """Return start and duration in microseconds of a usable event; count others as lost and return ``None``.
+    """Return start and duration in microseconds of an event, or ``None`` for an unusable event, which counts as lost.
 
-    A GPU activity without a duration counts as lasting 0, which makes sums of durations unknown.
+    A missing or negative duration is replaced by 0. For a GPU activity, this makes sums of durations unknown.
     """
     place = name[:80]
     if start is None or abs(start) > MAX_MICROSECONDS:

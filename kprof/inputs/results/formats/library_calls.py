@@ -1,6 +1,6 @@
 """Read logs of library calls: rocBLAS' profile (YAML lines) and the bench commands that rocBLAS and hipBLASLt log.
 
-With ``ROCBLAS_LAYER=4``, a program that ends writes a line for each kind of call, with the number of calls: ``- {
+With ``ROCBLAS_LAYER=4``, a program writes a line per group of equal calls when it ends, with the number of calls: ``- {
 rocblas_function: "rocblas_gemm_ex", M: 128, ..., call_count: 4 }``; old versions omit the dash. ``ROCBLAS_LAYER=2`` and
 ``HIPBLASLT_LOG_MASK=32`` write a command line of ``rocblas-bench`` or ``hipblaslt-bench`` for each call; this module
 counts equal command lines. Neither log contains times.
@@ -37,7 +37,7 @@ def recognise(head: bytes) -> bool:
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """Return one row per kind of call, in descending order of count."""
+    """Return one row per group of equal calls, in descending order of the number of calls."""
     found = RowCollector()
     kinds: dict[tuple[tuple[str, Any], ...], int] = {}
     tools = set()

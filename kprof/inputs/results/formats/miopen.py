@@ -1,4 +1,4 @@
-"""Read MIOpen's databases of convolution solvers: measured solvers in the find-db, tuned ones in the perf-db."""
+"""Read MIOpen's databases of convolution solvers: measured solvers in the find-db, tuned solvers in the perf-db."""
 
 import math
 import re

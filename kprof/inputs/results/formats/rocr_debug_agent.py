@@ -124,7 +124,7 @@ class _Reader:
             self._error_line(at, error[0])
 
     def _error_line(self, at: int, error: str) -> None:
-        """Keep the first error, and refuse another report's fault."""
+        """Store the report's first error, and raise an error for a fault at another address (of another report)."""
         self.error = self.error or error
         match = _FAULT.search(error)
         if match is None:
@@ -136,7 +136,7 @@ class _Reader:
         self._fault = address, line
 
     def finish(self) -> None:
-        """Finish reading at the end of the file."""
+        """Raise an error if the disassembly at the end of the file is incomplete."""
         self._end_code()
 
     def _refusal(self, message: str, line: int) -> InputError:

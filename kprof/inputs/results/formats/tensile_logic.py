@@ -1,11 +1,11 @@
 """Read Tensile's library logic (YAML): the solution that rocBLAS or hipBLASLt uses for each GEMM size.
 
-The file is a list: version, schedule, architecture, devices, the kind of problem, its solutions with hundreds of
-parameters each, the order of indices, the sizes with solution and performance, and finally the method of matching sizes
-(``Equality``, ``GridBased``). Such files have up to hundreds of megabytes, of which the sizes are the last few lines.
-They are therefore not parsed as YAML but read line by line, in the layout that Tensile writes. The file names the kind
-of performance, such as ``DeviceEfficiency``. Depending on the tuning run, its values are measured GFLOP/s or fractions;
-they are returned unchanged.
+The file is a list. Its items are version, schedule, architecture, devices, problem type, solutions with hundreds of
+parameters each, order of indices, sizes with solution and performance, and the method of matching sizes (``Equality``,
+``GridBased``). Such files have up to hundreds of megabytes, of which the sizes are the last few lines. They are
+therefore not parsed as YAML but read line by line, in the layout that Tensile writes. The file names the performance
+metric, such as ``DeviceEfficiency``. Depending on the tuning run, its values are measured GFLOP/s or fractions; they
+are returned unchanged.
 """
 
 import re
@@ -62,7 +62,7 @@ def read(path: Path, shown: str) -> ToolResults:
 
 
 def _described(lines: list[str]) -> tuple[dict[str, Any], dict[int, str]]:
-    """Return the kind of problem from the first lines, and the names of solutions by index."""
+    """Return the fields of the problem type, and the names of the solutions by index."""
     problem: dict[str, Any] = {}
     names: dict[int, str] = {}
     index, name = None, None

@@ -15,10 +15,10 @@ _SAME_DISPATCH = ("process_id", "agent", "dispatch_id", "kernel_id", "grid_x", "
 
 
 def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, int]]:
-    """Remove the further executions of replayed dispatches from the columns.
+    """Keep only the first execution of each replayed dispatch in the columns.
 
     Kernel replay runs a dispatch once per group of counters. The executions share one dispatch id, and the program
-    requested only one of them.
+    requested only one execution.
 
     Returns:
         For each event id, the row of its dispatch after the removal and the number of the execution.

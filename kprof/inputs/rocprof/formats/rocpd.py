@@ -1,7 +1,7 @@
 """Read rocpd databases of rocprofv3 with schemas 3 and 4 and their predecessors.
 
-Only the ``rocpd_...`` tables are read. The views with shorter names are not, because views are code in an untrusted
-file. A file that joins several runs has one set of tables per run, distinguished by the guid at the end of their names.
+Only the ``rocpd_...`` tables are read. The views with shorter names are not read, because views are code in an
+untrusted file. A file that joins several runs has one set of tables per run; their names end in the run's guid.
 
 One SQL query computes the total times of all kernels. The rows of single dispatches are read on first use.
 """

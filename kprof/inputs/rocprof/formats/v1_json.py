@@ -21,7 +21,7 @@ from kprof.inputs.rocprof.opening import Opened
 _START = re.compile(rb'^\s*(\{\s*"traceEvents"\s*:\s*\[|,?\s*\{)')
 _BARRIER = "<barrier packet>"
 _DOMAINS = {"HIP": "HIP_API", "HSA": "HSA_API", "Marker": "MARKER_API"}
-# Columns whose names in operations differ from those in dispatches: dev-id instead of gpu-id, for example.
+# Columns whose names differ between operations and dispatches: dev-id instead of gpu-id, for example.
 _OPERATION: dict[str, Column] = {"dev-id": ("agent", "agent"), "Index": ("correlation_id", "int")}
 
 

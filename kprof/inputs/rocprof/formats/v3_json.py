@@ -172,7 +172,7 @@ def _dispatch_rows(records: list[Record]) -> list[int]:
 
 
 def _first_executions(records: list[Record], row_of: list[int], part: FileTables, kind: str) -> list[Record]:
-    """Return the first execution of each dispatch, and report the number of further ones."""
+    """Return the first execution of each dispatch, and report the number of its replays."""
     first = dict(zip(reversed(row_of), reversed(records), strict=True))
     replays = len(records) - len(first)
     if not replays:
@@ -215,7 +215,7 @@ def _counters(
     row_of = _dispatch_rows(flat)
     flat = _first_executions(flat, row_of, part, "replayed-counters")
     own = dispatches(_info(flat, process, symbols, nodes), part)
-    # A counter has one record per instance (XCD, SE, channel); its value is the sum of them.
+    # A counter has one record per instance (XCD, SE, channel); the counter's value is the sum of these records.
     sums: dict[tuple[int, int, str], float] = {}
     executions: Counter[int] = Counter()
     for row, outer in zip(row_of, records, strict=True):
