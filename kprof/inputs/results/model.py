@@ -68,7 +68,7 @@ class RowCollector:
 
     def results(self, path: str, tool: str, what: str, cost: str | None = None) -> ToolResults:
         """Return the collected rows and problems as results."""
-        more = [f"{self._more:,} more lines were not used"] if self._more else []
+        more = [f"{self._more:,} more problems with lines"] if self._more else []
         return ToolResults(path, tool, what, self.facts, tuple(self.rows), (*self._issues, *more), cost)
 
 

@@ -1,6 +1,7 @@
 """Detect counter values that are not valid measurements."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kprof.inputs.completeness import NEVER_ZERO, NONZERO_COUNTERS, ZERO_CURE
@@ -58,18 +59,9 @@ def check(part: FileTables) -> None:
 
 
 def _repeated(counters: Columns, part: FileTables) -> None:
-    import numpy as np
-
     if _in_order(counters):
         return
-    # Each value is encoded as one number, because a set of tuples would cost more than reading the file.
-    code = np.asarray(counters["counter"].codes, dtype=np.int64)
-    key = (np.asarray(counters["dispatch"], dtype=np.int64) << 32) + (code << 20)
-    key += (np.asarray(counters["instance"], dtype=np.int64) + 1 << 8) + np.asarray(counters["pass"], dtype=np.int64)
-    if len(key) < 2 or (key[1:] > key[:-1]).all():
-        return
-    ordered = np.sort(key)
-    repeats = int((ordered[1:] == ordered[:-1]).sum())
+    repeats = _count_repeats([counters["dispatch"], counters["counter"].codes, counters["instance"], counters["pass"]])
     if repeats:
         part.complain(
             "duplicate-counters",
@@ -77,6 +69,24 @@ def _repeated(counters: Columns, part: FileTables) -> None:
             f"{repeats:,} values repeat a counter of the same dispatch; all are kept, so a sum counts them twice",
             count=repeats,
         )
+
+
+def _count_repeats(columns: Sequence[Any]) -> int:
+    """Return how many rows of integer columns of equal, positive length repeat an earlier row."""
+    import numpy as np
+
+    numbers = [np.asarray(column, dtype=np.int64) for column in columns]
+    ranges = [(int(values.min()), int(values.max())) for values in numbers]
+    if math.prod(most - least + 1 for least, most in ranges) > np.iinfo(np.int64).max:
+        return len(numbers[0]) - len(np.unique(np.stack(numbers, axis=1), axis=0))
+    # Each row is encoded as one number, because a set of tuples would cost more than reading the file.
+    key = np.zeros(len(numbers[0]), dtype=np.int64)
+    for values, (least, most) in zip(numbers, ranges, strict=True):
+        key = key * (most - least + 1) + (values - least)
+    if len(key) < 2 or (key[1:] > key[:-1]).all():
+        return 0
+    ordered = np.sort(key)
+    return int((ordered[1:] == ordered[:-1]).sum())
 
 
 def _in_order(counters: Columns) -> bool:

@@ -11,7 +11,7 @@ from kprof.inputs import rocprof
 from kprof.inputs.rocprof.counting import from_long, from_wide
 from kprof.inputs.rocprof.frames import factorised, matrix_of
 from kprof.inputs.rocprof.model import FileTables, ProfileFile
-from kprof.inputs.rocprof.trust import check
+from kprof.inputs.rocprof.trust import _count_repeats, check
 
 
 @given(
@@ -123,3 +123,17 @@ def test_a_heading_is_read_once(tmp_path, monkeypatch):
     path.write_text(f"{known},{counters}\n0,k,2,0,0,1,1,64,64,0,0,8,0,16,64{',1' * 300}\n")
     assert len(rocprof.read(path).table("counters")) == 300
     assert len(lines) <= 3
+
+
+@given(
+    st.lists(
+        st.tuples(*(st.integers(low, high) for low, high in ((0, 3), (0, 2), (-1, 4096), (0, 300)))),
+        min_size=1,
+        max_size=40,
+    ),
+    st.sampled_from([1, 1 << 40, 1 << 61]),
+)
+def test_rows_that_repeat_are_counted_whatever_their_numbers(rows, factor):
+    """Instances from 4,095, passes from 256 and huge numbers of dispatches are not taken for other rows."""
+    rows = [(dispatch * factor, *others) for dispatch, *others in rows]
+    assert _count_repeats(list(zip(*rows, strict=True))) == len(rows) - len(set(rows))
