@@ -147,7 +147,7 @@ class JournalReader:
                 calls.update(record.unrun if isinstance(record, r.OperatorsRecord) else ())
                 self._take(record)
         except KprofError as error:
-            self.gathered.notes.append(f"{error}; what follows is left out")
+            self.gathered.notes.append(f"{error}; the rest of the journal is ignored")
         for number, unrun in self.unrun.items():
             self._add(unrun, max(1, calls.get(number, 1)))
         if not ended:

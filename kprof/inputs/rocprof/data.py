@@ -178,7 +178,7 @@ def _attach(other: FileTables, first: FileTables, place: int, issues: list[Profi
         issues.append(ProfileIssue("other-dispatches", "warning", words, folder, count=missing))
         return
     _move(other, matched.to_numpy(dtype="int64"), place)
-    _fill_times(first, other)
+    _report_missing_times(first, other)
 
 
 def _move(other: FileTables, rows: Any, place: int) -> None:
@@ -191,7 +191,7 @@ def _move(other: FileTables, rows: Any, place: int) -> None:
     other.kernels = {}
 
 
-def _fill_times(first: FileTables, other: FileTables) -> None:
+def _report_missing_times(first: FileTables, other: FileTables) -> None:
     """Report that the first file has no times. The other file's times belong to another run and are not used."""
     if "duration_ns" not in first.tables["dispatches"]:
         first.complain(
