@@ -24,13 +24,14 @@ _SHARE = 0.25
 class GridOrderAcrossXcds(Rule):
     """Neighbouring workgroups of a product share tiles, but run on different dies.
 
-    ## What it does On a GPU with several accelerator dies (XCDs), looks at kernels with a matrix product that do not
-    take the number of XCDs into account: they compute no remainder of the program identifier by that number or a
-    multiple of it. Checks which grid axes the addresses of loads in the loop depend on. Workgroups that differ only
-    along the other axes read the same data. They run on the same die only if a step along each of these axes advances
-    the workgroup's number by a multiple of the number of XCDs. Reports kernels in which no load of shared data meets
-    this condition, if these loads are at least a quarter of the loop's bytes. Also reports kernels in which one axis
-    numbers a 2-D grid of tiles by quotient and remainder.
+    ## What it does
+    On a GPU with several accelerator dies (XCDs), looks at kernels with a matrix product that do not take the number of
+    XCDs into account: they compute no remainder of the program identifier by that number or a multiple of it. Checks
+    which grid axes the addresses of loads in the loop depend on. Workgroups that differ only along the other axes read
+    the same data. They run on the same die only if a step along each of these axes advances the workgroup's number by a
+    multiple of the number of XCDs. Reports kernels in which no load of shared data meets this condition, if these loads
+    are at least a quarter of the loop's bytes. Also reports kernels in which one axis numbers a 2-D grid of tiles by
+    quotient and remainder.
 
     ## Why it matters
     Workgroups are assigned to the XCDs round-robin, and each XCD has its own L2. Neighbouring workgroups that read the

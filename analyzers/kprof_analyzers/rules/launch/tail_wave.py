@@ -22,11 +22,12 @@ def _tail(numbers: Numbers) -> Answer:
 class TailWave(Rule):
     """The last round of workgroups leaves much of the GPU idle, or there are fewer workgroups than AMD recommends.
 
-    ## What it does Divides the grid by the number of workgroups that the whole GPU holds at a time (CUs times resident
-    workgroups). The workgroups run in rounds. A round has one place for each workgroup that the GPU can hold. Reports a
-    launch whose empty places in the last round are at least a quarter of the places of all rounds. On an MI300X or
-    MI325X it also reports grids of fewer than 1,024 workgroups, except grids that give every CU the same number, as
-    persistent kernels do.
+    ## What it does
+    Divides the grid by the number of workgroups that the whole GPU holds at a time (CUs times resident workgroups). The
+    workgroups run in rounds. A round has one place for each workgroup that the GPU can hold. Reports a launch whose
+    empty places in the last round are at least a quarter of the places of all rounds. On an MI300X or MI325X it also
+    reports grids of fewer than 1,024 workgroups, except grids that give every CU the same number, as persistent kernels
+    do.
 
     ## Why it matters
     A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four
