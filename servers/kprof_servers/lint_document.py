@@ -25,9 +25,9 @@ def document(
     left_out: set[str],
     fail_on: str,
 ) -> Report:
-    """Build the document. Findings that fail the run are marked, and paths are relative to the repository.
+    """Build the document of a run. Findings that fail the run are marked; paths are relative to the repository.
 
-    A file that cannot be read is an entry with the reason.
+    A file that cannot be read becomes an entry with the reason.
 
     Args:
         entries: one entry per file.

@@ -143,7 +143,7 @@ class ServerConfigsTextReporter:
 
 
 def _without_own(found: ServerConfigs) -> str:
-    """Return the numbers of missing files and of files for which another one is used, among those in a step's sum."""
+    """Describe how many of the files in a step's sum are missing, and for how many the server uses another file."""
     ranked = [file.status for file in found.needed if file.ranked]
     counts = {"missing": sum(s in {"default", "none"} for s in ranked), "replaced": ranked.count("fallback")}
     said = [f"{count} {word} {'file' if count == 1 else 'files'}" for word, count in counts.items() if count]

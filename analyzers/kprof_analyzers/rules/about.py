@@ -1,4 +1,4 @@
-"""Define what a rule is about. A link from a finding on a page leads to instructions of this kind."""
+"""Define the subject of a rule: the instructions that its findings are about. A finding's link on a page shows them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ class About:
     """The subject of a rule's findings.
 
     Attributes:
-        is_meant: function that returns whether the rule is about an instruction; ``None`` if it is about any kind.
+        is_meant: function that returns whether a finding is about an instruction; ``None`` for instructions of any
+            kind.
         whole_kernel: True if findings are about the launch or the whole kernel rather than about instructions.
     """
 
@@ -31,7 +32,7 @@ def of_kind(kind: InstructionKind) -> About:
 
 KERNEL = About(whole_kernel=True)
 LINE = About()
-"""All instructions compiled from the finding's source line."""
+"""Subject for rules about a source line: all instructions compiled from the finding's line."""
 
 GLOBAL_ACCESSES = of_class(InstructionClass.VMEM)
 GLOBAL_STORES = About(lambda one: one.opcode.cls is InstructionClass.VMEM and one.opcode.is_store)

@@ -1,4 +1,4 @@
-"""Find the instructions that a finding is about. The finding's link on a page leads to them."""
+"""Find the instructions that a finding is about, which the finding's link on a page leads to."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _CAUSES: Mapping[str, About] = {
     "barrier": BARRIERS,
     "scratch": SCRATCH_ACCESSES,
 }
-"""Map from cause of lost time to the kind of instruction; for findings whose rule is about any kind."""
+"""Map from cause of lost time to the instructions that it affects, for rules about instructions of any kind."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,18 @@ def subject_of(finding: Finding) -> Subject:
 
 
 def about(rule: str) -> About:
-    """Return what a rule's findings are about, or ``LINE`` for a rule that no longer exists."""
+    """Return the subject of a rule, or ``LINE`` if no rule has this identifier."""
     return next((one.about for one in known_rules() if one.id == rule), LINE)
 
 
 def instructions_of(program: AssemblyKernel, subject: Subject) -> list[int]:
     """Return the indices of the instructions that a finding is about, in program order.
 
-    These are the instructions of the rule's kind on the finding's line in its loop. If there are none, because the
-    compiler kept no line or moved instructions to another line, the instructions of this kind in the loop are returned;
-    if there are none either, all of this kind. The result is empty for findings about the launch or the whole kernel.
+    The result is the first nonempty set in this order: instructions of the rule's kind on the finding's line in its
+    loop, on the line, in the loop, in the whole kernel; any instructions on the line in the loop, on the line. Later
+    sets are used if the compiler dropped lines or moved instructions. If the rule has no kind, the finding's cause
+    determines the kind, and the search in the whole kernel is omitted. The result is empty for findings about the
+    launch or the whole kernel.
     """
     found = about(subject.rule)
     if found.whole_kernel:

@@ -1,4 +1,4 @@
-"""Compute the cost of a pass through LDS, which is that of its LDS instructions."""
+"""Compute the cost of moving a tile through LDS: the time of its LDS instructions."""
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding
@@ -9,7 +9,7 @@ from kprof_analyzers.rules.rule import Costed
 
 
 def without_pass(facts: KernelFacts, operation: Operation, finding: Finding) -> Finding | Costed:
-    """Return the finding with the gain of removing the LDS accesses in loops on its operation's line and column.
+    """Return the finding with the gain of removing the operation's LDS accesses in loops, found by line and column.
 
     Barriers and waits remain, because other accesses may need them, so the gain covers only the accesses themselves. If
     no accesses are found, for example because the assembly has no positions, the finding is returned without a gain.

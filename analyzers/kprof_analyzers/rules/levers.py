@@ -1,4 +1,4 @@
-"""Levers: changes of knobs that rules propose. Select those that still apply to a kernel."""
+"""Define levers, the changes of knobs that rules propose, and select the levers that apply to a kernel."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from kprof_analyzers.memory.moving_tiles import grid_divides, tiles_advance
 
 _OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _TILES = {"BLOCK_M": "m", "BLOCK_N": "n", "BLOCK_K": "k", "SPLIT_K": "split"}
-# Smaller tiles along these axes cover the same data only if the grid or a loop moves them.
+# Lowering these tile sizes is only correct if the grid or a loop then covers the rest of the data.
 _MOVING = {"BLOCK_M", "BLOCK_N", "BLOCK_K"}
-# These knobs change in steps of one, all others by a factor of two.
+# Knobs that change in steps of one; all other knobs change by a factor of two.
 _BY_ONE = {"num_stages", "waves_per_eu"}
 _LEAST = {"num_stages": 1, "waves_per_eu": 0, "num_warps": 1, "SPLIT_K": 1}
-# Smaller values of the knob count as this value: Triton compiles num_stages=0 to the same code as num_stages=1.
+# Smallest effective value of a knob. Triton compiles num_stages=0 to the same code as num_stages=1.
 _COUNTS_AS = {"num_stages": 1}
 _SMALLEST_TILE = 16
 _ON = {"1", "true", "on", "yes", "y"}
@@ -31,7 +31,7 @@ class Lever:
 
     Attributes:
         knob: a Triton option, an environment switch, or one of the roles ``BLOCK_M``, ``BLOCK_N``, ``BLOCK_K`` and
-            ``SPLIT_K``, for the kernel's own names of its tile sizes and of the number of reduction splits.
+            ``SPLIT_K``, which stand for the kernel's own names of its tile sizes and of the number of reduction splits.
         to: ``lower``, ``higher``, or the value to set.
         note: when the change helps and what it costs, as a continuation of a text such as ``num_stages lower:``.
         limit: last value to propose; the limits of the hardware and of Triton also apply.
@@ -50,7 +50,7 @@ class Lever:
         return f"{self.to} `{self.knob}`" if self.to in {"lower", "higher"} else f"`{self.knob}={self.to}`"
 
     def advice(self, facts: KernelFacts) -> Advice | None:
-        """Return the change for a kernel, or ``None`` if the kernel lacks the knob or already has the value."""
+        """Return the change for a kernel, or ``None`` if the lever does not apply or the knob already has the value."""
         if self.when is not None and not self.when(facts):
             return None
         found = _current(self.knob, facts)
@@ -89,7 +89,7 @@ def _advances(size: Any, facts: KernelFacts) -> bool:
 
 
 def more_workgroups(knob: str) -> Callable[[KernelFacts], bool]:
-    """Return a function that tells whether a smaller tile along a role's axis makes more workgroups."""
+    """Return a condition for :attr:`Lever.when`: whether a smaller tile along an axis increases the workgroup count."""
 
     def divides(facts: KernelFacts) -> bool:
         found = _current(knob, facts)
@@ -113,9 +113,9 @@ def _tile_sizes(facts: KernelFacts) -> list[tuple[str, Any]]:
 def smaller_blocks(facts: KernelFacts, times: int) -> str:
     """Describe how to get at least ``times`` times as many workgroups, such as ``BLOCK 1024 → 256: 512 workgroups``.
 
-    The text names the tile size only if the kernel has exactly one. If the grid does not number tiles, smaller tiles
-    make no more workgroups: the text then proposes fewer iterations for each workgroup, or to split its tile, for
-    example a row that it reduces.
+    The text names the tile size only if the kernel has exactly one. If the grid does not depend on the tile size,
+    smaller tiles add no workgroups. The text then proposes fewer iterations for each workgroup or, without loops, to
+    split its tile, for example a row that it reduces.
     """
     times = 1 << (times - 1).bit_length()
     workgroups = f"{times * prod(facts.grid or ()):,} workgroups"
@@ -159,7 +159,7 @@ def _switch(knob: str, facts: KernelFacts) -> tuple[str, str] | None:
 
 
 def _exists(knob: str, value: Any, facts: KernelFacts) -> bool:
-    """Return whether a value of a knob is supported on the architecture."""
+    """Return whether the architecture supports a value of a knob."""
     known = {"kpack": facts.arch.triton.kpack, "matrix_instr_nonkdim": facts.arch.triton.matrix_instr_nonkdim}
     return knob not in known or value in (known[knob] or ())
 

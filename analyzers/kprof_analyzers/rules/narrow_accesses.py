@@ -17,7 +17,7 @@ WIDEST = 16
 """Bytes per lane of the widest access."""
 _SPACES = {MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT}
 _NARROW = 4
-# Fewer narrow accesses are an index or a scale; from four on, they are a tile that was split into pieces.
+# Minimum number of narrow accesses on a line. Fewer accesses are an index or a scale, not a tile split into pieces.
 _ENOUGH = 4
 
 
@@ -82,7 +82,7 @@ class Narrow:
 
     @property
     def widened(self) -> ModelChange:
-        """The change to the model that replaces the accesses by as few 16-byte accesses as possible."""
+        """The model change that moves the same bytes with as few 16-byte accesses as possible."""
         return as_wide(self.instructions)
 
     @property
@@ -100,7 +100,7 @@ class Narrow:
 
 
 def as_wide(accesses: Sequence[Instruction]) -> ModelChange:
-    """Return the change to the model that moves the bytes of each line's loads, and of its stores, 16 at a time."""
+    """Return the model change in which each line's loads, and its stores, move up to 16 bytes per lane at a time."""
     lines: dict[tuple[bool, str], list[Instruction]] = defaultdict(list)
     for access in accesses:
         lines[access.opcode.is_store, str(location_of(access)[0])].append(access)
@@ -191,7 +191,7 @@ def _is_gathered(access: Operation) -> bool:
 def _tiles(
     facts: KernelFacts, region: Region, place: Instruction | None, names: Sequence[str]
 ) -> list[list[Operation]]:
-    """Return the TTGIR accesses on the same line, grouped by loop.
+    """Return the TTGIR accesses on the source line of an instruction, grouped by loop.
 
     For code outside of loops, only accesses outside of loops are returned if there are any. If the compiler unrolled a
     loop or moved the access out of it, only the TTGIR has the access in a loop.

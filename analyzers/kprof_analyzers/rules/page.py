@@ -1,4 +1,4 @@
-"""Write a rule's page for the documentation: its docstring, completed with its attributes."""
+"""Generate a rule's documentation page from its docstring and its attributes."""
 
 from inspect import cleandoc
 

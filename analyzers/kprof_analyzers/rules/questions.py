@@ -1,7 +1,7 @@
 """Questions that measured numbers answer, to confirm or refute a rule's findings.
 
-The thresholds were chosen for kprof and are no limits of the hardware. They say when a cost is worth an engineer's
-time.
+The thresholds were chosen for kprof and are no limits of the hardware. A cost above its threshold justifies an
+engineer's time.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,12 +21,12 @@ SOME = 40.0
 WAITING = 25.0
 """Waiting is significant if it takes at least this percentage of the wavefronts' time."""
 CONFLICTS = 0.1
-"""Bank conflicts are significant from this number of conflict cycles per access cycle on."""
+"""Bank conflicts are significant if the ratio of conflict cycles to access cycles is at least this number."""
 
 
 @dataclass(frozen=True)
 class RuleQuestion:
-    """How measured numbers decide a rule's findings.
+    """The question whose answer from measured numbers confirms or refutes a rule's findings.
 
     Attributes:
         needs: names of the numbers that must be known.

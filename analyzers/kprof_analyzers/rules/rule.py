@@ -1,4 +1,4 @@
-"""Base class of rules. A rule is one class in one file; its attributes are its metadata, its docstring its page."""
+"""Base class of rules. A rule is one class in one file; its docstring is the rule's documentation page."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -27,11 +27,11 @@ class Costed(NamedTuple):
 
 
 class NotCheckedError(Exception):
-    """Raised by a rule that lacks required facts; the document contains the message as the reason."""
+    """Raised if a rule lacks required facts. The message is the reason why the rule was not checked."""
 
 
 class Need(Enum):
-    """A fact that a rule requires; the value is its name in messages."""
+    """A fact about a kernel that a rule requires; the enum's value is the fact's name in messages."""
 
     TTGIR = "the TTGIR"
     GRID = "the launch's grid"
@@ -46,7 +46,7 @@ class Need(Enum):
     PREDICTION = "the predicted time"
 
     def lacking(self, facts: KernelFacts) -> str | None:
-        """Return the reason why a kernel's facts lack this one; ``None`` if they contain it."""
+        """Return the reason why a kernel's facts do not include this fact; ``None`` if they do."""
         if _HAS[self](facts):
             return None
         if self is Need.PRODUCT:
@@ -82,7 +82,7 @@ _LACKING = {
 
 
 def known(value: T | None) -> T:
-    """Return a fact that cannot be None, because the rule lists it in :attr:`~Rule.needs` (for type checkers)."""
+    """Return a fact that is not None because :attr:`~Rule.needs` lists it; this narrows the type for type checkers."""
     assert value is not None
     return value
 

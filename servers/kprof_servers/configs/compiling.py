@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choice:
-    """The kernel that the user names, and its compile options.
+    """The user's choice of the kernel to compile for each bucket, and its arguments.
 
     Attributes:
-        kernel: a target as for ``kprof analyze kernel``; ``None`` for the bundled kernel that :func:`.stand_for` names.
+        kernel: target in the syntax of ``kprof analyze kernel``; ``None`` for the bundled kernel from
+            :func:`.stand_for`.
         rename: map from the configuration's knob to the kernel's knob, or to ``None`` to leave the knob out.
         case: name of one of the kernel's predefined cases.
         shape: problem parameters, which override those of the case, the file and the bucket.
@@ -47,7 +48,7 @@ class Choice:
 
 
 def _renamed(stand: Stand, rename: Mapping[str, str | None]) -> Stand:
-    """Return a copy of a kernel declaration with the user's knob names, which override the declared ones."""
+    """Return a kernel declaration with the user's knob names added, which override its own knob names."""
     return Stand(stand.kernel, {**stand.rename, **rename}, stand.shape, stand.stand_in)
 
 

@@ -38,7 +38,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class JsonNode:
-    """A value and where it begins.
+    """A JSON value and its position in the text.
 
     Attributes:
         place: place of its first character.
@@ -53,7 +53,7 @@ class JsonNode:
     items: tuple["JsonNode", ...] | None = None
 
     def plain(self) -> Any:
-        """Return the value as Python's JSON reader does: of a repeated key, the last value counts."""
+        """Return the value as Python's JSON reader does: if a key is repeated, its last value is used."""
         if self.members is not None:
             return {member.key: member.value.plain() for member in self.members}
         if self.items is not None:
@@ -198,7 +198,7 @@ class _Reader:
         raise self.error(f"a value is expected{self._instead()}")
 
     def _instead(self) -> str:
-        """Describe the text at the position, which is not valid there, and the probable mistake."""
+        """Describe the invalid text at the position, and the probable mistake."""
         character = self.text[self.at : self.at + 1]
         if character == "":
             return ", the file ends here"

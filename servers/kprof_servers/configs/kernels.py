@@ -1,4 +1,4 @@
-"""Declare which bundled kernel is compiled with the knobs of a bucket."""
+"""Declare which bundled kernel is compiled in place of a file's own kernel."""
 
 import re
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ _TILES = {"BLOCK_SIZE_M": "BLOCK_M", "BLOCK_SIZE_N": "BLOCK_N", "BLOCK_SIZE_K": 
 
 @dataclass(frozen=True)
 class Stand:
-    """A kernel, and how to translate a configuration's knobs to the kernel's.
+    """A kernel that is compiled for a file's buckets, and the translation of the file's knobs to the kernel's knobs.
 
     Attributes:
-        kernel: a target as for ``kprof analyze kernel``.
-        rename: map from the configuration's knob to the kernel's, or to ``None`` to leave the knob out.
+        kernel: target in the syntax of ``kprof analyze kernel``.
+        rename: map from the file's knob to the kernel's knob, or to ``None`` to leave the knob out.
         shape: problem parameters that are fixed for the family.
-        stand_in: True if the kernel has the same function as the configuration's kernel but is not the same kernel.
+        stand_in: True if the kernel is not the file's own kernel but computes a similar product.
     """
 
     kernel: str
@@ -49,7 +49,7 @@ _DECLARED: tuple[tuple[str, str, Stand], ...] = (
     ("AITER", r"GEMM-A16W16(-ATOMIC)?", Stand("gemm", _GEMM, {"dtype": "bf16", "out": "bf16"}, stand_in=True)),
     ("AITER", r"GEMM-A8W8", Stand("gemm", _GEMM, {"dtype": "fp8_e4m3", "out": "bf16"}, stand_in=True)),
 )
-"""Format, family, and a bundled kernel with the same function: it has the same operands and tile, but no scales."""
+"""Format, pattern of the kernel family, and the bundled kernel. It has the same operands and tile, but no scales."""
 
 
 def stand_for(file: ConfigFile) -> Stand | None:
@@ -65,7 +65,7 @@ def stand_for(file: ConfigFile) -> Stand | None:
 def rows_of(bucket: Bucket) -> int | None:
     """Return the number of rows for which a bucket's kernel is compiled; ``None`` if the bucket states none.
 
-    The number is the bucket's upper bound or, if it has no bounds, its name.
+    The number is the bound in the bucket's name or, if the name has no bound, the name itself.
     """
     if bucket.bound is not None:
         return bucket.bound[1]

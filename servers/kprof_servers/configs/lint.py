@@ -56,7 +56,7 @@ def _report(
 
 
 def _merged(findings: Sequence[Finding]) -> list[Finding]:
-    """Merge findings about the same knob and value in several buckets; the other lines become related places."""
+    """Merge findings about the same knob and value in several buckets; the other lines become related locations."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
         knob = finding.evidence.get("knob")
@@ -79,7 +79,10 @@ def _merged_finding(group: Sequence[Finding]) -> Finding:
 
 
 def _family(file: ConfigFile) -> tuple[str, ...]:
-    """Return a key that is equal for files of one family. AITER's two layouts share it: one can shadow the other."""
+    """Return a key that is equal for the files of one kernel family.
+
+    Files of AITER's old and new layout have the same key, because a family in the new layout hides its old files.
+    """
     if file.format.startswith("AITER"):
         return ("AITER", file.arch or "", (file.family or "").upper().replace("-", "_"))
     return (file.format, file.path)

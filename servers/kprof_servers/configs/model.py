@@ -88,7 +88,7 @@ class ConfigFile:
         format: name of the reader: ``AITER flat``, ``vLLM``.
         arch: architecture in the name of the file or folder, which may be unknown to kprof; ``None`` if there is none.
         device: name of the device in the file's name.
-        family: kernel family, ``GEMM-A16W16``; in vLLM, the key of the layers.
+        family: kernel family, ``GEMM-A16W16``; for vLLM's files ``fused_moe`` or ``w8a8_block_fp8``.
         backend: ``triton`` or ``gluon``, if the format distinguishes them.
         parameters: problem parameters in the file's name: ``{"N": "256", "K": "7168"}``.
         default: True for the file that is used for shapes without their own file.
@@ -122,7 +122,7 @@ class ConfigFile:
 
 
 def buckets_of(node: JsonNode, path: tuple[str, ...] = ()) -> tuple[list[Bucket], list[Oddity]]:
-    """Return the buckets of a JSON object: every nested object with settings. Also return members that are no objects.
+    """Return the buckets of a JSON object (nested objects with settings), and an oddity for each other member.
 
     If a key is repeated, its last value counts, as in Python's JSON reader. Keys that begin with an underscore are
     comments and are skipped.

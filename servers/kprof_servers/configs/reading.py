@@ -61,7 +61,7 @@ def gather(paths: Iterable[str]) -> FoundFiles:
 
 
 def read(path: str) -> ConfigFile | None:
-    """Read a configuration file; return ``None`` if it is not one.
+    """Read a configuration file; return ``None`` if the file does not contain tuned configurations.
 
     Raises:
         KprofError: the file is missing, too large or cannot be read.
@@ -87,7 +87,7 @@ def _alike(text: str) -> ConfigFormat | None:
 
 
 def _text(path: str) -> str:
-    # Invalid UTF-8 is replaced, so that the parser reports it as a wrong character with its place.
+    # Invalid UTF-8 is replaced, so that the parser reports the position of the wrong character.
     return boundary.read_bytes(path, most=_MAX_BYTES).decode("utf-8", "replace")
 
 

@@ -37,7 +37,7 @@ PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def tables(shape: AttentionShape | None) -> list[NeededLookup]:
-    """Return the tables that AITER's Triton attention reads: one for prompts, and one for the other kernel.
+    """Return the lookups of AITER's Triton attention tables: one for prompts, and one for the other kernel.
 
     The other kernel decodes if attention is latent (MLA); otherwise it extends sequences.
 

@@ -1,10 +1,10 @@
 """AITER's CSV tables of experts: one line per number of tokens, model and GPU.
 
 ``get_2stage_cfgs`` of ``aiter/fused_moe.py`` looks up the lines. It also writes files, so kprof does not call it but
-reimplements its rules: the number of tokens is rounded to a tier: up to a power of two, or from 32,768 on, down to a
-fixed tier. If a tier has no line, that of a smaller tier is used. kprof ignores the activation function. The tables
-are ``configs/tuned_fmoe.csv`` and all ``configs/model_configs/*tuned_fmoe*.csv``; if several lines have the same key,
-the first one counts. Taken from AITER e4048607a5.
+reimplements its rules. AITER rounds the number of tokens to a tier: below 32,768 tokens up to a power of two, otherwise
+down to 32,768 or 131,072. If a tier has no line, the line of a smaller tier is used. kprof ignores the activation
+function. The tables are ``configs/tuned_fmoe.csv`` and all ``configs/model_configs/*tuned_fmoe*.csv``; if several lines
+have the same key, the first line is used. Taken from AITER e4048607a5.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ TABLE = "tuned_fmoe"
 _CONFIGS = "aiter/configs"
 _TIERS = (32768, 131072)
 _UNITS = frozenset({"80", "304", "256"})
-"""Numbers of compute units that identify the GPU of a line without architecture (``gfx_from_cu_num``)."""
+"""Numbers of compute units that identify the GPU in lines without an architecture (``gfx_from_cu_num``)."""
 _KINDS = {
     "bf16": ("torch.bfloat16", "QuantType.No"),
     "fp8": ("fp8", "QuantType.per_Tensor"),
@@ -153,8 +153,8 @@ def _lines(root: Path, wanted: Mapping[str, str]) -> Iterator[tuple[int, _Line]]
         for cells in found:
             row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
             if row.get("gfx", "") in {"", "0", "nan", "None"}:
-                # In a line without architecture, only some numbers of compute units identify a GPU. The number must
-                # also match, as in other lines.
+                # Lines without an architecture are for the GPU with this number of compute units, if the number
+                # identifies a GPU. As in other lines, the number must match.
                 row["gfx"] = wanted["gfx"] if row.get("cu_num", "") in _UNITS else ""
             tokens = boundary.whole_number(row.get("token"))
             fits = row.get("_tag") != "flydsl_fallback" and all(row.get(n, v) == v for n, v in wanted.items())

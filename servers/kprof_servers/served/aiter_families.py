@@ -22,7 +22,10 @@ _SCALED = 32
 """Number of elements that share a scale in MXFP4."""
 _FP4_DEPTH = 128
 _FEW_ROWS = 32
-"""Minimum number of rows with shuffled scales of pre-shuffled MXFP4 activations, and minimum tile height for them."""
+"""From this number of rows on, pre-shuffled MXFP4 activations have shuffled scales.
+
+The tile's height must then be at least this number. With fewer rows, the height must be below it.
+"""
 _LARGEST = {"fp8e4b8": 240.0, "fp8e4nv": 448.0}
 """Largest finite value of each FP8 format."""
 
@@ -34,7 +37,7 @@ class ShuffledProduct(AiterProduct):
     measured: ClassVar[bool] = False
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the configuration as ``gemm_a8w8_blockscale_preshuffle`` uses it: K split evenly, tiles unchanged."""
+        """Return the configuration as ``gemm_a8w8_blockscale_preshuffle`` uses it: K split evenly, tile unchanged."""
         full = {**self.default_knobs, **config}
         return {**full, "SPLITK_BLOCK_SIZE": -(-self.k // knob(full, "NUM_KSPLIT"))}
 
@@ -98,7 +101,7 @@ class Fp4Product(AiterProduct):
         return super().launches(rows, config, names, arch)
 
     def element_bytes(self) -> int:
-        """Return 1, the smallest integer size, although two elements share a byte."""
+        """Return 1: two MXFP4 elements share a byte, but the size must be an integer."""
         return 1
 
     def known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
@@ -161,7 +164,7 @@ class BatchedProduct(Tiled):
 
     @property
     def knobs(self) -> tuple[str, ...]:
-        """Knobs of a configuration. With quantised activations, their group size fixes the depth; K is not split."""
+        """Knobs of a configuration. The group size of quantised activations fixes the tile's depth. K is not split."""
         if self.quantised:
             return ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "GROUP_SIZE_M", "cache_modifier")
         return (*TILE, "NUM_KSPLIT", "cache_modifier")

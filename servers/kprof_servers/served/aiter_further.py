@@ -80,7 +80,8 @@ def _products(product: ProductShape, weights: WeightFormat, batches: Sequence[in
 def _heads(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
     """Yield the lookups of the per-head products around latent attention (MLA).
 
-    Queries are multiplied by the keys' weights before attention; its result, by the values' weights afterwards.
+    Queries are multiplied by the keys' weights before attention. The result of attention is multiplied by the values'
+    weights.
     """
     shape = shapes.attention
     if shape is None or not shape.latent:
@@ -107,7 +108,7 @@ def _heads(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -
 
 
 def _fused(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
-    """Yield the lookups of fused products: a shared expert's first one with the router, its last one with a sum."""
+    """Yield the lookups of fused products of the shared expert: gate and up with the router, and down with the sum."""
     if weights.name != "fp8-block" or shapes.experts is None:
         return
     for each in shapes.products:

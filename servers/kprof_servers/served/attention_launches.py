@@ -1,7 +1,7 @@
 """How AITER launches the attention kernels that it has tables for: MLA decoding, prompts, and extending.
 
-The values are those of ``ops/triton/attention`` at e4048607a5. A table is for all shapes, so one configuration is used
-for every number of rows, and the :attr:`LaunchedKernel.candidates` do not depend on the number of rows.
+The values are those of ``ops/triton/attention`` at e4048607a5. A table is for all shapes. One configuration therefore
+serves every number of rows, and the :attr:`LaunchedKernel.candidates` do not depend on it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from kprof.kernel_spec import Launch, Tensor
 from kprof_servers.served.launches import arguments, knob
 
 MOST_DECODED = 256
-"""Up to this number of rows, a step is assumed to decode one token per row; with more rows it is one prompt."""
+"""Maximum number of rows of a step that is assumed to decode one token per row; a step with more rows is a prompt."""
 CONTEXT = 4096
 """Assumed number of tokens that a sequence already has before the step."""
 SPLITS = 8
@@ -21,7 +21,7 @@ SPLITS = 8
 STAGE_TWO = "stage2"
 """Label of the second launch of decoding, which combines the results for the parts of the keys."""
 _FLOAT_MAX = 3.3895313892515355e38
-"""Largest bfloat16 value: an argument that the kernel uses only with FP8."""
+"""Largest bfloat16 value. It is passed as an argument that the kernel uses only with FP8."""
 _LARGEST_HEAD = 192
 _PROMPT_TILES = ((128, 64, 4), (128, 32, 4), (64, 64, 4), (64, 32, 4), (128, 128, 8))
 """Candidates for the prompt kernel: a tile's rows and keys, and the number of wavefronts."""
@@ -59,7 +59,7 @@ class _Attention:
         return None
 
     def supports_rows(self, rows: int) -> bool:
-        """Return whether a step with this number of rows is a prompt; another kernel does decoding."""
+        """Return whether a step with this number of rows is a prompt; decoding steps use another kernel."""
         return rows > MOST_DECODED
 
 
@@ -275,7 +275,7 @@ class ExtendAttention(_Attention):
 
 
 def _strides(name: str, heads: int, each: int, row: str) -> dict[str, int]:
-    """Return the strides of a tensor of rows, heads and elements, under the kernel's parameter names."""
+    """Return the strides of a tensor with the axes row, head and element, by the names of the kernel's parameters."""
     return {f"stride_{name}z_in": 0, f"stride_{name}h_in": each, f"stride_{name}{row}_in": heads * each,
             f"stride_{name}k_in": 1}  # fmt: skip
 

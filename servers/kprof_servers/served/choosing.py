@@ -43,7 +43,7 @@ def predicted(one: Evaluation, votes: float | None) -> PredictedConfig:
 
 
 def for_all_rows(ranked: Sequence[RankedBatch], found: "SearchResult") -> list[RankedBatch]:
-    """Propose the same configuration for all batches: that with the smallest product of its times in all batches.
+    """Propose one configuration for all batches: the one with the smallest product of its times over the batches.
 
     Args:
         ranked: the batches, each ranked on its own.
@@ -70,7 +70,7 @@ def for_all_rows(ranked: Sequence[RankedBatch], found: "SearchResult") -> list[R
 def in_table(file: NeededFile, entry: Sequence[str], ranked: Sequence[RankedBatch], root: Path) -> NeededFile:
     """Add the ranking to a file that is a table for all shapes.
 
-    If the server has no such file, also copy the table's other entries from that of the most similar architecture.
+    If the server has no such file, also copy the other entries from the table of the most similar architecture.
 
     Args:
         file: the file as looked up.
@@ -85,7 +85,7 @@ def in_table(file: NeededFile, entry: Sequence[str], ranked: Sequence[RankedBatc
     others = [path for path in sorted((root / file.folder).glob(f"gfx*-{kind}")) if path.name != file.name]
     if not others:
         return done
-    # The most similar architecture is assumed to be the one whose name has the longest common prefix.
+    # The architecture whose name has the longest common prefix with this one is assumed to be the most similar.
     nearest = max(others, key=lambda path: _same(path.name.partition("-")[0], own))
     try:
         rest = boundary.json_of(boundary.read_bytes(nearest, most=_MOST), dict[str, Any], str(nearest), "a table")
@@ -114,5 +114,5 @@ def _key(config: Mapping[str, Any]) -> str:
 
 
 def _cost(programs: Sequence[Evaluation]) -> float:
-    """Return the sum of the logarithms of the times in all batches. Spills need no extra cost: the times include it."""
+    """Return the sum of the logarithms of the times in all batches. The times already include the cost of spills."""
     return sum(math.log(max(one.time_us or 0.0, 1e-9)) for one in programs)

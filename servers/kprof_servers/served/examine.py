@@ -42,7 +42,7 @@ class ServedModel:
         gpu: the GPU.
         split: distribution of the model over GPUs.
         weights: format of the weights.
-        batches: numbers of rows of a step, to look up one by one.
+        batches: numbers of rows of a step; each is looked up separately.
         code: the server's code; ``None`` to use the names of kprof's table.
         device: the server's name of the GPU, if the user sets it.
         triton: Triton version of the server; ``None`` for the installed one.

@@ -32,13 +32,13 @@ class LookupCall:
 
 @dataclass(frozen=True)
 class LookupAnswer:
-    """The result of a lookup call.
+    """The result of a call of a server's lookup function.
 
     Attributes:
         asked: paths that the function tested or opened, in order.
-        opened: the path that it read, if any.
-        result: the value that it returned.
-        error: the exception that it raised; "" if it returned.
+        opened: the path that the function read, if any.
+        result: the value that the function returned.
+        error: the exception that the function raised; "" if it returned a value.
     """
 
     asked: tuple[str, ...] = ()
@@ -52,13 +52,13 @@ class NeededLookup:
     """One tuned file that a model's layers need.
 
     Attributes:
-        kernel: as in the document.
-        layer: as in the document.
-        layers: as in the document.
-        shape: as in the document.
+        kernel: name of the kernel or kernel family, as in :attr:`.NeededFile.kernel`.
+        layer: layers that use the file, as in :attr:`.NeededFile.layer`.
+        layers: number of these layers; ``None`` if unknown.
+        shape: sizes that the lookup is called with: E and N, or N and K.
         name: name of the file in kprof's table, with ``{device}`` for the GPU's name.
         folder: folder of the file in kprof's table.
-        calls: lookup calls by rows of a batch; under 0 if one call answers for all batches.
+        calls: map from number of rows to lookup call; the key is 0 if one call answers for all batches.
         launch: how the kernel is launched; ``None`` if kprof does not know it.
         alternative: True if the file is for a kernel family that the server's caller may choose instead of the main
             one for the same weights.
@@ -106,7 +106,7 @@ class ModelServer(ABC):
 
     @abstractmethod
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
-        """Return the files that the server looks up for these layers."""
+        """Return the lookups of the tuned files that the server needs for these layers."""
 
     @abstractmethod
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:
@@ -142,7 +142,7 @@ class ModelServer(ABC):
         return []
 
     def wanted(self, answer: LookupAnswer) -> str:
-        """Return the path of the file for the exact shape, out of the paths that the lookup requested."""
+        """Return the path of the file for the exact shape, which is one of the paths in ``answer.asked``."""
         return answer.asked[0]
 
     def status(self, answer: LookupAnswer) -> Found:

@@ -101,7 +101,7 @@ def _buckets(config: ConfigFile) -> list[int]:
 
 
 def _table(need: NeededLookup) -> tuple[str, ...]:
-    """Return the keys that lead to the kernel's configuration in a table for all shapes; () for other files."""
+    """Return the keys of the kernel's configuration in a table for all shapes, outermost first; () for other files."""
     return need.launch.table if need.launch is not None and need.launch.is_shape_independent else ()
 
 
@@ -126,7 +126,7 @@ def _batch(
 
 
 def _far(config: ConfigFile, batches: Sequence[int]) -> list[str]:
-    """Return a note for each batch whose nearest bucket is more than twice or less than half as large."""
+    """Return a note for each batch whose nearest bucket differs by more than a factor of 2 in its number of rows."""
     keys = _buckets(config)
     found = []
     for rows in batches if keys else ():

@@ -128,8 +128,8 @@ class _Pieces:
         if owner != file:
             self.add(owner, name)
             return
-        # Of several definitions the last one counts. Under an `if` or `try` it is the first one, which usually is for
-        # newer versions.
+        # The last of several top-level definitions is used. Inside one `if` or `try` the first is used, which usually
+        # is for newer versions.
         for outer in reversed(tree_of(file).body):
             for node in statements(ast.Module([outer], [])):
                 if name in names_defined(node) and name not in self.texts:
@@ -163,7 +163,7 @@ class _Pieces:
 
 
 def _names(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement reads, without annotations of parameters, which only name Triton's types."""
+    """Yield the names that a statement reads, including names in annotations."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             yield inner.id

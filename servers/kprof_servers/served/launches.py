@@ -57,7 +57,7 @@ class LaunchedKernel(Protocol):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Labels of the launches of other kernels that may follow the first launch."""
+        """Labels of launches that may follow the first launch, such as the sum of a split-K product."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class LaunchedKernel(Protocol):
 
     @property
     def default_knobs(self) -> Mapping[str, Any]:
-        """Values that the server uses for knobs that a file leaves out."""
+        """Values that the server uses for knobs that are missing in a file."""
         ...
 
     @property
@@ -137,7 +137,7 @@ class Tiled:
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """Empty list, because :attr:`space` lists the values to try."""
+        """Empty list, because candidates come from :attr:`space`."""
         return []
 
     def supports_rows(self, rows: int) -> bool:  # noqa: ARG002 - of any number
@@ -291,7 +291,7 @@ class ServedExperts(Tiled):
         height, depth = knob(config, "BLOCK_SIZE_M"), knob(config, "BLOCK_SIZE_K")
         block = self.block or (0, 0)
         if self.block is not None:
-            # The servers' launchers limit the depth in the same way, because a tile must not contain two scales.
+            # A tile must not span two scales, so the servers' launchers limit the depth to the size of a scale's block.
             depth = min(depth, *block)
         padded = len(owners) * height
         fp8 = self.weights in {"fp8", "fp8-block"}
@@ -358,7 +358,7 @@ def _spans(config: Mapping[str, Any], block: int) -> str | None:
 
 
 def _with_packed_tile(config: Mapping[str, Any], rows: int) -> Mapping[str, Any]:
-    """Add the tile's columns and depth to a default configuration, as vLLM's ``get_moe_wna16_block_config`` does."""
+    """Add the tile's columns and depth unless both are set, as vLLM's ``get_moe_wna16_block_config`` does."""
     if "BLOCK_SIZE_N" in config and "BLOCK_SIZE_K" in config:
         return config
     columns, depth = (32, 64) if rows == 1 else (64, 32)
@@ -378,7 +378,7 @@ def knob(config: Mapping[str, Any], name: str) -> int:
 
 
 def arguments(names: Sequence[str], known: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of each parameter: from the configuration, else from ``known``."""
+    """Return the value of each parameter in ``names``: from ``config`` if it has the name, otherwise from ``known``."""
     found = {}
     for name in names:
         if name in config:

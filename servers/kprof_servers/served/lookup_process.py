@@ -54,14 +54,14 @@ class MissingStandIn:
 
 
 class _Settings:
-    """Stand-in for the server's settings: paths are taken from the environment, all other variables are not set."""
+    """Stand-in for the server's settings: paths come from environment variables, and all other settings are False."""
 
     def __getattr__(self, name: str) -> Any:
         return os.environ.get(name) if name.endswith(("_FOLDER", "_DIR", "_PATH")) else False
 
 
 class _Arch(str):
-    """An architecture's name that also has the attributes of AITER's own architecture object."""
+    """Name of an architecture that also has the attributes of AITER's architecture object."""
 
     __slots__ = ()
 
@@ -135,7 +135,7 @@ def module_files(root: Path, file: Path, node: ast.ImportFrom) -> Iterator[Path]
 
 
 def owner_of(root: Path, file: Path, name: str) -> Path | None:
-    """Return the file that defines a name used in ``file``: itself, or one that it imports with ``import *``."""
+    """Return the file that defines a name used in ``file``: itself, or a file imported with ``import *``."""
     for node in statements(tree_of(file)):
         if name in names_defined(node):
             return file
@@ -196,7 +196,7 @@ class LookupModules:
             exec(compile(module, str(file), "exec"), space)  # noqa: S102 - what this process is for
 
     def _inner(self, file: Path, space: dict[str, Any]) -> Any:
-        """Return a callback for imports inside functions, which become global names of the function's file."""
+        """Return a callback that makes the names of an import inside a function global names of the function's file."""
 
         def found(node: ast.Import | ast.ImportFrom) -> None:
             for name in names_defined(node):
@@ -223,7 +223,7 @@ class LookupModules:
 
 
 class _Plain(ast.NodeTransformer):
-    """Removes annotations, and decorators other than caches, because evaluating them would need further imports."""
+    """Transformer that removes annotations and decorators, except caches: evaluating them would need more imports."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list = [d for d in node.decorator_list if "cache" in ast.dump(d)]
@@ -239,7 +239,7 @@ class _Plain(ast.NodeTransformer):
 
 
 def _import_nothing(node: ast.AST, found: Any) -> None:
-    """Remove imports inside a function; ``found`` makes the imported names global names of its file."""
+    """Remove imports inside a function, after passing each to ``found``, which defines the imported names."""
     for inner in ast.walk(node):
         for body in ("body", "orelse", "finalbody"):
             lines = getattr(inner, body, None)
@@ -320,7 +320,7 @@ def _answer(modules: LookupModules, root: Path, call: dict[str, Any], watch: Pat
 
 
 def _arguments_of(function: Any, call: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call. A loose call drops those that this version's function does not have."""
+    """Return the arguments of a call; if it is loose, drop arguments that this version's function does not have."""
     options: dict[str, Any] = call["options"]
     if not call.get("loose"):
         return options
@@ -334,7 +334,7 @@ def main() -> None:
     root = Path(wanted["root"])
     given = stand_ins(wanted["device"], wanted["arch"], wanted["triton"])
     watch = PathWatch()
-    # Each call gets new namespaces: a function with a cached result would open no file.
+    # Each call gets new namespaces, because a function with a cached result would not open its file again.
     answers = [_answer(LookupModules(root, given), root, call, watch) for call in wanted["calls"]]
     json.dump(answers, sys.stdout)
 

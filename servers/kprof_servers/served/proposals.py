@@ -62,8 +62,9 @@ def _by_rows(file: NeededFile) -> dict[str, Any]:
 def _by_bounds(file: NeededFile) -> dict[str, Any]:
     """Return the file's content in AITER's format.
 
-    Entries are keyed by AITER's upper bounds of the number of rows, and by ``any`` for more rows. Entries of expert
-    kernels are keyed by ``small_M``, ``medium_M`` and ``large_M``. In a table for all shapes, one entry is replaced.
+    The keys are AITER's upper bounds of the number of rows, and ``any`` for more rows. For expert kernels they are
+    ``small_M``, ``medium_M`` and ``large_M``. For a table for all shapes, the result is the whole table with one entry
+    replaced.
     """
     bests = [(batch.rows, _written(batch.best)) for batch in file.ranked if batch.best is not None]
     if file.kernel == _AITER_EXPERTS:
@@ -77,13 +78,14 @@ def _by_bounds(file: NeededFile) -> dict[str, Any]:
         if bound is not None:
             found[f"M_LEQ_{bound}"] = config
     for last in _MORE_BOUNDS.get(file.kernel, ()):
-        # The configuration must come from a batch up to this bound: larger batches have tiles not allowed below it.
+        # AITER allows the tiles of larger batches only above this bound, so the configuration comes from a batch up to
+        # it.
         found |= {f"M_LEQ_{last}": config for rows, config in bests if rows <= last}
     return {**found, "any": bests[-1][1]} if bests else {}
 
 
 def _in_table(rest: Mapping[str, Any], entry: Sequence[str], config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table for all shapes with one entry replaced; knobs that only the old entry sets are kept.
+    """Return a table for all shapes with one entry replaced. Knobs that only the old entry has are kept.
 
     Compiler options of the old entry are dropped.
     """
@@ -103,9 +105,9 @@ _AITER_EXPERTS = "MoE"
 _BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 """``STANDARD_M_BOUNDS`` of AITER's ``gemm_config_utils.py`` at e4048607a5; other bounds are never looked up."""
 _MORE_BOUNDS: Mapping[str, tuple[int, ...]] = {"GEMM-AFP4WFP4_PRESHUFFLED": (31,)}
-"""Additional bounds of a family. AITER asserts that tiles have fewer rows up to such a bound than above it."""
+"""Additional bounds by family. AITER asserts that tiles have fewer rows up to such a bound than above it."""
 _SIZES = ((256, "small_M"), (1024, "medium_M"))
-"""Upper bounds and names of the size classes of ``moe_config_utils.py`` at e4048607a5."""
+"""Exclusive upper bounds (rows) and names of the size classes of ``moe_config_utils.py`` at e4048607a5."""
 _BUCKETS: Mapping[str, Callable[[NeededFile], dict[str, Any]]] = {"aiter": _by_bounds}
 
 
@@ -121,7 +123,7 @@ def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
 
 
 def _has_all(file: NeededFile) -> bool:
-    """Return whether all batches have a proposal. Batches missing in a file would use buckets that are far away."""
+    """Return whether every batch has a proposal. A batch without one would use a bucket of a far different size."""
     complete = bool(file.ranked) and all(batch.best is not None for batch in file.ranked)
     if not all(any(b.rows <= last for b in file.ranked) for last in _MORE_BOUNDS.get(file.kernel, ())):
         return False

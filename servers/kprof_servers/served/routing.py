@@ -31,6 +31,6 @@ def blocks(draws: Sequence[Sequence[int]], height: int) -> int:
 
 
 def experts_of_blocks(load: Sequence[int], height: int, count: int) -> tuple[int, ...]:
-    """Return the expert of each of ``count`` blocks of rows for one draw; missing blocks belong to the last expert."""
+    """Return the expert of each of ``count`` row blocks in one draw; blocks beyond those needed get the last expert."""
     owners = [expert for expert, rows in enumerate(load) for _ in range(-(-rows // height))]
     return tuple((owners + owners[-1:] * count)[:count])

@@ -131,7 +131,7 @@ def _weights(given: Mapping[str, Any], expert: int, launch: ServedExperts) -> "t
 
 
 def _wide(scales: "torch.Tensor", block: tuple[int, int], shape: Any) -> "torch.Tensor":
-    """Repeat the scales of blocks so that each element has one.
+    """Repeat the scales of blocks so that each element has its own scale.
 
     Args:
         scales: one scale per block.

@@ -107,7 +107,7 @@ class _RunnableKernel:
 
     def launches(self, rows: int, config: Mapping[str, Any]) -> dict[str, Launch]:
         """Return the launches that the server would make, by label."""
-        # A knob with the value 0, the default of the bench kernel's configuration, means that it is not set.
+        # The bench kernel's default value 0 means that a knob is not set.
         given = {name: value for name, value in config.items() if name not in self._launch.knobs or value != 0}
         return self._launch.launches(rows, given, self._spec["arguments"], self._spec["arch"])
 
@@ -159,7 +159,7 @@ class _RunnableKernel:
                 elif name not in (_SUMMED, *_ROUTING):
                     args[name] = inputs[f"{label}.{name}"]
             if _SUMMED in args:
-                # The sum over the parts of K reads the product's result, which is therefore no result of the layer.
+                # The sum over the parts of K consumes the product's result. Only the sum is a result of the layer.
                 args[_SUMMED] = results.pop("")
                 results[""] = results.pop(label)
             if "chosen" in inputs:
@@ -189,4 +189,4 @@ _ANY: Mapping[str, Any] = {
     "BLOCK_SIZE_M": 16, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "num_warps": 4, "num_stages": 2,
     "NUM_KSPLIT": 1, "cache_modifier": None,
 }  # fmt: skip
-"""An arbitrary valid configuration, used to compute the inputs' shapes. They are equal for all configurations."""
+"""An arbitrary valid configuration to compute the inputs' shapes, which are the same for all configurations."""

@@ -49,7 +49,7 @@ class ServedSubject:
 
     @property
     def kernel(self) -> Kernel:
-        """Name and knobs of the kernel, and a check for configurations not worth compiling; it has no cases."""
+        """Name and knobs of the kernel, and a check that rejects configurations before compiling; it has no cases."""
         return Kernel(
             self.label, None, "", _no_launch, shapes={}, config=dict.fromkeys(self.launch.knobs, 0), legal=self._legal
         )

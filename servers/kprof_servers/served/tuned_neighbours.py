@@ -42,7 +42,7 @@ class TunedFile:
 
 
 def read_all(folders: Iterable[Path], wanted: str) -> list[TunedFile]:
-    """Read the files in some folders whose names have the same keys and kind as the wanted file's, but other sizes.
+    """Read the files whose names have the same type and blocks as the wanted file's name, but other sizes or GPUs.
 
     Files that cannot be read are skipped; ``kprof lint`` reports them.
     """
@@ -83,7 +83,7 @@ def _arch(folder: Path) -> str:
 
 
 def of_gpu(files: Sequence[TunedFile], device: str, gpu: ServedGpu) -> tuple[list[TunedFile], str]:
-    """Return the files for a GPU, under any of its names; if there are none, those for all AMD GPUs.
+    """Return the files for any name of a GPU; if there are none, return the files for all AMD GPUs.
 
     Returns:
         The files, and the names of the GPUs that they are for.
@@ -130,7 +130,7 @@ def _buckets(path: Path) -> dict[int, dict[str, Any]]:
 
 
 def _rows(name: str, before: Mapping[int, Any]) -> int | None:
-    """Return the number of rows of a bucket; None if its name contains none.
+    """Return the number of rows in a bucket's name; None if the name contains no number.
 
     AITER's ``any`` counts as twice the largest bucket before it, or as 0 (all rows) if there is none.
     """

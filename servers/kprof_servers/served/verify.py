@@ -82,7 +82,9 @@ class Verifier:
 
 
 def in_order(batch: RankedBatch, runs: PredictedConfig | None, done: Sequence[PredictedConfig]) -> RankedBatch:
-    """Return a batch sorted by measured time; the current configuration is kept if nothing is faster.
+    """Return a batch with its configurations sorted by measured time.
+
+    The current configuration becomes the proposal if no other configuration is faster.
 
     Args:
         batch: the batch as ranked.

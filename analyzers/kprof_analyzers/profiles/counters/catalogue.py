@@ -1,4 +1,4 @@
-"""Load the formulas of counter metrics from ``formulas/``; an architecture's file names its formula file."""
+"""Load the formulas of counter metrics from ``formulas/``. Each hardware file gives the name of its formula file."""
 
 import sys
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _FOLDER = Path(__file__).parent / "formulas"
 
 @dataclass(frozen=True)
 class Formula:
-    """Formula of a metric.
+    """A counter metric: how it is computed from counters, and how it is shown.
 
     Attributes:
         id: stable name.
@@ -30,9 +30,9 @@ class Formula:
         formulas: alternative formulas in order of preference, which use different counters.
         source: publication that the formula is from.
         bounds: valid range; values outside of it are flagged.
-        at_most: name of a constant of the GPU that the value cannot exceed.
+        at_most: name of the GPU constant that is the upper limit of the value; "" for no limit.
         note: caveat of the metric.
-        alternative_note: how the value differs if another formula than the first one is used.
+        alternative_note: caveat that replaces ``note`` if an alternative formula is used instead of the first one.
     """
 
     id: str
@@ -51,7 +51,7 @@ def formulas_of(arch: Architecture) -> dict[str, Formula]:
     """Return all formulas of an architecture by id.
 
     Raises:
-        KprofError: if the architecture's file names no formula file or a missing one, or that file is invalid.
+        KprofError: if the hardware file gives no formula file, or the formula file is missing or invalid.
     """
     if not arch.counter_formulas:
         known = ", ".join(name for name in architectures() if load(name).counter_formulas)

@@ -1,4 +1,4 @@
-"""Read measured kernels, select some of them, and group equal launches of several runs."""
+"""Read measured kernels, apply the user's selection, and group equal launches of several runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Derived = tuple[KernelCounters, dict[str, Metric]]
 
 @dataclass(frozen=True)
 class Chosen:
-    """The counters that were read, and the kernels selected from them.
+    """The data read from measurement files, and the kernels that the user selected.
 
     Attributes:
         fields: names of the :class:`Identity` fields that distinguish kernels.
@@ -38,7 +38,7 @@ class Chosen:
 
     @property
     def used(self) -> list[int]:
-        """Indexes of the runs that contain the selected kernels."""
+        """Indexes of the runs that contain selected kernels."""
         return sorted({one.run for one in self.kernels})
 
     def gpu_at(self, index: int) -> MeasuredGpu:
@@ -130,7 +130,7 @@ def _runs(runs: Runs, asked: Sequence[str]) -> set[int]:
 
 
 def side_by_side(derived: Sequence[Derived]) -> list[list[Derived]]:
-    """Group kernels that are the same launch in different runs, in the order of the runs."""
+    """Group kernels that are the same launch in different runs; each group is in the order of the runs."""
     groups: dict[Any, list[Derived]] = {}
     for pair in derived:
         one = pair[0]

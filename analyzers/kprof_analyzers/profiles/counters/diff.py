@@ -14,7 +14,7 @@ from kprof_analyzers.profiles.counters.metrics import Metric, all_metrics
 
 TIME = "nanoseconds"
 """Key of the duration in results that are keyed by metric name."""
-# Two means of the same rows, computed in different ways, differ relatively by no more than this.
+# Maximum relative difference, due to rounding, between two means of the same durations.
 _SAME = 1e-9
 
 
@@ -45,15 +45,15 @@ def spread_of(values: Sequence[float]) -> CounterSpread | None:
 def spreads(
     chosen: "Chosen", derived: Sequence[Mapping[str, Metric]], wanted: Sequence[int]
 ) -> dict[int, dict[str, CounterSpread]]:
-    """Return the spread of each kernel's metrics over its dispatches; the key :data:`TIME` has that of its duration.
+    """Return the spread of each kernel's metrics over its dispatches, by kernel position and metric name.
 
-    A metric has no spread if its counters come from several passes, or if it needs a duration from a trace. In these
-    cases no single dispatch has all inputs of the metric.
+    The spread of the duration has the key :data:`TIME`. A metric has no spread if its counters come from several
+    passes, or if it needs a duration from a trace. In these cases no single dispatch has all inputs of the metric.
 
     Args:
         chosen: the selected kernels.
         derived: the metrics of ``chosen.kernels``.
-        wanted: positions of the kernels.
+        wanted: positions in ``chosen.kernels`` of the kernels to compute.
     """
     times, own_times = _durations(chosen, wanted)
     found: dict[int, dict[str, CounterSpread]] = {place: {} for place in wanted}
@@ -81,10 +81,10 @@ def spreads(
 
 
 def _durations(chosen: "Chosen", wanted: Sequence[int]) -> tuple[dict[int, list[float]], dict[int, dict[int, float]]]:
-    """Return the durations in ns from which each kernel's mean was computed.
+    """Return the durations in ns from which each kernel's mean was computed: as a list, and by row of the dispatch.
 
-    Also return the durations of those dispatches that have counters, by dispatch. Both are empty for a kernel whose
-    mean duration comes from a trace that records fewer properties of the launch.
+    The second result is empty for durations from a trace, because traced dispatches have no counters. A kernel is
+    missing in both results if its mean duration comes from a trace that records fewer properties of the launch.
     """
     numbers, places = _numbered(chosen, wanted)
     dispatches = chosen.data.dispatches
@@ -115,7 +115,7 @@ def _durations(chosen: "Chosen", wanted: Sequence[int]) -> tuple[dict[int, list[
 def _samples(
     chosen: "Chosen", wanted: set[int], times: Mapping[int, Mapping[int, float]]
 ) -> dict[tuple[int, int, int], list[KernelCounters]]:
-    """Return each dispatch as a separate kernel, by kernel, source and pass."""
+    """Return the counters of each single dispatch, grouped by position of the kernel, source and pass."""
     numbers, places = _numbered(chosen, sorted(wanted))
     values = counted(chosen.data, numbers[numbers.isin(list(places))])
     one_by_one: dict[tuple[int, int, int, int], dict[str, float]] = defaultdict(dict)
@@ -135,7 +135,7 @@ def _samples(
 
 
 def _numbered(chosen: "Chosen", wanted: Sequence[int]) -> tuple[Any, dict[int, int]]:
-    """Return each dispatch's identity number, and a map from identity number to the position of its kernel."""
+    """Return the identity number of each dispatch, and a map from identity number to position in ``chosen.kernels``."""
     numbers, identities = identified(chosen.data, chosen.runs, chosen.gpus, chosen.dispatches)
     of_identity = {one: place for place in wanted for one in chosen.kernels[place].identities}
     places = {number: of_identity[one] for number, one in enumerate(identities) if one in of_identity}
@@ -203,7 +203,7 @@ class Pair:
     Attributes:
         before: the kernel in the first run.
         after: the kernel in the second run.
-        differs: which of ``lds`` and ``vgprs`` differ between the two builds of the kernel.
+        differs: fields (``lds``, ``vgprs``) whose values differ between the two builds of the kernel.
         time: mean duration in ns.
         metrics: metrics known in at least one run, by name.
     """
@@ -251,7 +251,7 @@ class CounterComparison:
 
     @property
     def grown_percent(self) -> float | None:
-        """Growth of the total time in percent; ``None`` if no pair has times."""
+        """Growth of the total time of the timed pairs in percent; ``None`` if no pair has times."""
         times = self.times
         return 100 * (times[1] / times[0] - 1) if times is not None and times[0] else None
 
@@ -315,7 +315,7 @@ def _change(
 
 
 def _paired(before: Chosen, after: Chosen) -> tuple[list[tuple[int, int, tuple[str, ...]]], list[int], list[int]]:
-    """Return the positions of matching kernels with their differences, and the unmatched positions of both sides."""
+    """Return the positions of matching kernels with their differing fields, and the unmatched positions of each run."""
     agents = any(len({i.agent for one in side.kernels for i in one.identities}) > 1 for side in (before, after))
     launch = [field for field in _LAUNCH if field in before.fields and (field != "agent" or agents)]
     build = [field for field in _BUILD if field in before.fields]

@@ -30,7 +30,7 @@ class Identity:
     Attributes:
         run: index of the run.
         gpu: index of the GPU in :class:`~kprof_analyzers.profiles.counters.machine.Gpus`; -1 if unknown.
-        agent: the tool's number of the GPU.
+        agent: number that the profiler gives to the GPU.
         name: normalised kernel name.
         grid: work-items of the grid, by dimension if known.
         workgroup: work-items of a workgroup, by dimension if known.
@@ -49,7 +49,7 @@ class Identity:
 
 
 FIELDS = tuple(field.name for field in fields(Identity) if field.name not in {"run", "gpu"})
-"""Valid fields of ``--by``. Runs and kinds of GPU are always kept apart."""
+"""Valid fields of ``--by``. Kernels of different runs or different kinds of GPU are never merged."""
 
 
 def parse_fields(text: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def identified(
 
 
 def _integers(column: "pd.Series[Any]") -> list[Any]:
-    """Return each value of a column as an integer, or None if it is missing; see :func:`whole`."""
+    """Return the values of a column as integers, with None for missing values; see :func:`whole`."""
     values = column.tolist()
     return values if column.dtype.kind in "iu" and not column.hasnans else [whole(value) for value in values]
 
@@ -119,7 +119,7 @@ def _size(x: int | None, y: int | None, z: int | None, total: int | None) -> tup
 def described(members: Sequence[Identity], shown: Collection[str]) -> str:
     """Describe identities, for example ``grid 4096x1x1, workgroup 256, LDS 512 B, 16 VGPRs, agent 1``.
 
-    If the identities differ in a field, its values are counted.
+    For a field in which the identities differ, the text has the number of distinct values, such as ``3 grids``.
 
     Args:
         members: the merged identities.

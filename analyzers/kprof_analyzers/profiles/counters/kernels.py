@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KernelCounters:
-    """Counters of one kernel.
+    """Counters and mean duration of one measured kernel.
 
     Attributes:
         name: normalised kernel name.
         calls: number of dispatches with counters.
-        nanoseconds: mean duration; ``None`` if no reliable time is known.
-        passes: for each file and pass, the mean of each counter over the dispatches.
+        nanoseconds: mean duration of a dispatch in ns; ``None`` if no reliable time is known.
+        passes: map from counter to its mean over the dispatches, for each file and pass.
         identities: name, workgroup size and GPU of the kernel; several only if the user merged kernels.
         untrusted: counters that are not valid measurements, with the reasons; ``passes`` does not contain them.
     """
@@ -55,8 +55,8 @@ class KernelCounters:
     def place(self, counter: str, others: frozenset[str] = frozenset()) -> tuple[int, str] | None:
         """Return the pass to read a counter from, and the counter's name in that pass; ``None`` if no pass has it.
 
-        A formula's counters should come from the same run of the kernel. Therefore the pass with most of ``others``,
-        the formula's other counters, is used; if several passes have equally many, the first one. ``NAME_sum`` and
+        A formula's counters should come from the same run of the kernel. Therefore the pass that contains most of
+        ``others``, the formula's other counters, is used. Among equal passes the first one is used. ``NAME_sum`` and
         ``NAME`` are interchangeable, since tools use both names for the sum over all instances.
         """
         found = [
@@ -79,7 +79,7 @@ def _names(counter: str) -> tuple[str, str]:
     return counter, counter.removesuffix("_sum") if counter.endswith("_sum") else f"{counter}_sum"
 
 
-# For each source and pass, the mean values by counter.
+# Map from (source, pass) to the mean value of each counter.
 _Passes = dict[tuple[int, int], dict[str, float]]
 
 
@@ -95,7 +95,7 @@ def kernels(
 
     Args:
         data: the files' contents.
-        by: fields of an identity that distinguish kernels. Runs and kinds of GPU are always kept apart.
+        by: fields of an identity that distinguish kernels. Kernels of different runs or kinds of GPU are never merged.
         runs: runs of the data, if already known.
         gpus: GPUs of the data, if already known.
         dispatches: ids of the dispatches to use; ``None`` uses all.
@@ -128,7 +128,7 @@ def kernels(
 
 
 def _runs_of_equal(means: "pd.Series[Any]") -> Iterator[tuple[tuple[int, int, int], list[tuple[str, float]]]]:
-    """Yield each kernel, source and pass, with the counters and values of its rows; these must be adjacent."""
+    """Yield each (kernel, source, pass) with its counters and values. Rows with an equal key must be adjacent."""
     import numpy as np
 
     index: Any = means.index
@@ -150,7 +150,7 @@ def _merged(
     passes: list[_Passes],
     doubts: list[dict[str, str]],
 ) -> KernelCounters:
-    """Merge kernels: compute means over all their dispatches. A value that one kernel lacks is dropped."""
+    """Merge kernels: average their values over all dispatches. A value that any of the kernels lacks is dropped."""
     whole = sum(calls)
 
     def mean(values: list[float | None]) -> float | None:
@@ -159,7 +159,7 @@ def _merged(
 
     joined: _Passes = {}
     if len(passes) == 1:
-        # Fast path for the usual case, a single kernel. It rounds like the general case below.
+        # Fast path for a single kernel, the usual case. It repeats the general case's arithmetic to round equally.
         (one,) = passes
         joined = {place: one[place] for place in sorted(one)}
         if whole > 1:
@@ -221,7 +221,7 @@ def _order(data: "Data") -> dict[int, int]:
 
 
 def _times(data: "Data", numbers: "pd.Series[Any]", identities: list[Identity]) -> dict[int, float]:
-    """Return the mean duration of each kernel.
+    """Return the mean duration in ns of each kernel, by identity number.
 
     Traces of the same run are preferred, because collecting counters slows kernels down.
     """
@@ -253,7 +253,7 @@ def _rows(sums: "pd.DataFrame") -> Iterator[tuple[int, float, int]]:
 
 
 def _of_traces(traces: dict[int, tuple[float, int]], identities: list[Identity]) -> dict[int, float]:
-    """Return the mean times of traced kernels, assigned to the kernels with counters that match them.
+    """Return the mean durations in ns from traces, by identity number of the matching kernel with counters.
 
     A trace may come from another process on another agent, and may record fewer properties of a launch. Kernels match
     if the properties that both record are equal and identify only one kernel.

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeasuredGpu:
-    """The measured GPU.
+    """A GPU that kernels were measured on.
 
     Attributes:
         arch: architecture.
-        product: product if known; needed for peaks.
+        product: product, which determines the peaks; ``None`` if unknown.
         cus: number of compute units according to the measurement, or else according to the product.
         xcds: number of XCDs according to the measurement, or else according to the product.
         constants: constants for formulas, in lower case; unknown constants are missing.
@@ -38,14 +38,15 @@ class MeasuredGpu:
 
 
 class Gpus:
-    """GPUs of the measurements. Each agent is described by its own file or by the system file next to it."""
+    """GPUs of the measurements. Files of the same run, or nearby system files, describe the profiler's agents."""
 
     def __init__(self, data: "Data", name: str | None = None) -> None:
         """Read the GPUs of the measurements.
 
         Args:
             data: the files' contents.
-            name: architecture or product of agents that no file describes, or of all agents.
+            name: architecture or product that the user names. It applies to agents that no file describes, and
+                overrides the files if they describe a single kind of GPU.
 
         Raises:
             KprofError: if the name is unknown.
@@ -99,7 +100,7 @@ class Gpus:
         return MeasuredGpu(arch, product, cus, xcds, _constants(arch, product, cus, xcds, clock), origin)
 
     def _described(self, source: int, agent: int | None) -> Any:
-        """Return the row that describes an agent; ``None`` if no row does, or if several different rows may."""
+        """Return the row that describes an agent; ``None`` if no row or rows of several kinds of GPU describe it."""
         for rows in self._nearest(source):
             if not len(rows):
                 continue

@@ -32,8 +32,7 @@ class Metric(msgspec.Struct, frozen=True, gc=False):
         formula: definition of the metric.
         value: the value; ``None`` if unknown.
         used: text of the formula that was used.
-        missing: counters that must be collected for a value; of the alternative formulas, the one that needs the fewest
-            further counters is chosen.
+        missing: counters to collect for a value, for the formula that needs the fewest further counters.
         unknown: constants of the GPU that the formula needs and that are unknown.
         confidence: ``one pass``, ``several passes`` (the counters are from different runs of the kernel), or "" without
             a value.
@@ -157,7 +156,7 @@ def _of_all(formula: Formula, table: _Table) -> Sequence[Metric]:
 
 
 def _nearer(one: _MissingError, best: _MissingError | None) -> _MissingError:
-    """Return the error with fewer missing counters; an error about invalid counters is returned only if both are."""
+    """Return the better error: preferably one without invalid counters, then the one with fewer missing counters."""
     if best is None or (bool(one.doubts), len(one.counters)) < (bool(best.doubts), len(best.counters)):
         return one
     return best
@@ -179,7 +178,7 @@ def _flag(formula: Formula, value: float | None, gpu: MeasuredGpu) -> str:
 
 
 class _Evaluation:
-    """Evaluates one formula over a table, and collects all missing inputs instead of stopping at the first one."""
+    """Evaluator of one formula over a table. It collects all missing inputs instead of stopping at the first one."""
 
     def __init__(self, table: _Table, wanted: frozenset[str]) -> None:
         self._table, self._wanted = table, wanted

@@ -1,4 +1,4 @@
-"""Plan counter collection: which counters answer a question about a kernel, and in which passes they fit."""
+"""Plan counter collection: select the counters that answer a question, and distribute them over passes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _ACCUMULATED = {
 }
 """Map from each counter that integrates a quantity over time to the derived counter that contains it.
 
-Such a counter cannot be collected by its own name.
+rocprofv3 cannot collect such a counter by its own name.
 """
 _DERIVED: Mapping[str, tuple[tuple[str, int], ...]] = {
     "MeanOccupancyPerCU": (("SQ", 2), ("GRBM", 1)),
@@ -88,7 +88,7 @@ def _fits(cost: tuple[tuple[str, int], ...], used: Mapping[str, int]) -> bool:
     return all(used.get(block, 0) + need <= LIMITS.get(block, 1) for block, need in cost)
 
 
-# Metrics whose number has another name in MeasuredNumbers.
+# Map from a name in MeasuredNumbers to the metric that the number is computed from, if the names differ.
 _OTHER_NAMES = {"waves_per_simd": "wavefronts_in_flight"}
 OF_TRACE = frozenset(
     {"cus", "computed_waves_per_simd", "dispatches", "mean_ns", "scratch_bytes", "time_share", "rank_in_trace",
@@ -102,9 +102,9 @@ class CounterQuestion:
     """A question about a kernel, and the counters that answer it.
 
     Attributes:
-        name: a finding's rule, or a metric.
+        name: identifier of a rule or of a metric.
         about: the question in words.
-        numbers: names of the measured numbers that answer it.
+        numbers: names of the measured numbers that answer the question.
         counters: counters to collect for the numbers; empty if a kernel trace is sufficient.
         uncounted: numbers that cannot be counted on the architecture.
     """
@@ -164,7 +164,7 @@ def plan(questions: Iterable[CounterQuestion], arch: Architecture) -> Collection
 def _counters(number: str, formulas: Mapping[str, Formula]) -> list[str] | None:
     """Return the counters that determine a number; ``None`` if no counters do.
 
-    The list is empty for a number that a kernel trace contains.
+    The list is empty for a number that needs no counters (see :data:`OF_TRACE`).
     """
     if number in OF_TRACE:
         return []

@@ -32,7 +32,7 @@ _MEASURED = {
 
 @dataclass(frozen=True)
 class Roof:
-    """A limit of the roofline.
+    """One roof of the roofline plot: a memory bandwidth or an arithmetic rate.
 
     Attributes:
         name: name for users.
@@ -135,8 +135,8 @@ def place(kernel: KernelCounters, gpu: MeasuredGpu, limits: list[Roof]) -> Point
     """Return the position of a kernel, with its nearest roof.
 
     The flat roof is that of the kernel's main kind of arithmetic. If MFMA instructions do more operations than the
-    VALU, this is matrix arithmetic in the type with the most operations, and vector arithmetic otherwise. The slanted
-    roofs are the memory levels whose traffic was counted.
+    VALU, the kind is matrix arithmetic in the type with the most operations. Otherwise it is vector arithmetic. The
+    slanted roofs are the memory levels whose traffic was counted.
     """
     return _placed(kernel, metrics(kernel, gpu), limits)
 
@@ -217,7 +217,7 @@ def _flat(found: dict[str, Metric], limits: list[Roof]) -> Roof | None:
 
 
 def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: int = 18) -> list[str]:
-    """Return the lines of a plot with logarithmic axes. Kernels are shown as letters, in the given order.
+    """Return the lines of a plot with logarithmic axes. Kernels are letters, in the order of ``points``.
 
     The list is empty if no kernel can be placed.
     """
@@ -256,12 +256,12 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
 
 
 def of_hbm(limits: list[Roof]) -> list[Roof]:
-    """Return the roofs for a plot over FLOP per byte of HBM traffic: those of arithmetic and of HBM."""
+    """Return the arithmetic roofs and the HBM roof, for a plot over FLOP per byte of HBM traffic."""
     return [roof for roof in limits if roof.flop_rate is not None or roof.name == "HBM"]
 
 
 def ranges(points: list[Point], roofs: list[Roof]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the range of each axis as exponents of ten; all points and the ridge are inside."""
+    """Return the range of each axis as exponents of ten, wide enough for all points and the ridge."""
     intensities = [point.intensity for point in points if point.intensity]
     rates = [point.flop_rate for point in points if point.flop_rate]
     peaks = [roof.flop_rate for roof in roofs if roof.flop_rate]

@@ -104,9 +104,10 @@ def _one_run(one: _Unit, other: _Unit) -> bool:
 
 
 def _run_beside(unit: _Unit, runs: list[list[_Unit]]) -> int:
-    """Return the run of a file without counters; -1 if it is not clear.
+    """Return the run of a file without counters; -1 if it is ambiguous.
 
-    It is the only run in the file's folder, else the only run of the path that the user named, else the only run.
+    If there is a single run, the file belongs to it. Otherwise it belongs to the run in the same folder or, if that
+    folder has no run, to the run of the same named path. The result is -1 if several runs qualify.
     """
 
     def same_path(other: _Unit) -> bool:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kprof.inputs.torch_profiler import LinkedTrace
     from kprof.targets.loaded import LoadedKernel
 
-# Old Triton versions append the specialisation to the name: one number per argument, with d for divisible by 16,
-# c for a constant, e for divisible by 8.
+# Old Triton versions append the specialisation of each argument to the kernel's name: the argument's number, followed
+# by d (divisible by 16), c (constant) or e (divisible by 8).
 _SPECIALISED = re.compile(r"_(?:\d+[cde]*)+$")
 # rocprof reports LDS in blocks of 128 dwords, regardless of the hardware's granule.
 _LDS_BLOCK = 512
@@ -125,8 +125,8 @@ def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tup
             if is_called(activity.name, subject.name):
                 size = activity.workgroup_size
                 work_items = size[0] * size[1] * size[2] if size is not None else None
-                # For a launch in a graph, 0 may mean that the value was not recorded. 0 is also the static LDS of
-                # Triton's kernels.
+                # For a launch in a graph, 0 B of LDS may mean that the value was not recorded. Triton's LDS is dynamic,
+                # so its static LDS is 0, too.
                 lds = activity.lds_bytes if activity.lds_bytes or not subject.lds_bytes else None
                 groups.setdefault((activity.name, work_items, lds), []).append((number, index))
     places = [place for found in groups.values() for place in found]
@@ -140,7 +140,7 @@ def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tup
 
 
 def is_called(measured: str, name: str) -> bool:
-    """Return whether a profiler's name means a kernel, ignoring suffixes that tools and old Triton versions append.
+    """Return whether a profiler's kernel name refers to ``name``, ignoring suffixes of tools and old Triton versions.
 
     >>> is_called("softmax_kernel.kd", "softmax_kernel"), is_called("softmax_kernel_0d1d2c", "softmax_kernel")
     (True, True)
@@ -152,7 +152,7 @@ def is_called(measured: str, name: str) -> bool:
 
 
 def compare(subject: CompiledIdentity, variant: Variant) -> list[Key]:
-    """Compare the properties that are known of both the compiled kernel and the measured launch."""
+    """Compare each property that is known of both the compiled kernel and the measured launch."""
     keys = [Key("name", subject.name, variant.name, agrees=True)]
     size = variant.workgroup_size
     if subject.num_warps is not None and size:

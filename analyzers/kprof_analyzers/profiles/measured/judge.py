@@ -27,7 +27,7 @@ _SHOWN = (
     "wait_share",
 )  # fmt: skip
 _ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
-# Properties that must be known and equal, in addition to the name, for a sure match.
+# Besides the name, a sure match requires that these properties are known and equal. The values are display names.
 _SURE = {"num_warps": "the workgroup size", "lds_bytes": "LDS"}
 _RANKS = ("error", "warning", "note")
 
@@ -46,7 +46,7 @@ def judge(
     Raises:
         KprofError: if a measurement does not contain the kernel.
     """
-    # ``numbers`` are shown, and ``sure`` decide findings. The latter only contain numbers from sure matches.
+    # All numbers are shown, but only numbers from sure matches (``sure``) confirm or refute findings.
     numbers, sure = computed(report, measurement.gpu), computed(report, measurement.gpu)
     matches: list[Match] = []
     if measurement.data is not None:
@@ -60,7 +60,7 @@ def judge(
         matches.append(match)
         for one in _takers(match, numbers, sure):
             add_traces(one, measurement.traces, activities)
-    # A thread trace is not among the matches that decide findings: its instructions show whether it fits the kernel.
+    # A thread trace does not decide findings: its instructions already show whether it is the compiled kernel.
     decisive = list(matches)
     loops: list[LoopComparison] = []
     if measurement.thread is not None and program is not None:
@@ -90,7 +90,7 @@ def _takers(match: Match, numbers: MeasuredNumbers, sure: MeasuredNumbers) -> tu
 
 
 def _other_build(matches: list[Match]) -> str:
-    """Return the reason why the numbers of uncertain matches decide no finding; "" if all matches are sure."""
+    """Return the reason why uncertain matches cannot confirm or refute findings; "" if all matches are sure."""
     unsure = [match for match in matches if match.confidence != "sure"]
     keys = dict.fromkeys(_differing(match) or _lacking(match) for match in unsure)
     return f"the measured kernel may be another build: {'; '.join(keys)}" if unsure else ""
@@ -185,7 +185,7 @@ def _times(numbers: MeasuredNumbers) -> list[Fact]:
         rank, share = values["rank_in_trace"], values["time_share"]
         remark = f"number {rank:g} of the trace's kernels"
         if share < 100:
-            # By Amdahl's law, the saving if this kernel took half its time.
+            # By Amdahl's law: the speed-up of all kernels together if this kernel took half its time.
             remark += (
                 f"; if it were twice as fast, all kernels together would be {100 / (100 - share / 2):.2f} times as fast"
             )
@@ -248,7 +248,7 @@ def _units(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
 
 
 def _foretelling(name: str) -> set[str]:
-    """Return the rules whose findings this number decides on its own."""
+    """Return the identifiers of the rules whose findings this number alone confirms or refutes."""
     return {rule.id for rule in known_rules() if rule.confirmed_by is not None and rule.confirmed_by.needs == (name,)}
 
 
@@ -299,8 +299,8 @@ _QUANTITIES = (
 def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> list[ModelComparison]:
     """Compare each quantity that was both measured and modelled.
 
-    Only the predicted time has a range. The prediction is confirmed or refuted if the measured launch is the modelled
-    one. The ranges of other quantities are unknown, so measured and modelled values are only shown side by side.
+    Only the predicted time has a range. It is confirmed or refuted if the measured launch is the modelled launch. Other
+    quantities have no known range, so their measured and modelled values are only shown side by side.
 
     Args:
         report: the kernel with its prediction.

@@ -56,10 +56,10 @@ class TargetLaunch(msgspec.Struct, frozen=True):
         steps: complete steps of the trace; 0 if none is marked.
         launch: the measured launches.
         keys: properties in which the measured launch was compared with the compiled kernel.
-        confidence: confidence that the launches are of this kernel; see :class:`kprof.measured.Match`.
+        confidence: confidence that the launches run this kernel; see :class:`kprof.measured.Match`.
         modelled_us: modelled time of a launch; ``None`` if ``doubt`` says why it cannot be compared.
         low_us, high_us: range in which the model expects measured times.
-        least_ns: time of all calls at the peaks of matrix units and memory; ``None`` if unknown.
+        least_ns: minimum time of all calls, at the peak rates of matrix units and memory; ``None`` if unknown.
         lost_ns: measured time beyond ``least_ns``.
         doubt: reason why measured and modelled times are not compared (another build, another launch, or no model); ""
             if they are.
@@ -90,7 +90,7 @@ class TargetLaunch(msgspec.Struct, frozen=True):
         return self.modelled_us * 1000 * self.launch.calls / self.launch.total_ns
 
     def in_a_step(self, whole_ns: float) -> float:
-        """Return a time of all calls divided by the number of steps; unchanged if the trace marks no steps."""
+        """Divide a time of all calls by the number of steps; return it unchanged if the trace marks no steps."""
         if not self.steps or not self.launch.total_ns:
             return whole_ns
         return whole_ns * self.launch.step_ns / self.launch.total_ns / self.steps
@@ -140,7 +140,8 @@ def join_launches(
 def _keys(launch: LaunchShape, one: CompiledTarget) -> list[Key]:
     size = launch.workgroup_size
     items = size[0] * size[1] * size[2] if size is not None else None
-    # For a launch in a graph, 0 may mean that the value was not recorded. 0 is also the static LDS of Triton's kernels.
+    # For a launch in a graph, 0 B of LDS may mean that the value was not recorded. Triton's LDS is dynamic, so its
+    # static LDS is 0, too.
     lds = launch.lds_bytes if launch.lds_bytes or not one.identity.lds_bytes else None
     keys = compare(one.identity, Variant(launch.name, (), items, lds))
     compiled, measured = (_hash_of(path) for path in (one.identity.source, launch.source))
@@ -161,7 +162,7 @@ def _fit(launch: LaunchShape, one: CompiledTarget) -> tuple[bool, int]:
 
 
 def _other_grid(launch: LaunchShape, one: CompiledTarget) -> str:
-    """Return the reason why a measured launch does not match the model, or "" if it does."""
+    """Return the reason why a launch's grid differs from the modelled grid or is unknown; "" if the grids are equal."""
     if launch.workgroups is None:
         return "the number of workgroups is not recorded"
     grid = [] if one.report.launch is UNSET else list(one.report.launch.get("grid", ()))
@@ -183,7 +184,8 @@ def _doubt(trace: LaunchShapes, launch: LaunchShape, keys: Sequence[Key], one: C
     incomplete = cannot_tell(trace.issues, (KERNEL_TIMES,))
     if incomplete:
         return f"the trace is incomplete: {incomplete}"
-    # Inductor writes versions and paths into its source files, so a kernel can be the same although the text differs.
+    # Inductor writes versions and paths into its source files. A different source text therefore does not prove that
+    # the kernel differs.
     other = [f"{k.name} {k.measured}, compiled {k.computed}" for k in keys if not k.agrees and k.name != "source"]
     if other:
         return f"another build: {'; '.join(other)}"

@@ -1,4 +1,4 @@
-"""Collect the measured numbers of one kernel by name."""
+"""Collect the measured numbers of one kernel, such as durations, counter metrics and occupancy, by name."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -104,7 +104,7 @@ def _take(numbers: MeasuredNumbers, name: str, metric: Metric) -> None:
 
 
 def _occupancy(numbers: MeasuredNumbers, gpu: MeasuredGpu) -> None:
-    """Add the number of wavefronts in flight per SIMD, computed from the number on the whole GPU."""
+    """Add the wavefronts in flight per SIMD: the number on the whole GPU divided by its number of SIMDs."""
     in_flight = numbers.values.get("wavefronts_in_flight")
     if in_flight is not None and gpu.cus:
         numbers.values["waves_per_simd"] = in_flight / (gpu.cus * gpu.arch.occupancy.simds_per_cu)

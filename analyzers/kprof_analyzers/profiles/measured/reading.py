@@ -107,7 +107,11 @@ def _named(product: str) -> MeasuredGpu:
 
 
 def _counted(data: "Data", traced: MeasuredGpu | None, asked: str | None) -> MeasuredGpu:
-    """Return the GPU of the counters. The files take precedence over ``asked``, so that the two can be compared."""
+    """Return the GPU that the counters were measured on.
+
+    If the files describe a GPU, it is returned even if it differs from ``asked``, so that the caller can report the
+    difference.
+    """
     agents = data.agents
     says = len(agents) and (agents["type"].astype(str) == "GPU").any()
     if not says:
@@ -117,7 +121,8 @@ def _counted(data: "Data", traced: MeasuredGpu | None, asked: str | None) -> Mea
     if traced is not None and _differ(gpu, traced):
         raise InputError(f"the counters are of {_name(gpu)}, the trace of {_name(traced)}")
     if gpu.product is None:
-        # The files may only describe the architecture, which has no peaks. A named product of it has.
+        # If the files only describe the architecture, the peaks are unknown. Use a named product of this architecture,
+        # if there is one, because products have peaks.
         for name in (asked, traced.product.name if traced is not None and traced.product is not None else None):
             product = machine.find_product(name) if name else None
             if product is not None and product.arch == gpu.arch.name:

@@ -1,4 +1,4 @@
-"""Select some dispatches of a measurement, as if only these had been measured."""
+"""Restrict a measurement to selected dispatches, as if no others had been measured."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _JUMPS = ("s_branch", "s_cbranch", "s_call", "s_getpc", "s_swappc", "s_setpc")
 _PADDING = ("s_nop", "s_code_end")
 _LINES = 12
-# Maximum number of instruction kinds whose different counts are reported.
+# Maximum number of instruction kinds in the list of differing counts.
 _KINDS = 6
 
 
@@ -88,7 +88,7 @@ def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadT
 
 
 def _other_counts(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> list[Key]:
-    """Return the kinds of instructions whose numbers differ most between the program and the trace."""
+    """Return the kinds of instructions with the largest difference in number between the program and the trace."""
     mine = Counter(_comparable_parts(one.text)[0] for one in program.instructions)
     theirs = Counter(
         _comparable_parts(one.text)[0] for one in trace.instructions if not one.text.startswith((";", *_PADDING))
@@ -102,7 +102,7 @@ def traced_shares(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> lis
     """Return each instruction's share of the traced wavefronts' time: latency, and idle cycles if recorded.
 
     Raises:
-        InputError: if another program was traced, or none of its wavefronts.
+        InputError: if another program was traced, or the trace contains no wavefronts of the program.
     """
     match, found = in_thread_trace(program.name, program, trace)
     if match.confidence != "sure":

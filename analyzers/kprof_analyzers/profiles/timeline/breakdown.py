@@ -97,7 +97,7 @@ def category_rows(totals: Counter[str], counts: Counter[str], largest: dict[str,
 def lane_of(kind: str, name: str, categories: Categories) -> Lane:
     """Return the lane of an activity: compute, memory or communication.
 
-    Only the activity's own name is used, not the operators and modules around its launch.
+    The operators and modules around the launch are ignored.
     """
     if kind != "kernel":
         return "memory"
@@ -132,7 +132,10 @@ _Key = tuple[int, int, str, Lane]
 
 
 def _by_lane(trace: LinkedTrace, categories: Categories, low: int) -> "dict[_Key, tuple[Numbers, Numbers]]":
-    """Return starts and durations of the rows from ``low`` on, by rank, first row of the device, kind and lane."""
+    """Return starts and durations in ns of a block of activities, by rank, first row of the device, kind and lane.
+
+    The block begins at row ``low``.
+    """
     import numpy as np
 
     table, high = trace.activities, low + _TOGETHER

@@ -50,7 +50,7 @@ class TraceComparison(msgspec.Struct, frozen=True):
 
 
 class TraceSide(msgspec.Struct, frozen=True):
-    """One of the compared traces: its kernels, its number of steps, and why its recording is incomplete, if it is."""
+    """One of the two compared traces: kernels, number of steps, and the reason if its recording is incomplete."""
 
     name: str
     kernels: list[KernelTime]

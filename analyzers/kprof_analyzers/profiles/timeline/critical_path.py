@@ -15,7 +15,7 @@ Kind = Literal["kernel", "copy", "launch", "cpu", "synchronisation", "gap"]
 
 
 class PathPart(msgspec.Struct, frozen=True):
-    """One stretch of the path, in ns.
+    """One part of a critical path; times are in ns.
 
     Attributes:
         kind: ``kernel`` or ``copy``: execution on the GPU; ``launch``: from the call to the start of the launched
@@ -142,7 +142,7 @@ class _Walk:
         return before
 
     def back(self) -> Iterator[PathPart]:
-        """Yield the parts of the path from the last to the first."""
+        """Yield the parts of the path in reverse order, from the last to the first."""
         row, until = self._by_end[-1], self._moments[-1]
         while True:
             self._seen.add(row)
@@ -170,7 +170,10 @@ class _Walk:
                 return
 
     def _ready(self, launch: int, start: int) -> int:
-        """Return the time when a call had launched its activity. This may be before the call returns."""
+        """Return the time in ns when a call had launched its activity.
+
+        This is the end of the call or, if the activity started before it, the start of the call.
+        """
         return self._returned[launch] if self._returned[launch] <= start else min(self._called[launch], start)
 
     def _ended_in(self, after: int, until: int) -> int:

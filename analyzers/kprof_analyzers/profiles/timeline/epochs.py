@@ -1,4 +1,4 @@
-"""Sum up GPU activities while a file is read, although it is only known at its end which ones must be excluded.
+"""Sum up GPU activities while reading a file, before it is known which activities must be excluded.
 
 A faulty clock may put activities a day or more away from the others. They are excluded, as
 :func:`kprof.inputs.torch_profiler.plausible.drop_implausible` excludes them from linked tables. Groups of activities
@@ -14,14 +14,14 @@ from kprof_analyzers.profiles.timeline.names import Names
 from kprof_analyzers.profiles.timeline.occupation import Lane, Occupation
 
 MAX_EPOCHS = 200
-"""Maximum number of groups. Activities that would start a further group are excluded at once."""
+"""Maximum number of groups. Once it is reached, activities that would start another group are excluded immediately."""
 
 Key = tuple[int | None, int | None]
 """Rank, if known, and device."""
 
 
 class ActivityGroup(NamedTuple):
-    """Properties that activities which are added together have in common."""
+    """Key of activities that are added together: kind, name, lane (compute, memory or communication) and device."""
 
     kind: str
     name: str
@@ -30,7 +30,7 @@ class ActivityGroup(NamedTuple):
 
 
 class Epoch:
-    """Sums over a group of activities near in time; :attr:`low` and :attr:`high` are the first and last start in ns."""
+    """Sums over activities near in time. :attr:`low` and :attr:`high` are their first and last start in ns."""
 
     def __init__(self, low: int, high: int) -> None:
         self.low = low
@@ -55,7 +55,7 @@ class Epoch:
         device.add(group.lane, starts, [start + length for start, length in zip(starts, lengths, strict=True)])
 
     def absorb(self, other: "Epoch") -> None:
-        """Merge another group that is no longer separated from this one by a gap."""
+        """Merge another group, after new activities have closed the gap between the two groups."""
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
         self.count += other.count
         self.zero += other.zero

@@ -26,7 +26,7 @@ _BLOCKING = frozenset({"hipMemcpy", "cudaMemcpy", "hipFree", "cudaFree", "hipMal
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """One stretch in which a device ran nothing, in ns.
+    """One period in which a device ran no activity; times are in ns.
 
     Attributes:
         cause: ``launch-bound``: the call that launched the next activity had not returned when the gap began;
@@ -105,7 +105,7 @@ def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 
                 modules[module] += end - begin
             for name, time in doing.items():
                 cpu[name] += time
-            # -begin: of equally long gaps, the heap drops the later one first.
+            # The start is negated so that the heap drops the later of two equally long gaps.
             entry = (end - begin, -begin, place)
             (heappush if len(largest) < limit else heappushpop)(largest, entry)
     shown = [_gap(trace, threads, functions, place) for _, _, place in sorted(largest, reverse=True)]
@@ -121,7 +121,7 @@ def _outermost(path: Sequence[str]) -> str:
 
 
 class _Place(NamedTuple):
-    """Rows of the activities around a gap, and its start and end in ns."""
+    """A gap: rows of the activities before and after it, and its start and end in ns."""
 
     before: int
     after: int

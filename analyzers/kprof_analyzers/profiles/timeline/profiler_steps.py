@@ -77,7 +77,11 @@ def phase_of(name: str) -> str:
 
 
 def step_table(trace: LinkedTrace) -> StepTable:
-    """Sum up kernels by step: that of their launch, or that of their execution if the trace has no launches."""
+    """Assign kernels to steps and sum them up.
+
+    A kernel belongs to the step of its launch or, if its launch is unknown, of its operator. In traces without
+    launches, a kernel without an operator belongs to the step in which it ran.
+    """
     steps, places = launched_in(trace)
     runs: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     outside = 0
@@ -92,7 +96,7 @@ def step_table(trace: LinkedTrace) -> StepTable:
 
 
 def launched_in(trace: LinkedTrace) -> tuple[list[ProfilerStep], Iterator[tuple[int, int]]]:
-    """Return the steps without sums, and for each kernel its row and the position of its step (-1 for none)."""
+    """Return the steps before summing, and the row of each kernel with the position of its step (-1 for none)."""
     steps = list(_steps(trace))
     finder = _Finder(steps)
     lacking = {finder.at(rank, start) for rank, start in _without_kernel(trace)} - {-1}
@@ -148,7 +152,7 @@ def _placed(trace: LinkedTrace, finder: _Finder) -> Iterator[tuple[int, int]]:
 
 
 def _steps(trace: LinkedTrace) -> Iterator[ProfilerStep]:
-    """Yield the steps of the most frequent kind of mark; if kinds are equally frequent, those of torch.profiler."""
+    """Yield the steps of the more frequent kind of mark (torch.profiler or server); torch.profiler wins a tie."""
     names, ranks = trace.operators.words("name"), trace.operators.numbers("rank").data
     kinds = [_kind(name) for name in names.words]
     counts = dict.fromkeys(("profiler", "batch"), 0)
@@ -161,7 +165,7 @@ def _steps(trace: LinkedTrace) -> Iterator[ProfilerStep]:
     rows = [row for row, code in enumerate(names.data) if kinds[code] == chosen]
     ends: dict[int, int] = {}
     for row in sorted(rows, key=lambda r: (ranks[r], starts[r], -durations[r])):
-        # A mark inside another mark of its kind is part of the outer step.
+        # A mark inside another mark of the same kind belongs to the outer step.
         if starts[row] >= ends.get(ranks[row], starts[row]):
             ends[ranks[row]] = starts[row] + durations[row]
             name = names[row]

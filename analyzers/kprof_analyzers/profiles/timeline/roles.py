@@ -49,9 +49,9 @@ def categories_of(trace: LinkedTrace, categories: Categories) -> list[str]:
 def role(known: Sequence[str], place: int) -> str:
     """Return the role of the GEMM at a position in a sequence of categories.
 
-    The kernels before the GEMM, in its half of the decoder block, determine the role if possible, as for the output's
-    and the down GEMM. Otherwise the kernels after it do. Norms of queries and keys may lie between their GEMM and the
-    attention, so a norm is skipped unless another GEMM follows it.
+    The role follows from the kernels before the GEMM in its half of the decoder block if possible, as for the output's
+    and the down GEMM. Otherwise it follows from the kernels after it. Norms of queries and keys may lie between their
+    GEMM and the attention, so a norm is skipped unless another GEMM follows it.
     """
     for category in reversed(known[max(0, place - _NEAR) : place]):
         if category in _PARTS:

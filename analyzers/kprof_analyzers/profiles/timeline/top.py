@@ -80,7 +80,7 @@ class _Sum:
 
 
 class _Alike(NamedTuple):
-    """Properties that runs which are summed together have in common, as codes of their names; -1 for none."""
+    """Key of kernel runs that are summed together. Integers are codes of names in the trace's tables; -1 for none."""
 
     category: str
     name: int

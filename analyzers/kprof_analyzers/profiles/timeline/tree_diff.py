@@ -7,14 +7,14 @@ import msgspec
 from kprof_analyzers.profiles.timeline.tree import TreeNode
 
 _AROUND = 4
-"""Maximum depth of nested wrappers that the alignment skips."""
+"""Maximum number of nested wrappers that the alignment skips."""
 
 
 class TreeChange(msgspec.Struct, frozen=True):
-    """A module or an operator in both trees. Times are in ns, per step if both traces mark steps.
+    """A node of either tree: a module or an operator. Times are in ns, per step if both traces mark steps.
 
     Attributes:
-        before_ns, after_ns: time of its kernels including its children; ``None`` if it is not in the trace.
+        before_ns, after_ns: time of its kernels including its children; ``None`` if the trace does not contain it.
         before_own_ns, after_own_ns: time of its kernels without those of its children.
         before_kernels, after_kernels: number of kernels launched in it; numbers per step may be fractions.
         children: children by decreasing change.
@@ -53,13 +53,13 @@ class TreeComparison(msgspec.Struct, frozen=True):
 def compare_trees(
     before: Sequence[TreeNode], after: Sequence[TreeNode], by: str, steps: tuple[int, int] = (1, 1)
 ) -> TreeComparison:
-    """Align trees by names, from the outside in.
+    """Align the trees of two traces by names, from the root to the leaves.
 
     Args:
-        before: trees of the files of one side, which are added up.
-        after: trees of the files of the other side.
+        before: trees of the files before the change, which are added up.
+        after: trees of the files after the change, which are added up.
         by: kind of the trees' levels.
-        steps: number of steps of each side, by which its times and counts are divided.
+        steps: numbers of steps before and after, by which times and counts are divided.
     """
     wrappers: dict[str, None] = {}
     old, new = merged(before), merged(after)
@@ -106,10 +106,10 @@ def _aligned(
 def _without_wrappers(
     nodes: dict[str, TreeNode], others: dict[str, TreeNode], wrappers: dict[str, None]
 ) -> dict[str, TreeNode]:
-    """Return the nodes of one side, with wrappers replaced by their children.
+    """Return the nodes of one tree, with wrappers replaced by their children.
 
-    A node is a wrapper if the other side has no node of its name at this position, but has nodes at this position for
-    at least half of the time inside the wrapper.
+    A node is a wrapper if two conditions hold. The other tree has no node of its name at this position. At least half
+    of its time is in nodes below it whose names the other tree has at this position.
     """
     while True:
         missing = others.keys() - nodes.keys()

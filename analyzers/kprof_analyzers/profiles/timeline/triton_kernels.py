@@ -23,9 +23,9 @@ class TritonKernel(msgspec.Struct, frozen=True):
     """All runs of one Triton kernel with one launch shape.
 
     Attributes:
-        evidence: why it is taken for a Triton kernel. ``metadata``: the operator around it names a Triton source file;
-            ``name``: it has Inductor's prefix ``triton_``; ``launch``: it has a plain function name and was launched
-            through the module API, which is also used by others than Triton.
+        evidence: reason why the kernel counts as a Triton kernel. ``metadata``: the operator around it names a Triton
+            source file; ``name``: it has Inductor's prefix ``triton_``; ``launch``: it has a plain function name and
+            was launched through the module API, which other tools also use.
         workgroup_size: work-items of a workgroup, the product of all three extents.
         num_warps: number of wavefronts from the trace, or else workgroup size divided by the wavefront's size.
         lds_bytes: dynamic LDS of the launch, which Triton calls ``shared``.

@@ -18,7 +18,7 @@ from kprof.output.writing import log
 
 F = TypeVar("F")
 _AHEAD = 2
-"""Number of files submitted per process: enough to keep it busy, but only few to process again if it dies."""
+"""Number of files submitted per process: enough to keep the process busy, but few to repeat if it dies."""
 
 _CONNECT_SECONDS = 10
 _WORKERS_SECONDS = 30
@@ -109,7 +109,7 @@ def on_dask(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F], An
         import distributed
     except ImportError as error:
         raise InputError("--scheduler needs Dask", hint="pip install distributed") from error
-    # Silence Dask's log, which would print a traceback for a lost connection. The error below says it in one sentence.
+    # Silence Dask's log, which prints a traceback if the connection is lost. kprof reports the loss in one sentence.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     make: Any = distributed.Client
     try:

@@ -8,10 +8,10 @@ import msgspec
 from kprof.inputs.torch_profiler.model import LinkedTrace
 
 SPANS = 60_000
-"""Maximum number of spans of all streams together, which take about 1.2 MB on a page."""
+"""Maximum number of spans of all streams together. They take about 1.2 MB on a page."""
 
 _Run = tuple[int, int, int]
-"""Start, duration and label of an activity."""
+"""Start in ns, duration in ns and position of the label of an activity."""
 
 
 class StreamSpans(msgspec.Struct, frozen=True):

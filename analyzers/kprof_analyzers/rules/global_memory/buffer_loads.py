@@ -17,7 +17,7 @@ from kprof_analyzers.source_lines import location_of
 
 _SWITCH = "AMDGCN_USE_BUFFER_OPS"
 _PASS = ("tritonamdgpu-convert-buffer-ops",)
-# Instructions that advance 64-bit pointers.
+# Instructions that compute 64-bit addresses. Buffer loads with 32-bit offsets do not need them.
 _WIDE_ARITHMETIC = (
     "v_lshl_add_u64",
     "v_add_co_u32",

@@ -114,7 +114,8 @@ class GappedGlobalAccess(Rule):
         if run is None or run * size >= min(_RUN_BYTES, held.shape[axis] * size):
             return None
         if pointer_from_memory(load) is not None and known_alignment(load, axis, WIDEST) != WIDEST:
-            # Without a known alignment no access is wide (see KP101), so the compiler's order of axes means nothing.
+            # Without a known alignment no access is wide (KP101 reports this), so the compiler's order of axes is
+            # arbitrary.
             return None
         return self.finding(
             f"a wavefront reads runs of {run * size} B of the {shape} tile, whose rows along axis {axis} have "

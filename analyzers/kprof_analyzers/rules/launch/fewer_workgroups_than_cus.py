@@ -13,7 +13,7 @@ from kprof_analyzers.rules.levers import Lever, more_workgroups, smaller_blocks
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
-# Persistent kernels deliberately leave a few CUs idle.
+# Minimum share of idle CUs for a warning. Persistent kernels deliberately leave a few CUs idle.
 _MUCH = 0.1
 
 _AXES = 3
@@ -27,7 +27,7 @@ def _grid(numbers: Numbers) -> Answer:
 
 
 def _multiplies(facts: KernelFacts) -> bool:
-    """Return whether the kernel may have a reduction to split, which does not help kernels that add partial sums."""
+    """Return whether the kernel has a matrix product, whose reduction can be split, or its TTGIR is unknown."""
     return facts.ttgir is None or any(facts.ttgir.named("tt.dot", "tt.dot_scaled"))
 
 
@@ -88,7 +88,7 @@ class FewerWorkgroupsThanCus(Rule):
 
 
 def _split(facts: KernelFacts, parts: int) -> str:
-    """Describe how several workgroups can share a workgroup's loop, with the new grid, or propose smaller blocks."""
+    """Describe how to split a workgroup's loop over ``parts`` workgroups; without a loop, propose smaller blocks."""
     if not facts.loops:
         return smaller_blocks(facts, parts)
     grid = list(known(facts.grid))

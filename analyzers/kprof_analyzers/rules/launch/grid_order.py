@@ -28,10 +28,10 @@ class GridOrderAcrossXcds(Rule):
     On a GPU with several accelerator dies (XCDs), looks at kernels with a matrix product that do not take the number of
     XCDs into account: they compute no remainder of the program identifier by that number or a multiple of it. Checks
     which grid axes the addresses of loads in the loop depend on. Workgroups that differ only along the other axes read
-    the same data. They run on the same die only if each of these axes advances the workgroup's number by a multiple of
-    the number of XCDs. Reports kernels in which this is true of none of the shared loads, if these are at least a
-    quarter of the loop's bytes. Also reports kernels in which one axis numbers a 2-D grid of tiles by quotient and
-    remainder.
+    the same data. They run on the same die only if a step along each of these axes advances the workgroup's number by a
+    multiple of the number of XCDs. Reports kernels in which no load of shared data meets this condition, if these loads
+    are at least a quarter of the loop's bytes. Also reports kernels in which one axis numbers a 2-D grid of tiles by
+    quotient and remainder.
 
     ## Why it matters
     Workgroups are assigned to the XCDs round-robin, and each XCD has its own L2. Neighbouring workgroups that read the
@@ -92,9 +92,11 @@ class GridOrderAcrossXcds(Rule):
 
 
 def _axes_across_dies(module: Module, grid: tuple[int, ...], xcds: int) -> dict[str, str] | None:
-    """Map each load of shared data to the axes along which workgroups share it, if all of it is spread over the dies.
+    """Map the line of each load of shared data to the axes along which workgroups share the data.
 
-    Return ``None`` if some of the shared data is used on one die only, or if no order of workgroups would help.
+    The map is empty if the shared loads are unknown, for example because one axis numbers a 2-D grid of tiles. Return
+    ``None`` if some of the shared data is used on one die only, if too little data is shared, or if no order of
+    workgroups would help.
     """
     flow = flow_of(module)
     extents = dict(zip(_AXES, grid, strict=False))
@@ -111,7 +113,7 @@ def _axes_across_dies(module: Module, grid: tuple[int, ...], xcds: int) -> dict[
         sources = (op for value in flow.inputs(load) for op in flow.back(value))
         depends = {op.text.strip()[:1] for op in sources if op.name == "tt.get_program_id"}
         free = [axis for axis, extent in extents.items() if extent > 1 and axis not in depends]
-        # With fewer groups of workgroups that share data than dies, no order can give each die its own groups.
+        # No order can give each die its own data if there are fewer groups of workgroups that share data than dies.
         if not free or prod(extents[axis] for axis in extents if axis not in free) < xcds:
             continue
         if all(steps[axis] % xcds == 0 for axis in free):

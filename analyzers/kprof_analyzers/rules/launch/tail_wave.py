@@ -23,11 +23,11 @@ class TailWave(Rule):
     """The last round of workgroups leaves much of the GPU idle, or there are fewer workgroups than AMD recommends.
 
     ## What it does
-    Divides the grid by the number of workgroups that the whole GPU holds at a time (CUs times resident workgroups).
-    Each group of workgroups that the GPU holds at a time is a round, and each of them needs a place. Reports a launch
-    whose empty places in the last round are at least a quarter of the places of all rounds. On an MI300X or MI325X it
-    also reports grids of fewer than 1,024 workgroups, except grids that give every CU the same number, as persistent
-    kernels do.
+    Divides the grid by the number of workgroups that the whole GPU holds at a time (CUs times resident workgroups). The
+    workgroups run in rounds. A round has one place for each workgroup that the GPU can hold. Reports a launch whose
+    empty places in the last round are at least a quarter of the places of all rounds. On an MI300X or MI325X it also
+    reports grids of fewer than 1,024 workgroups, except grids that give every CU the same number, as persistent kernels
+    do.
 
     ## Why it matters
     A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four
@@ -62,7 +62,7 @@ class TailWave(Rule):
         """See :meth:`Rule.check`."""
         product, workgroups = known(facts.product), prod(known(facts.grid))
         units = units_of(product)
-        # In WGP mode two CUs share the workgroups that `workgroups_per_cu` counts.
+        # In WGP mode `workgroups_per_cu` counts the workgroups of a pair of CUs (a WGP), not of a single CU.
         shared = 2 if facts.program.registers.wgp_mode else 1
         places = units // shared * known(facts.occupancy).workgroups_per_cu
         if workgroups < units or not places:
@@ -76,7 +76,7 @@ class TailWave(Rule):
             "idle": round(idle, 3),
             "product": product.name,
         }
-        # With this share of empty places, a launch has at most three rounds.
+        # The share of empty places can only reach `_IDLE` if the launch has at most three rounds.
         if rounds > 1 and idle >= _IDLE:
             yield Costed(
                 self.finding(
@@ -97,7 +97,7 @@ class TailWave(Rule):
 
 
 def _other_grid(fewer: int, more: int, *, tiles: bool) -> str:
-    """Describe a grid that fills the last round: by another tile size, or by a loop over what a workgroup does."""
+    """Describe a grid that fills the last round, by another tile size or by a persistent kernel's loop."""
     if tiles:
         return (
             f"choose a larger tile that makes {fewer:,} workgroups or a few less, or a smaller one that makes {more:,}"

@@ -117,7 +117,7 @@ def _widen(source: TensorType, target: TensorType) -> str:
 
 
 def _is_first_pass(operation: Operation) -> bool:
-    """Return whether a conversion's tile was loaded from memory and has only passed through element-wise work since.
+    """Return whether a conversion's tile comes from global memory with only element-wise operations in between.
 
     It then has not been in a product or in LDS.
     """

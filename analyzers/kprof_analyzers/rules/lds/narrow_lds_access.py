@@ -21,7 +21,7 @@ Line = tuple[str, int]
 
 _NOWHERE: Line = ("", 0)
 _NARROW = 4
-# Fewer narrow accesses are a reduction across wavefronts or a scale, not a tile.
+# Minimum number of narrow accesses. Fewer accesses are a reduction across wavefronts or a scale, not a tile.
 _ENOUGH = 8
 
 
@@ -74,14 +74,15 @@ class NarrowLdsAccess(Rule):
             line = _line(instruction)
             if not _moves_data(instruction) or line in explained:
                 continue
-            # Skip stores of data that was loaded in small pieces: it has to be written to LDS in small pieces, too.
+            # Skip stores of data that narrow global loads delivered: its LDS stores must be narrow, too.
             if not (instruction.opcode.is_store and line != _NOWHERE and loaded_narrow[line] >= _NARROW):
                 by_line[line].append(instruction)
         for line, accesses in by_line.items():
             widths: dict[int, int] = defaultdict(int)
             for access in accesses:
                 widths[_width(access)] += 1
-            # Accesses below 4 bytes count twice, because each needs another instruction to place its data.
+            # Accesses below 4 bytes count twice, because each needs an additional instruction to insert its data into a
+            # register.
             weight = 2 * sum(n for width, n in widths.items() if width < _NARROW)
             weight += 0 if line in natural else widths.get(_NARROW, 0)
             if weight < 2 * _ENOUGH:

@@ -16,10 +16,10 @@ from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, without_matrix
 from kprof_analyzers.source_lines import location_of, on_line_of
 
-# Types that are never converted to another type before a product (as fp8 may be to fp16), with their names in the
-# hardware files.
+# Map from operand type to its name in the hardware files, for types that Triton never converts before a product. It may
+# convert fp8 to fp16.
 _WIDE = {"f32": "fp32", "f64": "fp64"}
-# Minimum number of rows and columns of matrix instructions.
+# Minimum number of rows and columns of a matrix instruction's result.
 _LEAST_TILE = 16
 # Types of 8-bit floats. Both formats, E4M3 and E5M2, have the same rate; the hardware files list both as fp8.
 _EIGHT_BITS = ("f8E4M3FNUZ", "f8E4M3FN", "f8E5M2", "f8E5M2FNUZ")

@@ -104,7 +104,8 @@ class KpackMisfit(Rule):
 def _in_halves(facts: KernelFacts, load: Operation, finding: Finding) -> Finding | Costed:
     """Add the gain of merging the 8-byte reads on the load's line into 16-byte reads, without bank conflicts.
 
-    If the compiler has already paired reads into one instruction (``ds_read2_b64``), the gain is an upper bound.
+    The gain is an upper bound, because the compiler may already have paired reads into one instruction
+    (``ds_read2_b64``).
     """
     reads = [
         i

@@ -132,9 +132,9 @@ _STEPS = (
 
 
 def _around(facts: KernelFacts, op: Operation) -> tuple[int, ...]:
-    """Return the positions of the vector instructions around an operation's exponentials or logarithms.
+    """Return the positions of the scaling and correcting instructions of an operation's exponentials or logarithms.
 
-    They are at the operation's line and column.
+    These instructions have the operation's line and column.
     """
     frame = next(iter(op.location), None)
     if frame is None:

@@ -12,7 +12,7 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import OCCUPANCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
-# Only smaller savings are proposed. Saving more than this share of the registers requires a redesign of the kernel.
+# Maximum share of the registers to save. Saving more registers requires a redesign of the kernel.
 _SHARE = 0.08
 # From this number of wavefronts on, an additional wavefront hides little latency.
 _ENOUGH = 4

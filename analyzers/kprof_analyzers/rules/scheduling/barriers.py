@@ -12,7 +12,8 @@ from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
-# Up to this number, barriers are necessary: two tiles that are written and read in turn each need two barriers.
+# Number of barriers per iteration that is considered necessary: alternately writing and reading two tiles takes two
+# barriers per tile.
 _NEEDED = 4
 _CYCLES = 512
 

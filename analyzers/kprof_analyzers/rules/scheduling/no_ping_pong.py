@@ -15,11 +15,11 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 
 _SWITCH = "TRITON_HIP_USE_BLOCK_PINGPONG"
-# Sizes of tiles that support ping-pong, from Triton's BlockPingpong.cpp: M * N * K * bits of an element.
+# Tile sizes that Triton's BlockPingpong.cpp supports. The size is M * N * K * (bits of an element).
 _FOUR_WARPS = range(262_144, 16_777_217)
 _EIGHT_WARPS_SMALL = 33_554_432
 _EIGHT_WARPS_LARGE = 67_108_864
-# Tiles with a shorter side have too few instructions to alternate.
+# Minimum of M and N. Smaller tiles have too few instructions for two halves of the wavefronts to alternate.
 _LEAST = 64
 
 
@@ -93,7 +93,7 @@ class NoPingPong(Rule):
 
 
 def _out_of_step(facts: KernelFacts, finding: Finding) -> Finding | Costed:
-    """Add an upper bound of the gain: that of removing all barriers of loops with products."""
+    """Add an upper bound of the gain: the gain of removing all barriers in loops with matrix instructions."""
     gone = tuple(
         i.index
         for region in regions(facts)

@@ -9,7 +9,8 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.scheduling.loops import is_chained, loads_in, products_of_loops
 
-# Minimum width in bytes of loads directly to LDS. They need no registers, so that two stages also pay off in attention.
+# Minimum bytes per lane of a load directly to LDS. Such loads occupy no registers, so two stages also pay off in
+# attention.
 _DIRECT_BYTES = 16
 
 

@@ -13,7 +13,7 @@ _SIZES = ("small_M", "medium_M", "large_M")
 
 
 def gemm(file: ConfigFile) -> bool:
-    """Return whether AITER's GEMM loader reads the file; kprof knows the search order of no other loader."""
+    """Return whether AITER's GEMM loader reads the file. kprof does not know the search order of other loaders."""
     return file.vocabulary == "aiter-gemm" and file.format.startswith("AITER")
 
 
@@ -159,7 +159,7 @@ def _same_name(bucket: Bucket) -> str:
 
 
 def _same_knobs(bucket: Bucket) -> str:
-    """Return the settings as text for comparison. With a value that is not a literal, the text is unique."""
+    """Return the bucket's settings as text for comparison; the text is unique if a value is not a literal."""
     values = bucket.values()
     if any(not isinstance(value, int | float | str | None) for value in values.values()):
         return f"{bucket.path} {bucket.place}"

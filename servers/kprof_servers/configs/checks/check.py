@@ -18,7 +18,7 @@ class Tried:
 
     Attributes:
         kernel: the kernel that was compiled.
-        stand_in: True if kprof compiled a bundled kernel with the same function instead of the file's own kernel.
+        stand_in: True if kprof compiled a similar bundled kernel instead of the file's own kernel; see :class:`.Stand`.
         report: the analysed kernel; ``None`` if it did not compile.
         error: reason why the kernel did not compile; "" if it did.
     """
@@ -31,7 +31,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Context:
-    """The information about a file that checks can use besides the file itself.
+    """The information that checks use in addition to the checked file.
 
     Attributes:
         machine: the GPU that the file is for.
@@ -92,7 +92,7 @@ def _json_safe(value: Any) -> Any:
 
 
 class BucketCheck(ConfigCheck):
-    """Base of checks that look at each bucket of a file on its own."""
+    """Base of checks that examine each bucket of a file independently of the other buckets."""
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
         """See :meth:`ConfigCheck.check`."""
@@ -105,5 +105,5 @@ class BucketCheck(ConfigCheck):
 
 
 def whole(value: Any) -> bool:
-    """Return whether a value is an integer; a boolean is not."""
+    """Return whether a value is an integer; booleans do not count as integers."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -28,7 +28,7 @@ class CompiledCheck(ConfigCheck):
             kernel = f"kprof's {tried.kernel}" if tried.stand_in else tried.kernel
             with_triton = _compiler(tried.report)
             message = f"{bucket.name}: {text} ({kernel} with these knobs{with_triton})"
-            # A bundled kernel was compiled instead of the file's own: its problems are a strong hint, not a proof.
+            # If a bundled kernel replaced the file's own kernel, its problems are a strong hint but not a proof.
             weaker = Severity.WARNING if tried.stand_in else self.severity
             yield self.finding(file, bucket.place, message, related=related, severity=weaker, bucket=bucket.name)
 

@@ -89,12 +89,16 @@ class MixedSpellings(ConfigCheck):
 
 
 def _alike(file: ConfigFile, other: ConfigFile, bucket: Bucket) -> bool:
-    """Return whether a bucket of one file is for the same kernel as the other file's; nested buckets never are."""
+    """Return whether a bucket of ``file`` and the buckets of ``other`` are for the same kernel.
+
+    Buckets of different files are for the same kernel if the family's kernels are known. Nested buckets may be for
+    different kernels, so the result is False for them.
+    """
     return len(bucket.path) == 1 and (other.path == file.path or file.vocabulary is not None)
 
 
 def _spellings(files: Iterable[ConfigFile]) -> dict[str, tuple[Knob, ConfigFile]]:
-    """Map each spelling except a knob's most frequent one to an example of the latter: a knob and its file."""
+    """Map each less frequent spelling of a knob to an example of the most frequent one: a knob and its file."""
     counts: Counter[str] = Counter()
     first: dict[str, tuple[Knob, ConfigFile]] = {}
     for file in files:

@@ -24,7 +24,7 @@ _CACHE = {None, "", "none", ".ca", ".cg", ".cv", ".cs", ".wb", ".wt"}
 
 
 def is_block(name: str) -> bool:
-    """Return whether a knob is the extent of a tile; ``tl.arange`` requires a power of two for it."""
+    """Return whether a knob is the extent of a tile, which ``tl.arange`` requires to be a power of two."""
     upper = name.upper()
     return upper.startswith(("BLOCK_", "TILE_"))
 

@@ -13,7 +13,7 @@ class ConfigFormat(ABC):
 
     Attributes:
         name: display name.
-        order: position in which formats are tried, smallest first.
+        order: position in the sequence in which formats are tried; the smallest comes first.
         suffix: suffix of the files.
     """
 
@@ -31,11 +31,11 @@ class ConfigFormat(ABC):
 
     @abstractmethod
     def read(self, path: str, text: str) -> ConfigFile:
-        """Parse a file; ``broken`` is set if the text cannot be parsed."""
+        """Parse a file. If its text cannot be parsed, set :attr:`ConfigFile.broken`."""
 
 
 def opened(text: str) -> tuple[JsonNode, Broken | None]:
-    """Parse a JSON document. Return it with None, or an empty document with the reason of the failure."""
+    """Return a parsed JSON document and None or, if it is invalid, an empty document and the reason."""
     try:
         document = parse(text)
     except JsonError as error:

@@ -14,7 +14,7 @@ _KEYWORDS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _NOT_KNOBS = {"pre_hook", "ir_override", "kwargs"}
 _MAX_NODES = 500_000
 ALONE = "alone"
-"""Path element of a configuration outside of any list. Such configurations are not checked for duplicates."""
+"""First element of :attr:`Bucket.path` for a configuration outside of lists, which is not checked for duplicates."""
 
 
 class TritonConfig(ConfigFormat):
@@ -47,7 +47,7 @@ class TritonConfig(ConfigFormat):
 
 
 def _buckets(tree: ast.AST) -> Iterator[Bucket]:
-    """Yield the configurations in file order, each under the function that it tunes, or else the line of its list."""
+    """Yield the configurations in file order. The path of each names its tuned function or the line of its list."""
     owners = {
         id(inner): f"list in line {node.lineno}"
         for node in _walk(tree)
@@ -83,7 +83,7 @@ def _is_config(call: ast.Call) -> bool:
     function = call.func
     if isinstance(function, ast.Attribute):
         return function.attr == "Config" and isinstance(function.value, ast.Name) and function.value.id == "triton"
-    # Other functions are called Config, too. Triton's is recognised by its first argument, a dictionary.
+    # Other classes are called Config, too. Triton's class is recognised by its first argument, a dictionary.
     return (
         isinstance(function, ast.Name)
         and function.id == "Config"

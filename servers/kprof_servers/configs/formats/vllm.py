@@ -1,8 +1,8 @@
 """vLLM and SGLang: ``E=8,N=3584,device_name=AMD_Instinct_MI300X,dtype=fp8_w8a8,block_shape=[128,128].json``.
 
-Each key is a number of rows. The server uses the nearest one, so there is no fallback bucket. Format facts: vLLM,
-``vllm/model_executor/layers/fused_moe/configs`` and ``quantization/utils/configs``. SGLang has the same files in one
-folder per Triton version.
+Each key is a number of rows. The server uses the bucket with the nearest number, so there is no fallback bucket. Format
+facts: vLLM, ``vllm/model_executor/layers/fused_moe/configs`` and ``quantization/utils/configs``. SGLang has the same
+files in one folder per Triton version.
 """
 
 import re

@@ -62,7 +62,7 @@ class Argument(msgspec.Struct, frozen=True):
 
     @property
     def arithmetic(self) -> str:
-        """Name of the type in the names of the GPU's peaks, such as ``bf16`` or ``fp8``; "" if there is no peak."""
+        """Name that the GPU's peaks use for the type, such as ``bf16`` or ``fp8``; "" if there is no such peak."""
         return "fp8" if self.type.startswith("c10::float8") else _ARITHMETIC.get(self.type, "")
 
     def integers(self) -> tuple[int, ...] | None:

@@ -65,7 +65,7 @@ _FORWARD = {
     "aten::_flash_attention_forward": (0, 8, _sequence_first),
     "aten::_efficient_attention_forward": (0, 9, _sequence_first),
     "flash_attn::_flash_attn_forward": (0, 5, _sequence_first),
-    # A recording without a GPU contains this operator instead of the first one above.
+    # Traces recorded without a GPU contain this operator instead of the first operator above.
     "aten::_scaled_dot_product_flash_attention_for_cpu": (0, 4, _heads_first),
 }
 _BACKWARD = {

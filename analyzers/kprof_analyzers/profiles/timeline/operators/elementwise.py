@@ -37,7 +37,7 @@ def _broadcast(tensors: Sequence[Argument]) -> int | None:
 
 
 def _map(given: Sequence[Argument]) -> Work | None:
-    """Return the work of reading all tensors and writing a result of the broadcast shape and the first one's type."""
+    """Return the work of reading all tensors and writing a broadcast result with the type of the first tensor."""
     tensors = _tensors(given)
     if not tensors:
         return None
@@ -54,7 +54,7 @@ def _in_place(given: Sequence[Argument]) -> Work | None:
 
 
 def _rows(given: Sequence[Argument]) -> Work | None:
-    """Return the work of reading all tensors and writing a result of the first one's size."""
+    """Return the work of reading all tensors and writing a result of the same size as the first tensor."""
     return _in_place(given)
 
 

@@ -45,7 +45,7 @@ class PredictionComparison(msgspec.Struct, frozen=True):
     """Differences between a prediction and a measurement.
 
     Attributes:
-        measured, predicted: paths of both sides.
+        measured, predicted: paths of the measured and of the predicted traces, joined by commas.
         rows: operators in both traces first, by decreasing difference; then operators in one trace only, by time.
         by_name: whether rows combine all shapes of an operator, because one trace has no shapes.
         measured_ns: time of the measured trace's kernels.
@@ -64,7 +64,7 @@ class PredictionComparison(msgspec.Struct, frozen=True):
 
 
 def compare_prediction(measured: Sequence[OperatorTable], predicted: Sequence[OperatorTable]) -> PredictionComparison:
-    """Join the operators of both sides by name, shapes and types.
+    """Join measured and predicted operators by name, shapes and types, or by name alone if a trace has no shapes.
 
     Times per call are compared instead of sums, so the numbers of recorded steps may differ.
 

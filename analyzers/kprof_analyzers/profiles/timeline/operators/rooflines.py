@@ -128,11 +128,11 @@ def limits_of(info: TraceInfo, gpu: str | None = None) -> RooflineLimits | None:
 
 
 _WIDE = ("", "matrix_fp32", "matrix_fp64", "matrix_xf32")
-"""Units of operators without products, and with products of numbers wider than 16 bits."""
+"""Values of :attr:`Work.unit` that :func:`matrix_us` ignores: no products, or products of types wider than 16 bits."""
 
 
 def matrix_us(work: Work, limits: RooflineLimits) -> float:
-    """Return the microseconds of products of 16-bit and narrower numbers at the peak; 0 for other work."""
+    """Return the minimum time in µs of products of 16-bit and narrower types, at the peak rate; 0 for other work."""
     peak = limits.peaks.get(work.unit)
     if work.unit in _WIDE or not work.flop or not peak:
         return 0.0
@@ -209,7 +209,7 @@ class _Owners:
         self._found = array("q", [-2]) * len(trace.operators)
 
     def of(self, innermost: int) -> int:
-        """Return the row of the operator that counts the launch, -1 if no operator is around it."""
+        """Return the row of the operator that a launch is counted for; -1 if the launch is outside of operators."""
         if innermost < 0:
             return -1
         known = self._found[innermost]
@@ -262,7 +262,7 @@ def _short(tensor: Argument) -> str:
 
 
 def bound_of(work: Work | None, limits: RooflineLimits | None) -> tuple[str, float | None]:
-    """Return the name of the limit that takes longest, and the ns of a call at this limit."""
+    """Return the name of the limit with the longest time, and the time of a call at this limit in ns."""
     if work is None or limits is None:
         return "", None
     times: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Find attention that is computed in separate steps (product, softmax, product) with the scores in memory."""
+"""Find attention that runs as separate operators (product, softmax, product) with the scores in memory."""
 
 from collections.abc import Sequence
 from math import prod
