@@ -117,7 +117,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class LaunchGpu:
-    """The GPU that knobs are chosen for.
+    """Properties of the GPU that ``gpu_config`` chooses knobs for.
 
     Attributes:
         arch: architecture, for example ``gfx942``.
@@ -132,13 +132,13 @@ class LaunchGpu:
 
 @dataclass(frozen=True)
 class Part:
-    """Another Triton function that ``run`` launches, such as the reduction after split-K.
+    """Triton function that a kernel's ``run`` launches in addition to ``entry``, such as the reduction after split-K.
 
     It is compiled and analysed under the name ``kernel::part``.
 
     Attributes:
         entry: the ``@triton.jit`` function.
-        launch: launch of this function, like the kernel's ``launch``.
+        launch: function that returns the launch of this function, like the kernel's ``launch``.
         when: function that returns whether ``run`` launches it for a problem and a configuration; ``None``: always.
         options: compiler options that ``run`` passes to the function; ``None``: the options in the configuration.
     """

@@ -42,7 +42,7 @@ def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
 
 
 def tile_of(config: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the values of a configuration's tile knobs; configurations with equal tiles differ only in other knobs."""
+    """Return the names and values of a configuration's tile knobs; configurations with equal tiles differ elsewhere."""
     return tuple((name, config[name]) for name in sorted(tile_names(config)))
 
 

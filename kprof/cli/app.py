@@ -32,7 +32,7 @@ from kprof.output.sink import clean_streams
 from kprof.version import __version__
 
 _UNKNOWN = object()
-# Checks of a path that typer performs itself if they are set.
+# If a declared path has one of these attributes set, typer itself has to check or convert the path.
 _CHECKS = ("exists", "writable", "resolve_path", "allow_dash", "path_type")
 
 EXIT_CANNOT_TELL = 2
@@ -166,7 +166,7 @@ def _progress_shown() -> Iterator[None]:
     from kprof.output.progress import until_output, watching
     from kprof.output.waiting import Waiting
 
-    # The user has waited since the program's start, which was about as long ago as the processor time used so far.
+    # Python's start-up counts as waiting, too. The processor time used so far approximates the time since the start.
     with watching(Waiting(begun=time.monotonic() - time.process_time())), until_output(" ".join(["kprof", *_named()])):
         yield
 
@@ -184,7 +184,7 @@ def main() -> None:
         with clean_streams():
             sys.exit(_ran())
     except OSError as error:
-        # Writing the error message failed as well.
+        # The error message could not be written either, for example because the reader has closed standard error.
         drop_output()
         sys.exit(EXIT_BROKEN_PIPE if isinstance(error, BrokenPipeError) else EXIT_CANNOT_TELL)
 
@@ -216,7 +216,8 @@ def _reported(error: BaseException) -> int:
     elif isinstance(error, KprofError):
         message, code = str(error), EXIT_CANNOT_TELL
     elif isinstance(error, OSError) and (error.filename is not None or error.errno is not None):
-        # The output could not be written, for example to a full disk, so the flush at exit would fail too.
+        # An error without a file name comes from writing the output, for example to a full disk. The flush at exit
+        # would fail too.
         if error.filename is None:
             drop_output()
         message, code = f"{error.filename or 'output'}: {error.strerror or error}", EXIT_CANNOT_TELL
