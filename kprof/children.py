@@ -76,7 +76,7 @@ def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
 def fork() -> int:
     """Fork like :func:`os.fork`, but also while the interpreter exits, when Python 3.12 refuses to fork.
 
-    Other Python versions allow it, because the threads that the program waited for have ended by then.
+    Such a fork is safe, as in other Python versions, because the threads that the program waited for have ended.
 
     Returns:
         0 in the child, the child's process ID in the parent.

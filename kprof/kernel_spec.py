@@ -391,7 +391,7 @@ def size_of(dtype: str) -> int:
 
 
 def rounding(dtype: str) -> tuple[float, float]:
-    """Return the error of one rounding to this type, as ``(relative, absolute)``: the basis of a tolerance."""
+    """Return the maximum error of rounding to this type, as ``(relative, absolute)``, the basis of a tolerance."""
     kind = ELEMENT_TYPES[dtype]
     return kind.roundoff, kind.tiny / 2
 
@@ -404,7 +404,7 @@ def torch_dtype(dtype: str) -> Any:
 
 
 def on_amd() -> bool:
-    """Return whether launches of this process go to an AMD GPU (torch for ROCm, interpreter off)."""
+    """Return whether this process launches kernels on an AMD GPU: torch is for ROCm, and the interpreter is off."""
     if os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}:
         return False
     import torch

@@ -17,7 +17,7 @@ _SHORT = re.compile(r"B_?(M|N|K|Q|KV)")
 
 
 def role_names(knobs: Iterable[str]) -> dict[str, str]:
-    """Map roles (``m``, ``n``, ``k``, ``group``, ``split``, ``workgroups``) to the knobs that have them."""
+    """Map each role (``m``, ``n``, ``k``, ``group``, ``split``, ``workgroups``) that a knob has to the knob's name."""
     known = {name.upper(): name for name in knobs}
     return {role: known[name] for role, names in _NAMES.items() for name in names if name in known}
 

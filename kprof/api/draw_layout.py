@@ -34,7 +34,7 @@ _FIELDS = {
     "rotating": {"vec": "1", "perPhase": "1", "maxPhase": "1", "order": "1x0"},
 }
 
-# Further fields of a kind, which may be omitted and have no default.
+# Optional fields of each kind of layout, which have no default.
 _FURTHER = {"mfma": ("tilesPerWarp", "elementBitWidth"), "wmma": ("instrShape", "isTransposed", "tilesPerWarp")}
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
 
 Step = tuple[int, float, float, int, int]
-"""A wavefront, its first and last cycle, an instruction and a cause. All but the cycles are indices."""
+"""Part of a wavefront's timeline: indices of wavefront, instruction and cause around the first and last cycle."""
 
 
 @dataclass(frozen=True)
