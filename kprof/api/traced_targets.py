@@ -136,7 +136,7 @@ class TracedTargets:
         return tune(target, options=asked, progress=progress).document
 
     def _compiling(self) -> dict[str, Any]:
-        """Return the subset of options that define how a target is compiled."""
+        """Return the options that define how a target is compiled, by name."""
         return {name: getattr(self.options, name) for name in _COMPILING}
 
 
@@ -181,7 +181,10 @@ def _parts(*sides: "Ranked | None") -> str:
 
 
 def _kernels(target: TargetLike) -> Iterator[tuple[TargetLike, TargetLike | None]]:
-    """Yield pairs of a target to analyse and the target to search for it, which is None if it cannot be tuned."""
+    """Yield the targets to analyse, each with the target to tune; the latter is None if it cannot be tuned.
+
+    A capture yields one pair for each of its kernels.
+    """
     found = resolve(target)
     if found.kind is not TargetKind.CAPTURE:
         yield target, target if found.kind in _SOURCES else None

@@ -144,7 +144,7 @@ class ChangeAnswer:
 
 @dataclass(frozen=True)
 class Compared:
-    """The comparison of two compiles; ``status`` is ``ok``, ``regression`` or ``cannot_tell``."""
+    """Answer to ``compare``: changes between two compiles; ``status`` is ``ok``, ``regression`` or ``cannot_tell``."""
 
     summary: str
     status: str

@@ -207,7 +207,7 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
     if not interpret:
         versions.api()
         list(discover())
-        # Hash the compiler's files now: a fork can neither read nor write the cache, and would hash them for each
+        # Hash the compiler's files before any fork. Forks cannot use the cache, and would hash the files for each
         # candidate.
         compiled_cache.makers()
     for name in (*_FOR_BOTH, *(_FOR_CHECKS if interpret else _FOR_COMPILES)):

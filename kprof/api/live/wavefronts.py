@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
 
 Step = tuple[int, float, float, int, int]
-"""Part of a wavefront's timeline: indices of wavefront, instruction and cause around the first and last cycle."""
+"""Row of ``issue`` or ``wait``: wavefront, start and end in cycles, instruction, cause.
+
+The wavefront, the instruction and the cause are indices.
+"""
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,8 @@ class OpenQuestions:
         try:
             done = asyncio.wrap_future(asked)
             await asyncio.wait([done])
-            # The caller gets the exception from the result. Reading it marks it as retrieved, so that asyncio prints no
-            # warning.
+            # Callers read a failure from the answered query. Reading the failure here prevents asyncio's warning
+            # about an exception that was never retrieved.
             _ = done.cancelled() or done.exception()
         except asyncio.CancelledError:
             asked.cancel()
