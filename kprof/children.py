@@ -214,7 +214,10 @@ class PythonWorker:
         return self.process.poll() is None
 
     def kill(self) -> None:
-        """Kill the worker and its own workers; a reader that waits for an answer gets the end of the stream."""
+        """Kill the worker and its own workers.
+
+        A reader that waits for an answer gets the end of the stream.
+        """
         with contextlib.suppress(OSError):
             self.process.kill()
 

@@ -57,7 +57,10 @@ class Measurements(Result):
         return f"bench {self.kernel} on {self.document.device.name}: {bench.verdict(self.document)[1]}"
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per case and provider: ``ms`` with percentiles, ``tflops``, ``gbs``, ``percent_of_limit``, errors."""
+        """Return one row per case and provider.
+
+        The columns include ``ms`` with percentiles, ``tflops``, ``gbs``, ``percent_of_limit`` and errors.
+        """
         from kprof.api.frames import plain_frame
         from kprof.bench.document import flat
 

@@ -205,8 +205,8 @@ def _from_target(
     from kprof_analyzers.autotuned import standing
 
     found = []
-    # Load the target without the options for LDS and wavefronts, because load() would apply them to compiled code only.
-    # _demand_of applies them to any target.
+    # load() applies the options for LDS and wavefronts to compiled code only, so they are omitted here. _demand_of
+    # applies them to any target.
     for kernel in map(standing, load(target, replace(options, lds=None, num_warps=None))):
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))

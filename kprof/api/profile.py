@@ -56,7 +56,7 @@ class Profile(Result):
         return "\n".join(verdict(one) for one in (self.document, *self.document.other_gpus))
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per group of calls and ``gpu``, with ``us``, ``low_us``, ``high_us`` and the ``share`` of time."""
+        """Return one row per group of calls and ``gpu``: ``us``, ``low_us``, ``high_us`` and ``share`` of the time."""
         from kprof.api.frames import struct_frame
         from kprof_analyzers.whole_step.document import ProfiledRow
 

@@ -121,7 +121,10 @@ class TracedTargets:
     def _search(
         self, target: TargetLike, gpu: str, progress: "Callable[[Progress], None] | None"
     ) -> "TuneReport | str":
-        """Return the result of a search; for a kernel of a capture, return the error text if the search fails."""
+        """Search for better knobs of a target and return the result.
+
+        If the search fails for a kernel of a capture, return the error's text.
+        """
         from kprof.api.tune import tune
 
         search: dict[str, Any] = {"space": self.options.space, "budget": self.options.budget}

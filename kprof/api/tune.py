@@ -207,7 +207,7 @@ def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
 
 
 def _device(kernel: TargetLike | None, *, verify: bool, program: Sequence[str] | None) -> "Device | None":
-    """Return the GPU to verify on, or ``None`` if ``verify`` is not set; options are checked before any compile."""
+    """Return the GPU to verify on, found before anything is compiled; ``None`` if ``verify`` is not set."""
     if verify and program is not None:
         raise TargetError(
             "--verify cannot measure the kernels that a program launches",

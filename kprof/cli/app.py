@@ -81,7 +81,10 @@ class CommandFolder(Folder):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
-        """Write the list of commands; each ``HELP`` line is read from the source, because importing all is slow."""
+        """Write the list of commands.
+
+        Each ``HELP`` line is read from the source file, because importing all commands is slow.
+        """
         there = self.list_commands(ctx)
         added = [name for name in there if not any(name in names for names in (*SECTIONS.values(), RARE, ("demo",)))]
         width = max(map(len, there))

@@ -223,7 +223,7 @@ def _without_zero_rows(grid: Grid, part: "Idle") -> Grid:
 
 
 def _around(part: "Idle", cause: str) -> str:
-    """Return the operators after the longest gaps of a cause, as ``aten::div and aten::copy_``."""
+    """Return the operators whose kernels end the longest gaps of a cause, as ``aten::div and aten::copy_``."""
     times: Counter[str] = Counter()
     for gap in part.report.gaps:
         if gap.cause == cause and gap.stack:

@@ -116,7 +116,7 @@ class TraceOps(TraceView):
 
             @functools.cache
             def reporter() -> Reporter:
-                """Create the progress reporter when the first search begins; until then, reading shows its progress."""
+                """Create the reporter of searches when the first search begins; before that, reading shows progress."""
                 return stack.enter_context(Reporter(quiet=quiet))
 
             targets = list(display.target)
