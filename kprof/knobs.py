@@ -42,7 +42,7 @@ def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
 
 
 def tile_of(config: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the names and values of a configuration's tile knobs; configurations with equal tiles differ elsewhere."""
+    """Return the names and values of a configuration's tile knobs; all other knobs do not change the tile."""
     return tuple((name, config[name]) for name in sorted(tile_names(config)))
 
 

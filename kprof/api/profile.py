@@ -327,7 +327,10 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _unwritten(places: "Sequence[str]") -> str:
-    """Return a note with the source lines where the program read results of kernels that did not run."""
+    """Return a note with the places where the program read results of kernels that did not run.
+
+    A place is an operation and its source line: ``nonzero at moe.py:12``.
+    """
     named = ", ".join(places[:3]) + (f" and {len(places) - 3} more places" if len(places) > 3 else "")
     what = "the program read results of kernels that did not run"
     return f"{what}: {named}; work that depends on these values is not included in the time"

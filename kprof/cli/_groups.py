@@ -92,7 +92,7 @@ def folder(package: str, kind: type[Folder] = Folder, **attributes: Any) -> type
         attributes: further attributes of that class.
     """
     made = group(type("Commands", (kind,), {"package": package, **attributes}))
-    # Typer turns a single command without a callback into a plain command instead of a group.
+    # Typer creates a group only for an app with a callback, sub-groups or several commands of its own.
     made.callback()(lambda: None)
     return made
 

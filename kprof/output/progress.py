@@ -88,7 +88,7 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
 
 @contextlib.contextmanager
 def until_output(what: str) -> Iterator[None]:
-    """Show a command's name as a step until its first output, because imports and short work report no steps.
+    """Show a step until the first output, because imports and short work report no steps.
 
     Args:
         what: the command, such as ``kprof select``.
