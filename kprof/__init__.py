@@ -1,7 +1,7 @@
 """kprof: what an AMD GPU will do with a kernel, why, and which knob to turn.
 
-The public names are loaded on first use, so that ``import kprof`` costs nothing. ``docs/api.md`` describes the names;
-``__init__.pyi`` tells type checkers and editors.
+The public names are loaded on first use, so that ``import kprof`` is fast. ``docs/api.md`` describes the names;
+``__init__.pyi`` declares them for type checkers and editors.
 """
 
 import os
@@ -59,12 +59,12 @@ _VIEWS = {
     for file in os.listdir(f"{__path__[0]}/api/{folder}")  # noqa: PTH208 - pathlib takes long to import
     if file.endswith(".py") and not file.startswith("_")
 }
-"""View functions: each file in these folders defines a function with the file's name."""
+"""Module of each view function; each file in these folders defines one view function, named after folder and file."""
 _PUBLIC |= _VIEWS
 _EXTENSION = "load_ipython_extension"
 """Name of the function that ``%load_ext kprof`` calls."""
 _APART = ("lint_configs", "server_configs")
-"""Functions of packages outside the core."""
+"""Public functions that packages outside the core define."""
 
 __all__ = sorted([*_PUBLIC, *_APART, "__version__"])  # noqa: PLE0605 - views are files
 

@@ -6,14 +6,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KnownAdvice:
-    """The change that ``kprof advise`` ranked first. It was compiled; its time is predicted, not measured.
+    """Change of knobs that ``kprof advise`` ranked first. It was compiled; its time is predicted, not measured.
 
     Attributes:
         change: new values by knob.
         config: all knobs.
         code: the configuration as code for ``triton.autotune``, after lines that set environment switches, if any.
-        start_us, best_us: predicted microseconds of a launch before and after.
-        start_spills, best_spills: spilled VGPRs per lane before and after; ``None`` if not known.
+        start_us, best_us: predicted microseconds of a launch before and after the change.
+        start_spills, best_spills: spilled VGPRs per lane before and after the change; ``None`` if not known.
     """
 
     change: dict[str, Any]

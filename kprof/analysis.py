@@ -138,20 +138,20 @@ class Endless(Sequence[int]):
 
 @dataclass(frozen=True)
 class ModelChange:
-    """Change to the model that removes the effect of a finding, to predict the launch time without the finding.
+    """Change to the modelled kernel that removes the effect of a finding, to predict the launch time without it.
 
     Instructions are identified by their position in the program.
 
     Attributes:
         gone: instructions that are assumed not to exist.
-        wide: bytes per lane that a memory access is assumed to move, by access; each byte is fetched once.
+        wide: assumed bytes per lane of a memory access, by the access; each byte is fetched once.
         cycles: factor on the cycles that an instruction keeps its unit busy, by instruction.
         conflict_free: LDS accesses that are assumed to have no bank conflicts.
         leave_out: effects that the model has to ignore: ``memory_latency``, ``lds_latency``, ``wave_quantisation``,
             ``matrix_large``; ``dies_in_turn``: neighbouring workgroups are assigned to different dies; ``write_backs``:
             atomics write back L2, and atomics on one address wait for each other.
-        num_warps: wavefronts per workgroup.
-        workgroups_per_cu: workgroups that a CU holds.
+        num_warps: assumed wavefronts per workgroup; ``None`` for those of the launch.
+        workgroups_per_cu: assumed workgroups that a CU holds; ``None`` for those of the launch.
         idle_share: share of the CUs that are idle and are assumed to take over work of the others.
         at_most: True if the change removes more time than any repair can save, so that the predicted gain is an upper
             bound.
@@ -170,7 +170,7 @@ class ModelChange:
 
 @dataclass(frozen=True)
 class AnalyzerResult:
-    """Result of one analyzer: its findings, and which rules it could not check, and why.
+    """Result of one analyzer for one kernel: its findings, the rules that it checked, and why it skipped others.
 
     Attributes:
         findings: the findings.
@@ -193,9 +193,9 @@ class AnalyzerResult:
 
 
 class Analyzer(Protocol):
-    """Analyzer of one kernel.
+    """Checker of compiled kernels: it receives one kernel and returns findings.
 
-    It must not raise an exception for unusual kernels; it adds a note on what it cannot check.
+    It must not raise an exception for unusual kernels, but add a note that names the unchecked part.
     """
 
     def analyze(self, facts: KernelFacts) -> AnalyzerResult:
@@ -215,9 +215,9 @@ class Unusable:
 
 
 def asked(analyzer: Analyzer, facts: KernelFacts) -> AnalyzerResult:
-    """Run an analyzer.
+    """Run an analyzer on a kernel.
 
-    If it raises an exception, return the failure, so that the other analyzers' findings are kept.
+    If the analyzer raises an exception, return its failure as the result, so that other analyzers can still run.
     """
     try:
         found = analyzer.analyze(facts)

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from io import FileIO
 
 NOT_FROM_HERE = "import sys; sys.path[:] = [each for each in sys.path if each]; "
-"""Code at the start of each ``python -c``.
+"""Statement at the start of each ``python -c`` code; it removes the current folder from ``sys.path``.
 
-Without it, a ``json.py`` in the current folder would be imported and run.
+Otherwise a ``json.py`` in the current folder would be imported and run.
 """
 
 START = (
     f"{NOT_FROM_HERE}import json; sys.path[:] = json.loads(sys.argv.pop()); "
     "from importlib import import_module; import_module(sys.argv.pop(1)).main()"
 )
-"""Code of a worker's ``python -c``.
+"""Code of a worker's ``python -c``; it calls ``main()`` of a module.
 
-The first argument is the module's name, the last one the folders to import from.
+The first argument is the module's name, and the last argument is the list of folders to import from, as JSON.
 """
 
 EVERY = 1.0
@@ -76,7 +76,7 @@ def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
 def fork() -> int:
     """Fork like :func:`os.fork`, but also while the interpreter exits, when Python 3.12 refuses to fork.
 
-    Other Python versions allow it, because the threads that the program waited for have ended by then.
+    Such a fork is safe, as in other Python versions, because the threads that the program waited for have ended.
 
     Returns:
         0 in the child, the child's process ID in the parent.
@@ -105,7 +105,7 @@ def fork() -> int:
 
 
 def own_streams(log: int | None = None) -> "tuple[FileIO, FileIO]":
-    """Reserve standard input and output for a worker's messages; text that libraries print is redirected.
+    """Reserve standard input and output for a worker's messages, and redirect text that libraries print.
 
     Args:
         log: descriptor that receives printed output from now on; with ``None`` the output is discarded.
@@ -186,7 +186,7 @@ class PythonWorker:
         flags: Sequence[str] = (),
         log: bool = False,
     ) -> None:
-        # In append mode, a worker that truncates its log leaves no hole in the file.
+        # Append mode writes after the current end of the file, so a worker that truncates its log leaves no hole in it.
         self._log: IO[bytes] | None = tempfile.TemporaryFile("a+b", buffering=0) if log else None  # noqa: SIM115
         imports = encoded_path(module_path() if path is None else path)
         self.process: subprocess.Popen[bytes] = popen(
@@ -214,7 +214,10 @@ class PythonWorker:
         return self.process.poll() is None
 
     def kill(self) -> None:
-        """Kill the worker and its own workers; a reader that waits for an answer gets the end of the stream."""
+        """Kill the worker and its own workers.
+
+        A reader that waits for an answer gets the end of the stream.
+        """
         with contextlib.suppress(OSError):
             self.process.kill()
 
@@ -273,7 +276,7 @@ def tied_to(parent: int) -> Callable[[], None] | None:
 
     def tie() -> None:
         control(death, kill, 0, 0, 0)
-        # The parent may have ended before prctl was called.
+        # If the parent ended before prctl was called, Linux never kills this child, so it has to exit now.
         if os.getppid() != parent:
             os._exit(1)
 

@@ -22,7 +22,7 @@ class Deadline:
 
     @property
     def spent(self) -> float:
-        """Seconds since the deadline was created, or since its first share was taken."""
+        """Seconds since the deadline was created, or since :meth:`shares` began to distribute the time."""
         return time.monotonic() - self._began
 
     @property
@@ -39,9 +39,9 @@ class Deadline:
         return self.left / among
 
     def shares(self, count: int, at_least: float = 0.0) -> Iterator[float]:
-        """Yield the seconds for each of ``count`` tasks in turn.
+        """Yield the seconds for each of ``count`` tasks that run one after the other.
 
-        The time starts when the first task asks for its share.
+        The budget begins when the first task asks for its share.
 
         If earlier tasks overran their shares, later tasks are expected to overrun as much. Each share is reduced by the
         mean overrun, so that the last task does not get less than the others.

@@ -258,12 +258,12 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OccupancyWorth(msgspec.Struct, frozen=True):
-    """Predicted effect of higher occupancy.
+    """Predicted time of the launch if each CU held one more workgroup.
 
     Attributes:
-        workgroups_per_cu: one more workgroup per CU than the launch has.
-        time_us: predicted launch time with that number of workgroups, all else equal; ``None`` if the grid has too few
-            workgroups.
+        workgroups_per_cu: number of workgroups per CU, one more than in the launch.
+        time_us: predicted launch time in microseconds with that number of workgroups, all else equal; ``None`` if the
+            grid has too few workgroups.
     """
 
     workgroups_per_cu: int
@@ -327,15 +327,16 @@ class Prediction(msgspec.Struct, frozen=True):
 
 
 class AutotunedChoice(msgspec.Struct, frozen=True):
-    """The configuration that is analysed in place of an autotuner's choice: the fastest one by the performance model.
+    """Configuration that kprof analyses in place of an autotuner's choice: the fastest one by the performance model.
 
     Attributes:
         config: the configuration as the autotuner writes it.
         listed: number of configurations that the autotuner chooses from.
         timed: number of configurations with a predicted time.
         spread: predicted time of the slowest configuration divided by that of the chosen one.
-        tied: number of configurations that the model cannot distinguish from the chosen one, which is included.
-        low_us: lower end of the predicted time range of the tied configurations.
+        tied: number of configurations whose predicted times the model's error cannot distinguish from the chosen one's;
+            the chosen one is included.
+        low_us: lower end of the predicted time range of the tied configurations, in microseconds.
         left_out: number of configurations without a predicted time, by reason.
     """
 
@@ -361,7 +362,7 @@ class AutotunedChoice(msgspec.Struct, frozen=True):
 
 
 class CureTrials(msgspec.Struct, frozen=True):
-    """Number of fixes that were compiled for a kernel's costly findings.
+    """Numbers of changes that were tried as fixes for a kernel's costly findings.
 
     Attributes:
         compiled: number of changes that were compiled, whether or not they helped.
@@ -373,12 +374,12 @@ class CureTrials(msgspec.Struct, frozen=True):
 
 
 class OtherRelease(msgspec.Struct, frozen=True):
-    """The same kernel and launch, compiled by another release of Triton.
+    """Result of compiling the same kernel and launch with another release of Triton.
 
     Attributes:
         triton: the other release's version.
-        time_us, low_us, high_us: predicted time and its likely range; ``None`` if not known.
-        vgpr_spills: spilled VGPRs; ``None`` if not known.
+        time_us, low_us, high_us: predicted time and its likely range in microseconds; ``None`` if not known.
+        vgpr_spills: spilled VGPRs per lane; ``None`` if not known.
         error: reason why the kernel does not compile with that release; absent if it compiles.
     """
 
@@ -489,7 +490,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class JobSummary(msgspec.Struct, frozen=True):
-    """A call that makes several launches: those of a kernel and of its parts.
+    """Call of a kernel that launches several Triton functions: the kernel's own function and its parts.
 
     Attributes:
         name: name of the kernel, equal to ``job`` of the launches.

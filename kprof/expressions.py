@@ -29,7 +29,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Language(Generic[V]):
-    """Constructs that an expression may contain besides names, brackets and a minus sign.
+    """Rules for the constructs that an expression may contain besides names, brackets and a minus sign.
 
     Attributes:
         literals: types of allowed literals.

@@ -196,12 +196,12 @@ _WORTH_TELLING = 0.01
 
 
 class Unjudged(msgspec.Struct, frozen=True):
-    """A rule that was not checked, or not checked on all of the kernel.
+    """A rule that was not checked, or that was checked only on a part of the kernel.
 
     Attributes:
         rule: identifier of the rule.
         name: name of the rule in kebab-case.
-        reason: why it was not checked, as a continuation of "not checked:" or "does not apply:".
+        reason: reason why the rule was not checked, as a continuation of "not checked:" or "does not apply:".
     """
 
     rule: str
@@ -210,7 +210,7 @@ class Unjudged(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """An analyzer that failed.
+    """An analyzer that raised an exception or could not be loaded.
 
     Attributes:
         analyzer: class of the analyzer, or the entry point that should provide it.
@@ -225,7 +225,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Coverage(msgspec.Struct, frozen=True):
-    """Which rules were checked, so that an unchecked rule does not look like a clean result.
+    """Rules that were checked and rules that were not, so that an unchecked rule does not look like a clean result.
 
     Attributes:
         checked: identifiers of the rules that were checked completely.

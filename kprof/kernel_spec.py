@@ -117,7 +117,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class LaunchGpu:
-    """The GPU that knobs are chosen for.
+    """Properties of the GPU that ``gpu_config`` chooses knobs for.
 
     Attributes:
         arch: architecture, for example ``gfx942``.
@@ -132,13 +132,13 @@ class LaunchGpu:
 
 @dataclass(frozen=True)
 class Part:
-    """Another Triton function that ``run`` launches, such as the reduction after split-K.
+    """Triton function that a kernel's ``run`` launches in addition to ``entry``, such as the reduction after split-K.
 
     It is compiled and analysed under the name ``kernel::part``.
 
     Attributes:
         entry: the ``@triton.jit`` function.
-        launch: launch of this function, like the kernel's ``launch``.
+        launch: function that returns the launch of this function, like the kernel's ``launch``.
         when: function that returns whether ``run`` launches it for a problem and a configuration; ``None``: always.
         options: compiler options that ``run`` passes to the function; ``None``: the options in the configuration.
     """
@@ -391,7 +391,7 @@ def size_of(dtype: str) -> int:
 
 
 def rounding(dtype: str) -> tuple[float, float]:
-    """Return the error of one rounding to this type, as ``(relative, absolute)``: the basis of a tolerance."""
+    """Return the maximum error of rounding to this type, as ``(relative, absolute)``, the basis of a tolerance."""
     kind = ELEMENT_TYPES[dtype]
     return kind.roundoff, kind.tiny / 2
 
@@ -404,7 +404,7 @@ def torch_dtype(dtype: str) -> Any:
 
 
 def on_amd() -> bool:
-    """Return whether launches of this process go to an AMD GPU (torch for ROCm, interpreter off)."""
+    """Return whether this process launches kernels on an AMD GPU: torch is for ROCm, and the interpreter is off."""
     if os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}:
         return False
     import torch

@@ -17,7 +17,7 @@ _SHORT = re.compile(r"B_?(M|N|K|Q|KV)")
 
 
 def role_names(knobs: Iterable[str]) -> dict[str, str]:
-    """Map roles (``m``, ``n``, ``k``, ``group``, ``split``, ``workgroups``) to the knobs that have them."""
+    """Map each role (``m``, ``n``, ``k``, ``group``, ``split``, ``workgroups``) that a knob has to the knob's name."""
     known = {name.upper(): name for name in knobs}
     return {role: known[name] for role, names in _NAMES.items() for name in names if name in known}
 
@@ -42,7 +42,7 @@ def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
 
 
 def tile_of(config: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the values of a configuration's tile knobs; configurations with equal tiles differ only in other knobs."""
+    """Return the names and values of a configuration's tile knobs; all other knobs do not change the tile."""
     return tuple((name, config[name]) for name in sorted(tile_names(config)))
 
 

@@ -10,7 +10,7 @@ Verdict = Literal["confirmed", "refuted", "cannot tell"]
 
 
 class Key(msgspec.Struct, frozen=True):
-    """A property that was compared to decide whether a measured kernel is the compiled one.
+    """Property of a measured kernel and a compiled kernel, compared to decide whether both are the same program.
 
     Attributes:
         name: ``name``, ``num_warps``, ``lds_bytes``, ``vgprs``, ``source`` (the hash of Inductor's file),
@@ -51,7 +51,7 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """One measured number.
+    """Measured figure of a kernel, such as a metric that is computed from counters.
 
     Attributes:
         id: metric as in ``kprof counters metrics``, or ``time_share``, ``mean_ns``, ``roofline_share``,
@@ -95,7 +95,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 class ModelComparison(msgspec.Struct, frozen=True):
-    """One quantity, measured and modelled.
+    """Measured and modelled value of one quantity, such as the time of a launch.
 
     Attributes:
         id: ``time_us``, ``cycles``, ``clock_mhz``, ``hbm_bytes``, ``l2_bytes`` or ``waves_per_simd``.
@@ -124,12 +124,13 @@ class ModelComparison(msgspec.Struct, frozen=True):
 
 
 class LineComparison(msgspec.Struct, frozen=True):
-    """Cycles per iteration that a wavefront spends on one source line.
+    """Measured and modelled cycles per iteration that a wavefront spends on one source line.
 
     Attributes:
-        place: ``file:line``; ``?`` for instructions without one.
+        place: ``file:line``; ``?`` for instructions without a source line.
         measured: the line's latency, plus its idle cycles if they are recorded.
-        stalled: part of these cycles in which no instruction could be issued; ``None`` if the trace does not record it.
+        stalled: part of the measured cycles in which no instruction could be issued; ``None`` if the trace does not
+            record it.
         modelled: predicted cycles; ``None`` without a prediction for the line.
     """
 

@@ -113,7 +113,8 @@ def _kernels(after: Mapping[str, Any], before: Mapping[str, Any], named: list[st
             raise TargetError(f"the cell defines no {name}")
     if named:
         return [after[name] for name in named]
-    # Objects that @triton.jit, @triton.autotune or @triton.heuristics returned.
+    # Kernels are objects that @triton.jit, @triton.autotune or @triton.heuristics returned; names that the cell did not
+    # define are skipped.
     defined = [
         value
         for name, value in after.items()
@@ -155,7 +156,7 @@ def _words(line: str) -> tuple[list[str], dict[str, Any]]:
 
 
 def _taken(option: Declared) -> dict[str, Any]:
-    """Return the arguments that declare an option to argparse; if it is not on the line, its value is ``None``."""
+    """Return argparse's keyword arguments for an option; its value is ``None`` if the line does not contain it."""
     if option.option.kind is not None:
         return {"action": "append"} if option.option.kind.several else {}
     if option.type is bool:

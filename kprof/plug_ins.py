@@ -20,11 +20,14 @@ _APART = {
     "kprof.documents": {"server-configs": _SERVERS},
     "kprof.functions": {"lint_configs": _SERVERS, "server_configs": _SERVERS},
 }
-"""Extensions in kprof's own wheel but outside its core, with their package, so that an error can name it."""
+"""Names and packages of extensions that kprof's wheel contains outside its core, by entry point group.
+
+Errors about a missing extension name its package.
+"""
 
 
 class MissingPackageError(KprofError):
-    """A package outside the core is not installed."""
+    """The package of an extension is not installed."""
 
 
 def entries(group: str) -> "dict[str, EntryPoint]":
@@ -46,7 +49,7 @@ def load(group: str, name: str) -> Any:
     """Load the object that an entry point names; return ``None`` if there is no entry point of this name.
 
     Raises:
-        MissingPackageError: the entry point's package is not installed.
+        MissingPackageError: the package of the entry point, or of an extension in kprof's own wheel, is not installed.
     """
     entry = entries(group).get(name)
     if entry is None:
@@ -64,7 +67,7 @@ def load_all(group: str) -> list[Any]:
 
 
 def packages() -> list[str]:
-    """Return the top-level packages of all extensions except analyzers, sorted."""
+    """Return the sorted names of the top-level packages that provide extensions other than analyzers."""
     groups = ("kprof.checks", *_APART)
     return sorted({_package(entry) for group in groups for entry in entries(group).values()})
 

@@ -76,7 +76,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Report how many budgets were not checked because their tests were skipped, deselected or expected to fail."""
+    """Report the number of budgets without effect: their tests were skipped, deselected or expected to fail."""
     if not terminalreporter.config.getoption("--kprof"):
         return
     found = {
@@ -132,9 +132,9 @@ def _limits(item: pytest.Item, marks: Sequence[pytest.Mark]) -> "tuple[str, Budg
 
 @pytest.fixture
 def kprof_capture(request: pytest.FixtureRequest) -> Callable[..., AbstractContextManager[PytestRecording]]:
-    """Record launches inside a ``with`` statement, without a GPU, for ``arch`` or else for ``--kprof-arch``.
+    """Return a function for ``with`` statements that records the launches inside, without a GPU.
 
-    ``as`` assigns a :class:`PytestRecording`.
+    Its argument ``arch`` is the GPU, by default ``--kprof-arch``. ``as`` assigns a :class:`PytestRecording`.
     """
 
     def record(arch: str | None = None) -> AbstractContextManager[PytestRecording]:

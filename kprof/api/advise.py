@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advised(Result):
-    """Advice on a kernel: what other knob values would change, and which findings the measurements confirm.
+    """Advice on a kernel: the effects of other knob values, and the findings that measurements confirm.
 
     Attributes:
         trials: the compiled configurations and their results; ``None`` without a search, or for several kernels.
@@ -113,9 +113,11 @@ class Advised(Result):
         return measured_text.verdict(self.measured)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per trial: ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``,
-        ``time_us``, ``low_us``, ``high_us``, ``vgpr_spills``, ``vgprs``, ``waves`` per SIMD and ``lds_bytes``.
-        """  # noqa: D205 - one sentence
+        """Return one row per trial, with its predicted times and its resources.
+
+        The columns are ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``, ``time_us``, ``low_us``,
+        ``high_us``, ``vgpr_spills``, ``vgprs``, ``waves`` per SIMD and ``lds_bytes``.
+        """
         from kprof.api.frames import trials_frame
 
         return trials_frame(self.trials)
@@ -225,7 +227,7 @@ class _Search:
         return list(found)
 
     def of_kernel(self, target: TargetLike, gpu: str) -> "Trials":
-        """Return trials of a kernel with cases, or of a function whose launch the options describe."""
+        """Compile a kernel with other knobs and return the trials; the options may describe a function's launch."""
         from kprof.hardware.machine import load_gpu
         from kprof.targets.target import kernel_of
         from kprof.tuning.trials import advise as tried

@@ -29,11 +29,12 @@ _SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION}
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel's instructions, and the folders whose source files may be shown next to them.
+    """Compiled code of an analysed kernel, which pages and timelines need in addition to the report.
 
     Attributes:
-        loaded: the kernel.
-        folders: folders with its sources; ``None`` if kprof compiled it, because its source paths can then be trusted.
+        loaded: the kernel with its instructions.
+        folders: folders whose source files may be shown; ``None`` if kprof compiled the kernel, because its source
+            paths can then be trusted.
     """
 
     loaded: "LoadedKernel"
@@ -117,7 +118,7 @@ class Analysis(ReportResult):
         return HtmlReporter(self.details(), all_rules(), limit).render(self.document)
 
     def details(self) -> "Mapping[int, Details]":
-        """Return what a page shows of each kernel in addition to the document, by the kernel's position."""
+        """Return the details that a page shows of each kernel in addition to the document, by the kernel's position."""
         from kprof_analyzers.details import SourceText, details_of, without_program
         from kprof_analyzers.pipeline import facts_of
 
@@ -237,11 +238,11 @@ class _Wanted:
     def of_all(
         self, targets: Sequence[TargetLike], *, keep_going: bool
     ) -> tuple[list[tuple[KernelReport, Program | None]], list[KprofError]]:
-        """Analyse the kernels of all targets; return the reports, and the errors of targets that failed."""
+        """Analyse the kernels of all targets; return their reports and code, and the errors of targets that failed."""
         found: list[tuple[KernelReport, Program | None]] = []
         failures: list[KprofError] = []
         for target in targets:
-            # Extend one by one, so that kernels read before an error are kept.
+            # The list is extended one kernel at a time, so that kernels analysed before an error are kept.
             try:
                 begin = len(found)
                 found.extend((entry, code if self.keep else None) for entry, code in self.kernels(target))

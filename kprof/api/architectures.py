@@ -25,7 +25,7 @@ def architecture(name: str) -> "Architecture":
 
 
 def product_of(name: str) -> str | None:
-    """Return the name of the product that a name means; ``None`` if the name is an architecture."""
+    """Return the product's name if a name means a product, else ``None``."""
     from kprof.hardware.machine import find_product
 
     found = find_product(name)

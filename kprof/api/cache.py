@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cached:
-    """The current user's cache.
+    """Location, contents and size limits of the current user's cache.
 
     Attributes:
         root: folder of the cache.

@@ -78,8 +78,8 @@ def check(config_file: "Path_ | None" = None, *, options: CheckOptions) -> Check
     known, notes = _accepted(named)
     if known is not None:
         subjects += vanished(known, subjects)
-    # In a repository with several configurations, kprof might find another one in a parent folder; then the hint names
-    # the chosen one.
+    # In a repository with several configurations, kprof may use the configuration of a parent folder. A hint then names
+    # the file.
     above = os.path.relpath(chosen) if config_file is None and folder != Path.cwd() else ""
     document = _judged(settings, subjects, known, folder, rules, notes, above)
     if options.advise:
@@ -134,7 +134,7 @@ def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
 
 
 def _rules(settings: "Config", path: Path) -> dict[str, str]:
-    """Return the names of all rules by identifier, and check that every rule in the configuration exists.
+    """Check that every rule in the configuration exists, and return the names of all rules by identifier.
 
     Raises:
         KprofError: the configuration names an unknown rule, which would have no effect.
@@ -161,7 +161,10 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
 
 
 def _accepted(path: Path | None) -> "tuple[Baseline | None, list[str]]":
-    """Return the baseline and notes on it; it is empty if its file does not exist yet, and ``None`` without a path."""
+    """Return the baseline, and notes on it; the baseline is ``None`` without a path.
+
+    If the file does not exist yet, return an empty baseline.
+    """
     from kprof.gate.baseline import Baseline, read
 
     if path is None:
@@ -191,7 +194,10 @@ def _judged(
 
 
 def _nothing_accepted(path: Path, subjects: "list[CheckSubject]") -> Report:
-    """Return the result if no check succeeded: an empty baseline would accept anything, so none is written."""
+    """Return the result of an update if no check succeeded.
+
+    No baseline is written then, because an empty baseline would accept anything.
+    """
     from kprof.output.quantities import plural
 
     none = f"none of {plural(len(subjects), 'check')} could be determined" if subjects else "nothing is checked"
@@ -209,7 +215,10 @@ def _nothing_accepted(path: Path, subjects: "list[CheckSubject]") -> Report:
 
 
 def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> Report:
-    """Write the baseline; the verdict is ``cannot_tell`` if a kernel could not be compiled and kept its old state."""
+    """Write the baseline and return the result.
+
+    A kernel that cannot be compiled keeps its old state in the baseline, and makes the verdict ``cannot_tell``.
+    """
     from kprof.gate.baseline import Baseline, encode, read, updated
     from kprof.gate.limits import cannot_launch, over_budget
     from kprof.output.quantities import plural
@@ -226,7 +235,7 @@ def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> 
     for subject in subjects:
         arch = subject.report.arch
         budget = settings.budget_for(subject.entry, arch)
-        # A baseline cannot accept these findings, so the next check would fail because of them.
+        # Launch errors and exceeded budgets fail with any baseline, so the next check would report them again.
         found = (*cannot_launch(subject), *over_budget(subject, budget)) if subject.problem is None else ()
         refused += [f"{subject.kernel} on {arch}: {finding.message}: fails with any baseline" for finding in found]
     left = f", {len(failed)} could not be determined and kept their old state" if failed else ""

@@ -47,13 +47,13 @@ class CounterPlan(Result):
 
     @property
     def summary(self) -> str:
-        """The number of passes and counters, and the finding or metric that they are for, in one line."""
+        """The number of passes and counters, and the finding or metric that they confirm, in one line."""
         from kprof.reporters.counters_plan_text import verdict
 
         return verdict(self.plan, self.product)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per counter: ``pass``, counted from 1, and ``counter``."""
+        """Return one row per counter: ``pass``, counted from 1, and ``counter``."""
         from kprof.api.frames import plain_frame
 
         return plain_frame(self._rows(), _COLUMNS)

@@ -20,7 +20,9 @@ FIELDS = ("agent", "name", "grid", "workgroup", "lds", "vgprs")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterView(View):
-    """A view of the hardware counters of selected kernels. Each run is a file or folder that a ROCm profiler wrote.
+    """Base class of views of the hardware counters of selected kernels.
+
+    Each run is a file or folder that a ROCm profiler wrote.
 
     Attributes:
         chosen: the selected kernels, their runs, and the GPUs that they ran on.
@@ -41,7 +43,7 @@ class CounterView(View):
 
     @classmethod
     def of_chosen(cls, chosen: "Chosen") -> "CounterView":
-        """Compute the view of the selected kernels."""
+        """Compute the view from kernels that are already selected."""
         raise NotImplementedError
 
     @property

@@ -40,7 +40,7 @@ class Diagnosed(JudgedResult):
         return script(self.document)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per check: its name, what was found, and what to do."""
+        """Return one row per check: its name, what was found, and what to do."""
         from kprof.api.frames import struct_frame
         from kprof.doctor import CheckOutcome
 

@@ -28,7 +28,7 @@ Side = str | os.PathLike[str] | ReportResult
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(JudgedResult):
-    """Result of a comparison: the changes between two or more sides, from old to new.
+    """Result of a comparison of two or more sides, from old to new; each side is one compile of the kernels.
 
     Attributes:
         document: the JSON document that ``kprof diff --json`` writes (``kprof.diff/1``).
@@ -65,9 +65,11 @@ class Comparison(JudgedResult):
         ]
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per kernel, pair of adjacent sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
-        ``metric``, ``old``, ``new``, ``effect``, ``severity``, ``loop``.
-        """  # noqa: D205 - one sentence
+        """Return one row per kernel, pair of adjacent sides and change.
+
+        The columns are ``kernel``, ``arch``, ``old_side``, ``new_side``, ``metric``, ``old``, ``new``, ``effect``,
+        ``severity`` and ``loop``.
+        """
         from kprof.api.frames import changes_frame
 
         return changes_frame(self.document)
@@ -239,7 +241,9 @@ def _programs(
 
 
 def _versions(named: Sequence[str]) -> list[str]:
-    """Return the requested Tritons in order: release numbers normalised, paths of interpreters and wheels unchanged.
+    """Return the requested Tritons in order.
+
+    Release numbers are normalised; paths of interpreters and wheels are unchanged.
 
     Raises:
         CompileError: only one Triton is named, or one is named twice.
@@ -332,7 +336,9 @@ def _sides(given: tuple[Side, Side], options: DiffOptions, tell: Tell) -> "list[
 
 
 def _upgrade(sides: "Sequence[Input]", targets: Sequence[str] = ()) -> list[str]:
-    """Return a note with the command that explains the regression; no note if one Triton compiled both sides.
+    """Return a note with the command that explains a regression between compiles of two Triton releases.
+
+    Return no note if the sides were compiled by the same release, or if one side contains several releases.
 
     Args:
         sides: the compared sides.

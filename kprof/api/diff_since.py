@@ -51,7 +51,7 @@ def diff_since(targets: Sequence[str], options: DiffOptions, limits: DiffLimits,
 
 
 def _named(target: str, root: Path) -> tuple[str, str]:
-    """Return a target's path relative to the root of the work tree, and the function that it names."""
+    """Return a target's path relative to the root of the work tree, and its function's name, or ``""`` without one."""
     file, _, function = target.partition("::")
     path = Path(file).resolve()
     if not path.is_relative_to(root.resolve()) or (path.suffix != ".py" and not path.is_dir()):
@@ -66,7 +66,7 @@ def _is_below(file: str, folder: str) -> bool:
 
 
 def _targets_with_signature(named: Sequence[tuple[str, str]], options: DiffOptions) -> "Iterator[SinceTarget]":
-    """Yield the functions named on the command line, if ``--signature`` describes their launch."""
+    """Yield the functions that the targets name, if ``--signature`` describes their launch."""
     from kprof.diffing.compiled_sides import SinceTarget
 
     for file, function in named:
@@ -75,7 +75,7 @@ def _targets_with_signature(named: Sequence[tuple[str, str]], options: DiffOptio
 
 
 def _written(repository: "Repository", options: DiffOptions) -> "Iterator[SinceTarget]":
-    """Yield one target for each case of each file with a ``KERNEL``, which describes the kernel's launches."""
+    """Yield one target for each case of each file that defines a ``KERNEL``."""
     from kprof.diffing.compiled_sides import SinceTarget
     from kprof.diffing.since import KERNEL
     from kprof.targets.library import read_entry

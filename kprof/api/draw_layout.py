@@ -24,8 +24,8 @@ _KINDS = {
     "padded": "ttg.padded_shared",
 }
 
-# Default fields of each kind of layout: shared layouts are not swizzled, and MFMA and WMMA layouts have one tile per
-# wavefront and instruction.
+# Default fields of each kind of layout. By default, shared layouts are not swizzled, and MFMA and WMMA layouts have
+# one tile per wavefront and instruction.
 _FIELDS = {
     "blocked": {"sizePerThread": "1x1", "threadsPerWarp": "8x8", "warpsPerCTA": "4x1", "order": "1x0"},
     "mfma": {"version": "3", "warpsPerCTA": "2x2", "instrShape": "16x16x16", "isTransposed": "true"},
@@ -34,7 +34,7 @@ _FIELDS = {
     "rotating": {"vec": "1", "perPhase": "1", "maxPhase": "1", "order": "1x0"},
 }
 
-# Further fields of a kind, which may be omitted and have no default.
+# Optional fields of each kind of layout, which have no default.
 _FURTHER = {"mfma": ("tilesPerWarp", "elementBitWidth"), "wmma": ("instrShape", "isTransposed", "tilesPerWarp")}
 
 

@@ -108,7 +108,7 @@ def _knobs(kernel: KernelReport) -> dict[str, Any]:
 
 
 def findings_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
-    """One row per finding, in the order of the document."""
+    """Return one row per finding, in the order of the document."""
     return frame((row for kernel in kernels for row in _findings(kernel)), FINDING_COLUMNS)
 
 
@@ -144,7 +144,7 @@ def ranking_frame(document: "TuneReport") -> "pd.DataFrame":
 
 
 def trials_frame(trials: "Trials | None") -> "pd.DataFrame":
-    """One row per trial, the start first; no rows if ``trials`` is None."""
+    """Return one row per trial, the start first; no rows if ``trials`` is None."""
     columns = {"kind": "string", "change": "string"} | dict.fromkeys(("time_us", "low_us", "high_us"), "Float64")
     columns |= dict.fromkeys(("vgpr_spills", "scratch", "vgprs", "lds_bytes"), "Int64") | {"waves": "Float64"}
     kinds = (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kprof.measured import Measured
     from kprof.targets.loaded import LoadedKernel
 
-# Providers that launch only the Triton kernels of a kernel's file.
+# Implementations (--provider) that launch only the Triton kernels of the measured kernel's own file.
 _OWN = ("triton", "tuned")
 
 
@@ -62,7 +62,7 @@ def validated_times(folders: Sequence[str], kernel: str | None = None) -> Analys
 
 
 def _compared(folder: Path, times: "BenchReport", measurement: "Measurement") -> "Iterator[KernelReport]":
-    """Yield the report of each launch of a measured call; the first report holds the times of the whole call."""
+    """Yield the report of each launch of a measured call; the first report also holds the measured time of the call."""
     from kprof_analyzers.pipeline import analyze
 
     place = folder_of(folder, measurement)
@@ -109,7 +109,10 @@ def _product(times: "BenchReport") -> "Product | None":
 
 
 def _condition(timing: "Timing", call: "KeptCall") -> Condition:
-    """Return the cache state at the start of a timed call. Calls cycle through several sets of inputs and outputs."""
+    """Return the timing condition of a call that was timed by ``kprof bench``.
+
+    Calls cycle through several sets of inputs and outputs, so the caches hold the data of other sets before a call.
+    """
     graph = timing.method == "graph"
     how = "a device graph replayed" if graph else "each call between two events"
     return Condition(
@@ -148,7 +151,7 @@ def _measured(
 
 
 def _is_own(measurement: "Measurement") -> bool:
-    """Return whether the provider of a measured call launches only kernels of the kernel's own file."""
+    """Return whether the timed implementation launches only kernels of the kernel's own file."""
     from kprof.targets.library import bundled
 
     return measurement.provider in {*_OWN, *bundled()}

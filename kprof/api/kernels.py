@@ -115,7 +115,7 @@ def _facts(kernel: "Kernel", archs: Sequence[str]) -> dict[str, Any]:
 
 
 def _comparisons(kernel: "Kernel") -> list[dict[str, Any]]:
-    """Return how the kernel's cases compare with other bundled kernels; empty for a kernel that is not bundled."""
+    """Return comparisons of the kernel's cases with other bundled kernels; empty for a kernel that is not bundled."""
     from kprof.tuning.choice.kernels import is_bundled
     from kprof.tuning.choice.shipped import shipped_comparisons
 

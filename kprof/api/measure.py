@@ -57,7 +57,10 @@ class Measurements(Result):
         return f"bench {self.kernel} on {self.document.device.name}: {bench.verdict(self.document)[1]}"
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per case and provider: ``ms`` with percentiles, ``tflops``, ``gbs``, ``percent_of_limit``, errors."""
+        """Return one row per case and provider.
+
+        The columns include ``ms`` with percentiles, ``tflops``, ``gbs``, ``percent_of_limit`` and errors.
+        """
         from kprof.api.frames import plain_frame
         from kprof.bench.document import flat
 
@@ -131,7 +134,7 @@ def measure(
 
 
 def _check_gpus(options: MeasureOptions) -> None:
-    """Raise an error for options that several GPUs cannot use, before a kernel is loaded or a GPU is searched.
+    """Reject options that cannot be used with several GPUs, before a kernel is loaded or a GPU is searched.
 
     Raises:
         KprofError: an option cannot be combined with several GPUs.
@@ -166,7 +169,7 @@ def _run(kernel: "Kernel", plan: bench.Plan, progress: Callable[[Measurement], N
 
 
 def _tuned(kernel: "Kernel", table: "Path_ | None") -> Any:
-    """Return a function that looks up configurations of the provider ``tuned`` in a table; ``None`` without one."""
+    """Return a function that finds the configuration for ``--provider tuned`` in a table; ``None`` without a table."""
     if table is None:
         return None
     from kprof.tuning import dispatch_table
@@ -198,7 +201,7 @@ def _make_folder(path: str) -> None:
 
 
 def _with_reports(report: BenchReport, folder: str) -> BenchReport:
-    """Write kprof's report next to each kept kernel, and the times into the folder."""
+    """Write kprof's report next to each kernel that ``--keep`` wrote, and the measured times into the folder."""
     from kprof.api.analyze import analyze
     from kprof.options.kernels import AnalyzeOptions
     from kprof.output.writing import write_output

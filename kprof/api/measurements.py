@@ -26,7 +26,7 @@ def paths(given: Paths) -> list[str]:
 
 @dataclass
 class Joining:
-    """Merges measurements into kernel reports, and collects the errors of kernels without measurements.
+    """Measurements that are merged into kernel reports one by one, with the errors of kernels that were not measured.
 
     Attributes:
         measurement: the measurements.

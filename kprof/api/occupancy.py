@@ -109,9 +109,11 @@ class Occupancies(Result):
         }
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per kernel and architecture: ``name``, ``arch``, ``product``, its resources (registers per lane, LDS
-        in bytes), ``waves_per_simd``, ``workgroups_per_cu`` and ``limiter``.
-        """  # noqa: D205 - one sentence
+        """Return one row per kernel and architecture.
+
+        The columns are ``name``, ``arch``, ``product``, the resources (registers per lane, LDS in bytes),
+        ``waves_per_simd``, ``workgroups_per_cu`` and ``limiter``.
+        """
         from kprof.api.frames import KERNEL_COLUMNS, frame
         from kprof.reporters.csv_rows import OCCUPANCY_NAMES
 
@@ -203,8 +205,8 @@ def _from_target(
     from kprof_analyzers.autotuned import in_chosen_configuration
 
     found = []
-    # Load the target without the options for LDS and wavefronts, because load() would apply them to compiled code only.
-    # _demand_of applies them to any target.
+    # load() applies the options for LDS and wavefronts to compiled code only, so they are omitted here. _demand_of
+    # applies them to any target.
     for kernel in map(in_chosen_configuration, load(target, replace(options, lds=None, num_warps=None))):
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))
@@ -214,7 +216,7 @@ def _from_target(
 
 
 def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInput":
-    """Return the resources that a compiled kernel uses, with the given numbers instead of its own."""
+    """Return the resources that a compiled kernel uses; ``numbers`` replace the kernel's own values."""
     from kprof_analyzers.occupancy import from_registers
 
     shared = kernel.metadata.get("shared", kernel.shared_bytes)
@@ -230,7 +232,7 @@ def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInp
         num_warps=numbers.get("num_warps", warps),
     )
     if {"vgpr", "agpr"} & numbers.keys():
-        # Other register counts stand for another compile, for which this compile's padding of registers is meaningless.
+        # The padding of registers belongs to this compile and is meaningless for other register counts.
         demand = replace(demand, padded_vgpr=None, padded_sgpr=None)
     return replace(demand, **numbers)
 

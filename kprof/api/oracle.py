@@ -115,7 +115,7 @@ def _text(source: Source) -> str:
 
 
 def summary_of(names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
-    """Return one line: the number of ok candidates, the fastest by prediction, and why the first failing one fails.
+    """Return the number of ok candidates, the fastest one by prediction and the first failure, in one line.
 
     Args:
         names: names of the candidates' files.

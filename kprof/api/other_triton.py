@@ -82,7 +82,10 @@ def run_with_triton(name: str, module: str, arguments: Sequence[str], program: S
 
 
 def begin() -> list[str]:
-    """Set the Python that runs programs in a process started by :func:`run_with_triton`; return the arguments."""
+    """Prepare a process that :func:`run_with_triton` started, and return the command line's arguments.
+
+    Programs are run by the Python interpreter that the first argument names.
+    """
     children.end_with_parent()
     PYTHON.set(sys.argv[1])
     return sys.argv[2:]

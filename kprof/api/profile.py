@@ -57,7 +57,7 @@ class Profile(Result):
         return "\n".join(verdict(one) for one in (self.document, *self.document.other_gpus))
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per group of calls and ``gpu``, with ``us``, ``low_us``, ``high_us`` and the ``share`` of time."""
+        """Return one row per group of calls and ``gpu``: ``us``, ``low_us``, ``high_us`` and ``share`` of the time."""
         from kprof.api.frames import struct_frame
         from kprof_analyzers.whole_step.document import ProfiledRow
 
@@ -158,7 +158,7 @@ def _of_layers(program: Sequence[str], options: ProfileOptions, run: "Callable[[
 
 
 def _check_layers(target: object, *, advise: bool) -> None:
-    """Reject captures and searches with ``--layers``, because it needs two runs of a program.
+    """Reject captures and searches with ``--layers``, which runs a program twice.
 
     Raises:
         KprofError: the target is a capture, or a search is requested.
@@ -173,7 +173,12 @@ def _check_layers(target: object, *, advise: bool) -> None:
 
 @dataclass(frozen=True)
 class _Again:
-    """How a search repeats launches: the program (``None``: as in the capture), and whether it may be run again."""
+    """Settings with which a search repeats launches.
+
+    Attributes:
+        program: the program to run; ``None`` for the program that the capture names.
+        run: whether the program may be run again.
+    """
 
     program: "RelaunchedProgram | None" = None
     run: bool = True
@@ -323,7 +328,10 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _unwritten(places: "Sequence[str]") -> str:
-    """Return a note that names the places where the program read results that no kernel has written."""
+    """Return a note with the places where the program read results of kernels that did not run.
+
+    A place is an operation and its source line: ``nonzero at moe.py:12``.
+    """
     named = ", ".join(places[:3]) + (f" and {len(places) - 3} more places" if len(places) > 3 else "")
     what = "the program read results of kernels that did not run"
     return f"{what}: {named}; work that depends on these values is not included in the time"
@@ -395,7 +403,7 @@ def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[s
     try:
         found = analyze(capture, options=AnalyzeOptions(arch=[gpu], condition=condition), keep_going=True)
     except TargetError:
-        # The program launched no Triton kernel.
+        # A step without Triton kernels has no pages, which is no error.
         return {}
     of_name: dict[str, list[int]] = {}
     for place, kernel in enumerate(found.document.kernels):

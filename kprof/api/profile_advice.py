@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Searched:
-    """Results of the searches.
+    """Results of the searches for all kernels of a step.
 
     Attributes:
         changes: configurations that are predicted to be faster, one for all launches of a kernel.
@@ -75,7 +75,7 @@ def search(
         only=list(asked),
     )
     for kernel in found:
-        # If a kernel failed to compile again, its target is only its name.
+        # A kernel that failed to compile again has only its name as the target, so search by name.
         named = (one for one in asked.values() if one.name == kernel.name)
         one = asked.get(kernel.target.rpartition(SEPARATOR)[2]) or next(named, None)
         if one is None:
@@ -94,7 +94,7 @@ def worth_searching(calls: "Sequence[StepCall]") -> bool:
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A specialisation of a kernel, with the total time of its launches in microseconds and their number."""
+    """A specialisation of a kernel: the number and the total time in microseconds of its launches."""
 
     identifier: str
     name: str

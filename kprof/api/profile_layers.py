@@ -32,7 +32,7 @@ class Layers:
 
     @property
     def steps(self) -> int:
-        """How often the difference between the two runs is added to the first run to reach the model's layer count."""
+        """Number of times that the difference between the two runs is added to the first run."""
         return (self.wanted - self.few) // (self.more - self.few)
 
 
@@ -55,7 +55,7 @@ def layers_of(text: str) -> Layers:
 
 @dataclass(frozen=True)
 class OneRun:
-    """Profile of a program that ran with one of the layer counts.
+    """Profile of a program for one number of layers, run or extrapolated.
 
     Attributes:
         document: document of the profile.

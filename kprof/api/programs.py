@@ -33,12 +33,12 @@ def launches_of(
     """Run a file as ``__main__``, record its launches, and yield the recording as the target to analyse.
 
     The recording is deleted on exit. If the file launches no kernel, the given targets are yielded instead. The second
-    value is an error if the program failed after some launches, which makes the recording incomplete.
+    value contains an error if the program failed after some launches, because later launches are then missing.
 
     Args:
         targets: one Python file; ``FILE.py::function`` selects the launches of one function.
         arguments: the program's arguments.
-        options: compile options. Programs support only ``archs`` (at most one GPU), ``all_configs`` and ``jobs``.
+        options: compile options. Programs support only ``arch`` (at most one GPU), ``all_configs`` and ``jobs``.
         time_limit: time limit of the program in seconds.
 
     Raises:
@@ -93,7 +93,7 @@ def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
 
 
 def program_command(target: TargetLike, arguments: Sequence[str]) -> tuple[list[str], str]:
-    """Return the command that runs ``FILE.py`` or ``FILE.py::FUNCTION``, and the function, or "" without one.
+    """Return the command that runs the file of ``FILE.py`` or ``FILE.py::FUNCTION``, and the function's name or "".
 
     Raises:
         TargetError: the target is not an existing Python file.
@@ -103,7 +103,7 @@ def program_command(target: TargetLike, arguments: Sequence[str]) -> tuple[list[
 
 
 def known_function(function: str, launched: "Sequence[CapturedKernel]", place: str) -> None:
-    """Check that a name is "" or names a launched function or one of its specialisations.
+    """Check that the program launched the named function or specialisation; "" names none and is always valid.
 
     Raises:
         TargetError: no such function was launched.

@@ -59,7 +59,7 @@ class Counters(Tables):
             "agents": [_row_values(row) for row in data.agents.to_dict("records")],
             "kernels": [_row_values(row) for row in data.kernels.to_dict("records")],
             "counters": _sums(data),
-            # Only counted if the tables are loaded, because counting would load millions of rows of a database.
+            # Count rows only if the tables are loaded, because counting would load millions of rows of a database.
             "rows": {name: len(data.table(name)) for name in data.names()} if data.is_loaded else {},
         }
 

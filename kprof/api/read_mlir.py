@@ -48,7 +48,10 @@ class IntermediateCode(Result):
         return verdict(self.modules, self.walks)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per pass that changed a module, with the values after it; one row for a module without passes."""
+        """Return one row per pass that changed a module, with the values after it.
+
+        A module without passes has one row.
+        """
         from kprof.api.frames import plain_frame
 
         rows = [{"kernel": one.kernel, **row} for one in self.modules for row in (one.passes or [one.measures])]

@@ -46,7 +46,9 @@ class ThreadTrace(Result):
         return verdict(self.trace)
 
     def to_frame(self, table: Literal["lines", "mnemonics"] = "lines") -> "pd.DataFrame":
-        """One row per source line or mnemonic, highest cost first: ``latency`` in cycles, ``share`` (0 to 1), ``hits``.
+        """Return one row per source line or mnemonic, highest cost first.
+
+        The columns are ``latency`` in cycles, ``share`` (0 to 1) and ``hits``, the number of executions.
 
         Raises:
             KprofError: the table is unknown.

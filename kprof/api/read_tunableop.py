@@ -54,7 +54,7 @@ class TunableOp(Result):
         return verdict(self.results, self.gains)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per problem: ``problem``, ``dtype``, ``solution``, ``milliseconds``, ``tflops`` and more."""
+        """Return one row per problem: ``problem``, ``dtype``, ``solution``, ``milliseconds``, ``tflops`` and more."""
         from kprof.api.frames import plain_frame
 
         rows = self._solutions()

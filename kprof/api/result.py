@@ -27,7 +27,7 @@ class Result(ABC):
     @property
     @abstractmethod
     def summary(self) -> str:
-        """One line: the verdict that the command prints last."""
+        """The verdict in one line, which the command prints last."""
 
     if TYPE_CHECKING:
 
@@ -137,7 +137,7 @@ class ReportResult(JudgedResult):
         return [finding for kernel in self.document.kernels for finding in kernel.findings]
 
     def to_frame(self, table: Literal["kernels", "findings"] = "kernels") -> "pd.DataFrame":
-        """One row per kernel, or one row per finding.
+        """Return one row per kernel, or one row per finding.
 
         Args:
             table: ``kernels``: registers, LDS in bytes, wavefronts per SIMD, predicted times in microseconds and

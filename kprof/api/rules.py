@@ -41,7 +41,7 @@ def broken_plug_ins() -> list[str]:
     """Return one sentence per plug-in analyzer that cannot be loaded and whose rules are therefore missing."""
     from kprof.analysis import Unusable, discover, providers
 
-    # If only kprof's own analyzers are installed, none can be broken, so skip the slow import.
+    # A plug-in can be broken only if other packages provide analyzers; otherwise skip the slow import.
     if len(providers()) == 1:
         return []
     return [str(each.failure) for each in discover() if isinstance(each, Unusable)]

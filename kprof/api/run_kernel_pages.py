@@ -48,7 +48,7 @@ def write_kernel_pages(
     of_name: dict[str, list[int]] = {}
     for place, kernel in enumerate(found.document.kernels):
         of_name.setdefault(kernel.name, []).append(place)
-    # run.kernels lists only the kernels with the largest time; Triton kernels are listed separately.
+    # run.kernels may lack Triton kernels with a short time, because it lists only the slowest kernels.
     traced = {one.name for run in traces for one in run.kernels} | {one.name for run in traces for one in run.triton}
     pages: dict[str, str] = {}
     notes: list[str] = []

@@ -78,7 +78,7 @@ class RunReport(Result):
         return verdict(self.traces, self.metrics.kernels if self.metrics is not None else ())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per trace and kernel, as in :meth:`kprof.api.trace.top.TraceTop.to_frame`."""
+        """Return one row per trace and kernel, as :meth:`kprof.api.trace.top.TraceTop.to_frame` does."""
         from kprof.api.frames import struct_frame
         from kprof_analyzers.profiles.timeline.top import KernelTime
 

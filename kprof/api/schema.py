@@ -6,7 +6,7 @@ from kprof.errors import KprofError, near_hint
 from kprof.plug_ins import load
 
 DOCUMENTS = ("report", "diff", "tune", "doctor", "bench", "profile", "server-configs")
-"""Documents with a schema; that of ``server-configs`` needs the package ``kprof_servers``."""
+"""Documents with a schema. The schema of ``server-configs`` needs the package ``kprof_servers``."""
 
 
 def schema_of(document: str) -> dict[str, Any]:

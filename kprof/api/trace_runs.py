@@ -163,7 +163,7 @@ def page_parts(runs: TracedRuns, place: int) -> "list[PagePart]":
 
 
 def part_of(name: str, answer: TraceView) -> "PagePart":
-    """Return a computed view as a part of a page."""
+    """Convert a computed view to a part of a page: its tables, pictures and conclusion."""
     from kprof.reporters.html.run import PagePart
 
     display = AnswerOptions(top=PAGE_ROWS, show=tuple(table.name for table in answer.tables()))

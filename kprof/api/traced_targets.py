@@ -121,7 +121,10 @@ class TracedTargets:
     def _search(
         self, target: TargetLike, gpu: str, progress: "Callable[[Progress], None] | None"
     ) -> "TuneReport | str":
-        """Return the result of a search; for a kernel of a capture, return the error text if the search fails."""
+        """Search for better knobs of a target and return the result.
+
+        If the search fails for a kernel of a capture, return the error's text.
+        """
         from kprof.api.tune import tune
 
         search: dict[str, Any] = {"space": self.options.space, "budget": self.options.budget}
@@ -136,7 +139,7 @@ class TracedTargets:
         return tune(target, options=asked, progress=progress).document
 
     def _compiling(self) -> dict[str, Any]:
-        """Return the subset of options that define how a target is compiled."""
+        """Return the options that define how a target is compiled, by name."""
         return {name: getattr(self.options, name) for name in _COMPILING}
 
 
@@ -181,7 +184,10 @@ def _parts(*sides: "Ranked | None") -> str:
 
 
 def _kernels(target: TargetLike) -> Iterator[tuple[TargetLike, TargetLike | None]]:
-    """Yield pairs of a target to analyse and the target to search for it, which is None if it cannot be tuned."""
+    """Yield the targets to analyse, each with the target to tune; the latter is None if it cannot be tuned.
+
+    A capture yields one pair for each of its kernels.
+    """
     found = resolve(target)
     if found.kind is not TargetKind.CAPTURE:
         yield target, target if found.kind in _SOURCES else None

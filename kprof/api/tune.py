@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Search:
-    """The data of a search that :meth:`Tuned.write` needs in addition to the document."""
+    """Data of a search in addition to its document, needed by :meth:`Tuned.write`."""
 
     subject: "TuningSubject"
     found: "SearchResult"
@@ -88,9 +88,11 @@ class Tuned(JudgedResult):
         return verdict(self.document)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per problem and configuration in the order of the ranking: ``problem``, ``rank`` from 1, times in
-        microseconds, ``bound``, registers, LDS in bytes, ``measured_ms``, and a column for each knob.
-        """  # noqa: D205 - one sentence
+        """Return one row per problem and configuration, in the order of the ranking.
+
+        The columns are ``problem``, ``rank`` from 1, times in microseconds, ``bound``, registers, LDS in bytes,
+        ``measured_ms``, and a column for each knob.
+        """
         from kprof.api.frames import ranking_frame
 
         return ranking_frame(self.document)
@@ -118,7 +120,10 @@ class Tuned(JudgedResult):
         )
 
     def _write_times(self, folder: str) -> list[str]:
-        """Write a list of configurations to time, unless the file exists, because it may contain measured times."""
+        """Write a list of configurations to be timed by the user.
+
+        An existing file is kept, because it may contain measured times.
+        """
         from kprof.output.writing import write_output
         from kprof.tuning.measured_times import NAME, times_csv
 
@@ -202,7 +207,7 @@ def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
 
 
 def _device(kernel: TargetLike | None, *, verify: bool, program: Sequence[str] | None) -> "Device | None":
-    """Return the GPU to verify on, which is checked before anything is compiled; ``None`` if ``verify`` is not set."""
+    """Return the GPU to verify on, found before anything is compiled; ``None`` if ``verify`` is not set."""
     if verify and program is not None:
         raise TargetError(
             "--verify cannot measure the kernels that a program launches",

@@ -68,9 +68,11 @@ class Validation(Result):
         return verdict(self.kernels, self.standing)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per kernel and quantity, and per traced loop and source line: ``measured``, ``modelled``, their
-        ``ratio``, and for a quantity with a range its ``standing``.
-        """  # noqa: D205 - one sentence
+        """Return one row per kernel and quantity, and one row per traced loop and source line.
+
+        The columns include ``measured``, ``modelled`` and their ``ratio``, and for a quantity with a range its
+        ``standing``.
+        """
         from kprof.api.frames import plain_frame
 
         return plain_frame(self._rows(), _COLUMNS)

@@ -1,4 +1,4 @@
-"""Base classes of views, which analyse measurements.
+"""Base classes of views: analyses of recordings, such as ``kprof trace gaps``.
 
 Each file in ``kprof/api/trace`` and ``kprof/api/counters`` is a view.
 
@@ -128,7 +128,7 @@ class View(Result):
         return [("", self)]
 
     def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - overrides return the recording
-        """Return additional first columns of a data frame by name, such as the path of the recording."""
+        """Return the values of columns that precede a table's own in data frames, such as the recording's path."""
         return {}
 
     def grids(self, part: Any, display: Any) -> list[Grid]:
@@ -279,7 +279,7 @@ class TraceView(View):
     shortest_frame_us: ClassVar[float] = math.inf
     """Minimum duration in µs of the Python frames to read for the view; frames of modules are always read."""
     place: ClassVar[int] = 90
-    """Sort key of the view in ``kprof trace report``; 0 if the view is not part of it."""
+    """Sort key of the view among the parts of ``kprof trace report``; 0 if the view is not part of the report."""
 
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, **further: Any) -> Any:
@@ -320,12 +320,12 @@ class TraceView(View):
         return [(label(self.path_of(part), 90), part) for part in self.traces]
 
     def leading(self, part: Any) -> Mapping[str, Any]:
-        """Return the additional first column of a data frame: the ``path``."""
+        """Return the trace's ``path``, which precedes the table's own columns in data frames."""
         return {"path": self.path_of(part)}
 
     @property
     def contents(self) -> dict[str, Any]:
-        """The document without ``incomplete``, the sentence about missing data."""
+        """The document without ``incomplete``, which :attr:`document` adds."""
         return {"schema": f"kprof.trace.{name_of(type(self))}/1", "traces": self.traces}
 
     @property
@@ -341,7 +341,7 @@ class TraceView(View):
         return headline(self.issues)
 
     def verdict_of(self, display: Any) -> tuple[int, str]:
-        """Return the exit code and a sentence: 2 if kernels' times are missing, as in a truncated file."""
+        """Return exit code 2 (cannot tell) if kernels' times are missing, as in a truncated file."""
         from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
 
         return (2, "") if cannot_tell(self.issues, (KERNEL_TIMES,)) else super().verdict_of(display)
@@ -409,7 +409,7 @@ def of_one(file: "TraceFile", view: type[TraceView], options: Any, **further: An
 def per_file(
     step: Callable[..., R], paths: Sequence[Path_], reading: TraceOptions, **further: Any
 ) -> "tuple[list[R], list[LeftOut]]":
-    """Return a step's result for each file, and the files of folders that could not be read.
+    """Process each file with ``step``; return the results, and the files of folders that could not be read.
 
     Args:
         step: module-level function that processes a file.

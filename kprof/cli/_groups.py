@@ -14,10 +14,10 @@ from kprof.plug_ins import installed, load
 
 
 class SuggestingGroup(TyperGroup):
-    """A group that suggests a similar command for a mistyped one, or its only command if the user typed none."""
+    """A group of commands that answers an unknown command with similar names, or with the names of all its commands."""
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
-        """Resolve a command; for an unknown command, fail with similar names."""
+        """Resolve a command; for an unknown command, fail with a message that suggests others."""
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             known = self.list_commands(ctx)
             loaded: dict[str, Any] = getattr(self, "commands", {})
@@ -92,7 +92,7 @@ def folder(package: str, kind: type[Folder] = Folder, **attributes: Any) -> type
         attributes: further attributes of that class.
     """
     made = group(type("Commands", (kind,), {"package": package, **attributes}))
-    # Without a callback, Typer would not create a group.
+    # Typer creates a group only for an app with a callback, sub-groups or several commands of its own.
     made.callback()(lambda: None)
     return made
 

@@ -7,15 +7,18 @@ import sys
 from collections.abc import Iterator
 
 EXIT_BROKEN_PIPE = 141
-"""Exit code if the reader of a pipe left. Shells report SIGPIPE like this, so ``set -o pipefail`` sees a failure."""
+"""Exit code if the process that reads kprof's output has closed the pipe.
+
+Shells report SIGPIPE like this, so ``set -o pipefail`` sees a failure.
+"""
 EXIT_OWN_ERROR = 70
 """Exit code of an internal error, as EX_SOFTWARE in sysexits.h."""
 
 
 class Reader(BaseException):
-    """Raised if the reader of a pipe left.
+    """Raised if the process that reads kprof's output has closed the pipe.
 
-    Not an OSError, for which click would exit with 1, which means a regression.
+    This class is no OSError, because click exits with 1 for a broken pipe, and 1 means a regression.
     """
 
 
@@ -47,7 +50,7 @@ def _to_null(number: int) -> None:
 
 @contextlib.contextmanager
 def told_apart() -> Iterator[None]:
-    """Replace errors of a pipe whose reader left, raised inside this context, by :class:`Reader`."""
+    """Replace errors in this context by :class:`Reader` if they mean that the reader has closed the pipe."""
     try:
         yield
     except BrokenPipeError:

@@ -36,7 +36,7 @@ def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
     named, arguments = program_of(list(given.get("targets") or given.get("program") or one))
     program = after if arguments is None else None
     if command == _RUNS_PROGRAMS and after is None:
-        # A program may follow the options without ``--``.
+        # Without ``--``, the words after the options are the program.
         program, words = named, words[: len(words) - len(named)]
     if program is None:
         for target in named:

@@ -6,18 +6,23 @@ from kprof.errors import TargetError
 
 
 def program_of(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """Split arguments into targets and the program's arguments after ``--`` (``None`` if no target precedes ``--``)."""
+    """Split arguments into targets, and the program's arguments after ``--``.
+
+    If no target precedes ``--``, return all arguments and ``None``.
+    """
     if "--" not in sys.argv:
         return arguments, None
     count = len(sys.argv) - sys.argv.index("--") - 1
     if count >= len(arguments):
-        # Only options precede ``--``, so it just marks the end of the options, as for any command.
+        # Only options precede ``--``, so it marks the end of the options, as for any command.
         return arguments, None
     return arguments[: len(arguments) - count], arguments[len(arguments) - count :]
 
 
 def one_target(arguments: list[str]) -> tuple[str | None, list[str] | None]:
-    """Return the only target, and the program's arguments or None; or None and the whole command of a program.
+    """Return the named target, if any, and the words after ``--``, if any.
+
+    The words are a program's arguments if a target is named, else the program's whole command.
 
     Raises:
         TargetError: several targets are named, or neither a target nor a program.

@@ -17,7 +17,7 @@ from kprof.reporters.outputs import Outputs
 
 
 class ViewFolder(Folder):
-    """A group whose commands are the modules of a package and the views in a folder of ``kprof/api``.
+    """A group whose commands are the modules of a package, and the views in a folder of ``kprof/api``.
 
     Attributes:
         views: name of the folder in ``kprof/api``.

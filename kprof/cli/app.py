@@ -32,7 +32,7 @@ from kprof.output.sink import clean_streams
 from kprof.version import __version__
 
 _UNKNOWN = object()
-# Checks of a path that typer performs itself if they are set.
+# If a declared path has one of these attributes set, typer itself has to check or convert the path.
 _CHECKS = ("exists", "writable", "resolve_path", "allow_dash", "path_type")
 
 EXIT_CANNOT_TELL = 2
@@ -81,7 +81,10 @@ class CommandFolder(Folder):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
-        """Write the list of commands; each ``HELP`` line is read from the source, because importing all is slow."""
+        """Write the list of commands.
+
+        Each ``HELP`` line is read from the source file, because importing all commands is slow.
+        """
         there = self.list_commands(ctx)
         added = [name for name in there if not any(name in names for names in (*SECTIONS.values(), RARE, ("demo",)))]
         width = max(map(len, there))
@@ -166,7 +169,7 @@ def _progress_shown() -> Iterator[None]:
     from kprof.output.progress import until_output, watching
     from kprof.output.waiting import Waiting
 
-    # The user has waited since the program's start, which was about as long ago as the processor time used so far.
+    # Python's start-up counts as waiting, too. The processor time used so far approximates the time since the start.
     with watching(Waiting(begun=time.monotonic() - time.process_time())), until_output(" ".join(["kprof", *_named()])):
         yield
 
@@ -184,7 +187,7 @@ def main() -> None:
         with clean_streams():
             sys.exit(_ran())
     except OSError as error:
-        # Writing the error message failed as well.
+        # The error message could not be written either, for example because the reader has closed standard error.
         drop_output()
         sys.exit(EXIT_BROKEN_PIPE if isinstance(error, BrokenPipeError) else EXIT_CANNOT_TELL)
 
@@ -216,7 +219,8 @@ def _reported(error: BaseException) -> int:
     elif isinstance(error, KprofError):
         message, code = str(error), EXIT_CANNOT_TELL
     elif isinstance(error, OSError) and (error.filename is not None or error.errno is not None):
-        # The output could not be written, for example to a full disk, so the flush at exit would fail too.
+        # An error without a file name comes from writing the output, for example to a full disk. The flush at exit
+        # would fail too.
         if error.filename is None:
             drop_output()
         message, code = f"{error.filename or 'output'}: {error.strerror or error}", EXIT_CANNOT_TELL

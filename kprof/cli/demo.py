@@ -22,6 +22,6 @@ def command(outputs: Outputs) -> None:
     """
     if not outputs.to_stdout:
         log(f"$ {_COMMAND}")
-    # Printing the command ended the progress line, so show one again for the compile.
+    # The printed command removed the progress line, so begin a new line for the compile.
     with until_output(f"compiling {_TARGET}"):
         analyze.run([_TARGET], _OPTIONS, outputs)

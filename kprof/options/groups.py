@@ -49,10 +49,10 @@ class GpuOptions(Options):
     ] = ()
 
     def one_gpu(self, command: str) -> str:
-        """Return the only named GPU, or "" if none is named.
+        """Return the GPU that ``arch`` names, or "" if it names none.
 
         Raises:
-            KprofError: several GPUs are named.
+            KprofError: ``arch`` names several GPUs.
         """
         if len(self.arch) > 1:
             raise KprofError(f"{command} accepts one --arch", hint=f"--arch {self.arch[0]}")
@@ -61,7 +61,7 @@ class GpuOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class ConditionOptions(Options):
-    """The measuring condition that times are predicted for."""
+    """The timing condition, such as warm caches, for which times are predicted."""
 
     condition: Annotated[
         str,
@@ -105,7 +105,7 @@ class WorkerOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class ClusterOptions(Options):
-    """A Dask cluster that does the work."""
+    """A Dask cluster that does the work instead of local processes."""
 
     scheduler: Annotated[
         str | None, Option("Dask scheduler whose workers do the work: tcp://host:8786.", metavar="URL")
@@ -114,7 +114,7 @@ class ClusterOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class TimeoutOptions(Options):
-    """The time limit of a single step."""
+    """The time limit of one compile, measurement or query."""
 
     timeout: Annotated[
         float, Option("Time limit in seconds of one compile, measurement or query.", metavar="SECONDS", least=0.1)
@@ -123,7 +123,7 @@ class TimeoutOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class ProgramOptions(Options):
-    """The time limit of a program."""
+    """The time limit of the program that a command runs."""
 
     time_limit: Annotated[
         float | None,
@@ -147,10 +147,10 @@ class TritonOptions(Options):
     ] = ()
 
     def one_triton(self, command: str) -> str:
-        """Return the only named Triton, or "" if none is named.
+        """Return the Triton that ``triton`` names, or "" if it names none.
 
         Raises:
-            KprofError: several Tritons are named.
+            KprofError: ``triton`` names several Tritons.
         """
         if len(self.triton) > 1:
             raise KprofError(f"{command} accepts one --triton", hint="kprof diff compares several.")
@@ -214,7 +214,7 @@ class KnobOptions(GpuOptions):
 
     @property
     def sizes(self) -> Mapping[str, Any]:
-        """Sizes of the only problem.
+        """Sizes of the problem; empty if ``shape`` is not given.
 
         Raises:
             KprofError: ``shape`` names several problems.
@@ -303,7 +303,7 @@ class ThreadTraceOptions(MeasuredOptions):
 
 @group(frozen=True, kw_only=True)
 class ChosenKernelOptions(Options):
-    """The kernel to select in a target with several."""
+    """The kernel to select in a target that contains several kernels."""
 
     kernel: Annotated[
         str | None,
@@ -415,7 +415,7 @@ class SeedOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class CureOptions(Options):
-    """Whether better knobs are searched too."""
+    """The time limit of an optional search for better knobs."""
 
     advise: Annotated[
         float, Option("Seconds to search for better knobs by recompiling; 0: no search.", metavar="SECONDS", least=0)

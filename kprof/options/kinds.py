@@ -1,4 +1,7 @@
-"""Kinds of option values, each with one reader for the command line, Python, ``kprof.toml`` and agents."""
+"""Kinds of option values, such as knobs, sizes and paths.
+
+Each kind has one function that converts values from the command line, Python, ``kprof.toml`` and agents.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -10,7 +13,7 @@ from kprof.options.option import Kind
 
 
 def _texts(given: Any) -> list[str]:
-    """Return a value as a list of strings; paths become strings."""
+    """Convert a value or a sequence of values to a list of strings; ``None`` becomes an empty list."""
     if given is None:
         return []
     return [os.fspath(each) for each in ([given] if isinstance(given, str | os.PathLike) else given)]
@@ -41,7 +44,7 @@ def _switches(given: Any, flag: str) -> dict[str, str]:
 
 
 def _problems(given: Any, flag: str) -> tuple[Mapping[str, Any], ...]:
-    """Return one problem per mapping and per text; a text may contain several problems separated by semicolons."""
+    """Return the problems in a mapping, a text or a list of these; semicolons separate the problems in a text."""
     if given is None or isinstance(given, Mapping):
         return (dict(given),) if given else ()
     problems: list[Mapping[str, Any]] = []
@@ -57,7 +60,7 @@ def _supplied(given: Any, _flag: str) -> dict[str, int | Sequence[int]]:
 
 
 def _renamed(given: Any, flag: str) -> dict[str, str | None]:
-    """Parse ``KNOB=NAME,...``; the name of ``KNOB=`` is ``None``, which omits the knob."""
+    """Parse ``KNOB=NAME,...``; an empty NAME becomes ``None``, which omits the knob."""
     if isinstance(given, Mapping):
         return dict(given)
     result: dict[str, str | None] = {}
@@ -136,7 +139,7 @@ def _grid(given: Any, flag: str) -> tuple[int | str, ...]:
 
 
 def _axes(text: str) -> list[str]:
-    """Split a grid at semicolons, and at commas outside brackets: ``64,32``."""
+    """Split a grid into axes at semicolons, and at commas outside brackets: ``64,32`` has two axes."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")

@@ -62,7 +62,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Declared:
-    """An option of a group.
+    """An option as a group declares it: a field with an annotated :class:`Option`.
 
     Attributes:
         name: name of the field and of the keyword argument.
@@ -112,9 +112,9 @@ if TYPE_CHECKING:
 else:
 
     def group(**_how: Any) -> Any:
-        """Make a class a group of options: a frozen dataclass that uses the methods of :class:`Options`.
+        """Make a class a group of options: a frozen dataclass that inherits its methods from :class:`Options`.
 
-        Generating dataclass methods for some fifty classes would take longer than a short command.
+        The methods are inherited because generating them for some fifty classes would take longer than a short command.
         """
         return functools.partial(dataclass, init=False, repr=False, eq=False, kw_only=True)
 
@@ -152,7 +152,7 @@ class Options:
             return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     def part(self, group: type[Group]) -> Group:
-        """Return the options of one of the inherited groups."""
+        """Return an instance of an inherited group with this object's values."""
         return group(**{field.name: getattr(self, field.name) for field in fields(group) if field.init})
 
     def given(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def is_group(annotation: Any) -> bool:
 
 
 def declared(group: Any) -> tuple[Declared, ...]:
-    """Return the options that a group offers: first inherited ones in the order of the groups, then its own."""
+    """Return the options that a group offers: inherited ones in the order of the base classes, then the group's own."""
     return tuple(each for each in _declared_options(group) if each.name not in group.without)
 
 

@@ -70,7 +70,7 @@ class ProfileOptions(
 
     @property
     def rows_by(self) -> str:
-        """Grouping of the rows; by default by name."""
+        """Fields that the rows are grouped by; ``name`` by default."""
         return self.by or "name"
 
 

@@ -24,14 +24,17 @@ def screen_width() -> int | None:
 
 
 def tell_first(verdict: str, paste: str = "") -> None:
-    """On a terminal, print a verdict before the other output, with code that the user can ``paste`` below it."""
+    """Print a verdict, and code to ``paste`` below it, before the other output; print nothing in a pipe."""
     if on_screen():
         first = wrapped(verdict.replace(_NEXT, f"\n{_NEXT[2:]}"))
         print("\n".join([first, *([_WHERE, paste] if paste else []), ""]))
 
 
 def tell_last(verdict: str, paste: str = "", *, alone: bool = False) -> None:
-    """In a pipe, print the code to ``paste`` and the verdict after other output; if ``alone``, only the verdict."""
+    """Print the code to ``paste`` and a verdict after the other output; print nothing on a terminal.
+
+    If ``alone``, print only the verdict, also on a terminal.
+    """
     if paste and not (alone or on_screen()):
         print(f"\n{_WHERE}\n{paste}")
     if alone or not on_screen():

@@ -61,7 +61,7 @@ def watched() -> bool:
 
 
 def tell(underway: Underway | tuple[Step, ...] | None) -> None:
-    """Report progress to the watcher; ``None`` clears it before a result is printed."""
+    """Pass progress to the watcher, if there is one; ``None`` clears the shown progress before a result is printed."""
     if _watcher is not None:
         _watcher(underway)
 
@@ -88,7 +88,7 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
 
 @contextlib.contextmanager
 def until_output(what: str) -> Iterator[None]:
-    """Show a step until the program's first output, to cover imports and short work that reports no steps.
+    """Show a step until the first output, because imports and short work report no steps.
 
     Args:
         what: the command, such as ``kprof select``.
@@ -137,7 +137,7 @@ def _ticking() -> Iterator[None]:
 
 @contextlib.contextmanager
 def watching(watcher: Watcher | None) -> Iterator[None]:
-    """Report progress to this watcher inside the context; ``None`` if the caller shows the progress itself."""
+    """Use this watcher inside the context; ``None`` if the caller shows the progress itself."""
     global _watcher  # noqa: PLW0603  # one terminal, one line
     before = _watcher
     tell(None)

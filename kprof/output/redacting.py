@@ -21,7 +21,7 @@ _HEADER = re.compile(
     r"""(?!(?:bearer|basic)\b)[^\s'",;]+""",
     re.IGNORECASE,
 )
-# Match words of a command line that was printed as a Python list: '--token=x', and '--token', 'x'.
+# Match secrets in a command line that was printed as a Python list: '--token=x', or '--token', 'x'.
 _QUOTED = re.compile(r"""(['"])([-+]{0,2}[\w.-]+)=((?:(?!\1)[^\n])+)""")
 _QUOTED_PAIR = re.compile(r"""((['"])(-{1,2}[\w.-]+)\2,\s*(['"]))((?:(?!\4)[^\n])+)""")
 # Matches tokens of well-known services by their prefix, so that no option name is needed.

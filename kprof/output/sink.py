@@ -49,7 +49,8 @@ _PLAIN = str.maketrans(
         "■": "#",
         "✓": "ok",
         "✗": "x",
-        # Box drawing characters: first all become +, for corners and crossings, then lines get their own replacement.
+        # Box drawing characters: the first row maps all of them to +, which corners and crossings keep; the next rows
+        # override it for lines.
         **dict.fromkeys(map(chr, range(0x2500, 0x2580)), "+"),
         **dict.fromkeys("─━═╌╍┄┅┈┉╴╶╸╺╼╾", "-"),
         **dict.fromkeys("│┃║╎╏┆┇┊┋╵╷╹╻╽╿", "|"),

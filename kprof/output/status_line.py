@@ -19,7 +19,8 @@ class StatusLine:
 
     Args:
         stream: stream to draw on; standard error by default.
-        takes_over: whether its first text replaces the progress line that is shown while the program starts.
+        takes_over: whether the first text removes the program's progress line, and keeps it hidden until this line is
+            closed.
 
     Attributes:
         stream: stream to draw on.

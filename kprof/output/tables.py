@@ -21,7 +21,8 @@ FORMATS = ("parquet", "csv", "json")
 _ROOM = 20
 # Minimum width in characters at which two parts of a truncated text are shown.
 _TOO_NARROW = 12
-# Maximum number of common characters shown before the first difference, so that the second part begins with a word.
+# Maximum number of common characters shown before the first difference. They let the second part of a cut text begin
+# with a whole word.
 _WORD = 5
 _UNFINISHED = re.compile(r"(?:[0-9]*|[A-Za-z]*)$")
 
@@ -143,7 +144,7 @@ def cut_apart(cells: Sequence[str], size: int) -> list[str]:
 
 
 def _shrink(sizes: list[int], flexible: list[int], excess: int, least: int) -> int:
-    """Narrow the widest flexible columns repeatedly; return by how many characters the line is still too long."""
+    """Narrow the widest flexible columns until the line fits; return the number of characters that still do not fit."""
     while excess > 0 and flexible:
         place = max(flexible, key=lambda one: sizes[one])
         if sizes[place] <= least:

@@ -28,7 +28,7 @@ class Waiting:
         self._begun = time.monotonic() if begun is None else begun
         self._since: float | None = None
         self._compiles_drawn = float("-inf")
-        # Steps are reported from another thread than compiles.
+        # One thread reports compiles and another thread reports steps.
         self._lock = threading.Lock()
 
     def __call__(self, underway: Underway | tuple[Step, ...] | None) -> None:
@@ -42,8 +42,8 @@ class Waiting:
             self._line.clear()
             self._compiles_drawn = float("-inf")
         elif isinstance(underway, tuple):
-            # Draw shortly before the limit, because the next report would come after the limit. A recent line about
-            # compiles has priority.
+            # Steps are reported every EVERY seconds, so draw up to two reports early rather than after the limit. A
+            # line about compiles that was drawn less than AFTER seconds ago stays.
             if now - self._begun > AFTER - 2 * EVERY and now - self._compiles_drawn > AFTER:
                 self._line.draw(steps_line(underway, now))
         else:

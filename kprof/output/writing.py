@@ -71,7 +71,7 @@ def log(message: str) -> None:
 
 
 def told_by_hand(who: str, page: str) -> None:
-    """Print what a service waits for if a person started it, so that its standard input is a terminal."""
+    """Print which program normally starts this service, if a person started it and standard input is a terminal."""
     if sys.stdin is not None and sys.stdin.isatty():
         log(f"waiting for {who} on standard input, which normally starts this command (see {page}); Ctrl-C ends it")
 

@@ -47,7 +47,7 @@ class CounterMetrics(CounterView):
         return [counter for _, found in self.kernels for metric in found.values() for counter in metric.missing]
 
     def is_bare(self, display: Any) -> bool:
-        """Whether the output consists only of the commands that collect missing counters (``--pmc``)."""
+        """Return whether the output consists only of the commands that collect missing counters (``--pmc``)."""
         return bool(display.pmc)
 
     def lines(self, display: Any) -> list[str]:
@@ -87,7 +87,7 @@ class CounterMetrics(CounterView):
 
     @property
     def conclusion(self) -> str:
-        """The number of kernels and metrics, and of values that are impossible, in one line."""
+        """The number of kernels and metrics, and the number of impossible values, in one line."""
         from kprof.reporters import metrics_text
 
         return metrics_text.verdict(self.chosen, self.kernels)

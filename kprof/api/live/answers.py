@@ -71,7 +71,7 @@ class KernelAnswer:
 
 @dataclass(frozen=True)
 class Analyzed:
-    """The analysed kernels; ``summary`` is the verdict in a sentence."""
+    """Answer to ``analyze``: the analysed kernels, and the verdict in a sentence as ``summary``."""
 
     summary: str
     kernels: list[KernelAnswer]
@@ -130,7 +130,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class ChangeAnswer:
-    """A difference between two compiles of a kernel; ``note`` qualifies it, for example ``for 2 times the work``."""
+    """A difference between two compiles of a kernel. ``note`` qualifies it, for example ``for 2 times the work``."""
 
     kernel: str
     metric: str
@@ -144,7 +144,7 @@ class ChangeAnswer:
 
 @dataclass(frozen=True)
 class Compared:
-    """The comparison of two compiles; ``status`` is ``ok``, ``regression`` or ``cannot_tell``."""
+    """Answer to ``compare``: changes between two compiles; ``status`` is ``ok``, ``regression`` or ``cannot_tell``."""
 
     summary: str
     status: str
@@ -155,7 +155,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Occupied:
-    """Wavefronts per SIMD, the limiting resource, and what to reduce for more wavefronts."""
+    """Answer to ``occupancy``: wavefronts per SIMD, the limiting resource, and what to reduce for more wavefronts."""
 
     summary: str
     kernels: list[dict[str, Any]]

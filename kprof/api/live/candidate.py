@@ -34,7 +34,7 @@ _INSIDE = ("triton", "kprof", "kprof_analyzers")
 
 @dataclass(frozen=True)
 class TrialCase:
-    """A case that candidates are tried on.
+    """Case for which candidates are compiled and checked: a kernel, one of its shapes, and a GPU.
 
     Attributes:
         kernel: the case's kernel.
@@ -70,7 +70,10 @@ class TrialCase:
         return f"{kernel.name} has no {', no '.join(lacking)}" if lacking else None
 
     def trials(self, knobs: Mapping[str, Any]) -> "list[CheckTrial]":
-        """Return the runs: each check with its own inputs, then the first one with new inputs and the compiled knobs.
+        """Return the runs of a candidate in Triton's interpreter.
+
+        Each check runs with its own inputs. The first check also runs with other inputs, and with the knobs that the
+        candidate was compiled with.
 
         Args:
             knobs: knobs that the candidate sets.
@@ -107,7 +110,7 @@ class TrialCase:
 COMPILED = "as compiled"
 """Name suffix of the check that runs with the knobs of the compiled case."""
 TIMED = "as timed"
-"""Name of the check that runs a few programs with the knobs and the problem of the compiled case."""
+"""Name of the check that runs a few programs of the timed launch: the knobs and the problem of the compiled case."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,10 @@ class LaunchWork:
 
 
 _LEAST_MOVED, _LEAST_MATRIX, _LEAST_OPERATIONS = 0.9, 0.9, 0.2
-"""Minimum shares of the case's work that a plausible candidate does. The last is low, as scalar work can be saved."""
+"""Minimum shares of the case's work that a plausible candidate does: bytes, matrix operations and all operations.
+
+The share of all operations is low, because a candidate can save scalar work.
+"""
 
 
 def work_of(report: "KernelReport") -> LaunchWork | None:
@@ -170,7 +176,7 @@ def work_of(report: "KernelReport") -> LaunchWork | None:
 def implausible(
     kernel: Kernel, problem: Mapping[str, Any], own: LaunchWork | None, work: LaunchWork | None
 ) -> str | None:
-    """Return why a candidate's code cannot have done the case's work, or None if it can.
+    """Return why a candidate's compiled code does too little to solve the case, or None if its work is plausible.
 
     Args:
         kernel: the case's kernel.
@@ -182,7 +188,7 @@ def implausible(
         return None
     if work is None:
         return "not plausible: how often its loops iterate is not known, while it is for the case's own kernel"
-    # The case's byte and FLOP counts are for the whole call, so the kernel's own current work is an upper bound.
+    # The case's byte and FLOP counts are for the whole call, so the work of the case's own launch is an upper bound.
     moved = min(own.moved, _counted(kernel.bytes, problem))
     operations = min(own.operations, _counted(kernel.flops, problem))
     for words, done, least in (
@@ -244,7 +250,8 @@ def load_candidate(asked: TrialCase, *, interpret: bool) -> tuple[Any, dict[str,
 def written(asked: TrialCase) -> str:
     """Run a candidate that contains arbitrary Python, and return its Triton functions as a plain candidate's text.
 
-    Only that text is judged, in other processes, so changes that the Python made to this process have no effect.
+    Only the returned text is judged, in other processes. Changes that the Python code made to this process therefore
+    have no effect.
 
     Raises:
         TargetError: the file cannot be imported, lacks the function, or its functions use other Python.
@@ -321,7 +328,9 @@ def compiled(asked: TrialCase, log: Callable[[int], str]) -> dict[str, Any]:
 
 
 def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
-    """Return the case with the inputs of its timed launch, which all candidates share.
+    """Return the case with the timed launch and its inputs, which all candidates share.
+
+    The case is returned without a timed launch if results cannot be compared or the tensors exceed the memory limit.
 
     Args:
         asked: the case.
@@ -336,7 +345,7 @@ def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
     problem = kernel.problem(arch, asked.case)
     arguments = kernel.launch(problem, kernel.configure(asked.arch, {}, problem)).args.values()
     size = sum(prod(one.shape) * size_of(one.dtype) for one in arguments if isinstance(one, Tensor))
-    # Written elements are found with a copy of each tensor and a comparison, so three times the size is needed.
+    # Finding the written elements needs each tensor, its copy and their comparison: three times the tensors' size.
     if 3 * size > memory:
         why = f"its tensors take {size / 1e9:,.1f} GB, more than a third of --memory"
         return replace(asked, not_timed=f"not checked at the timed size: {why}")

@@ -111,7 +111,7 @@ def _timed_reason(
 
 
 def _is_right_itself(kernel: Kernel, trial: CheckTrial, wrong: Callable[[Any], str]) -> bool:
-    """Return whether the reference kernel itself gives the right result for a check's shape and knobs."""
+    """Return whether the case's own kernel gives correct results for the problem and the knobs of a trial."""
     assert kernel.run is not None
     assert kernel.inputs is not None
     try:
@@ -172,7 +172,7 @@ _FOR_COMPILES = (
     "kprof.targets.specialize",
     "kprof_analyzers.pipeline",
 )
-"""Modules that a fork needs. They are imported before the first fork, so that no fork has to import them."""
+"""Modules that forks need to compile. They are imported before the first fork, so that no fork has to import them."""
 
 
 def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
@@ -207,11 +207,11 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
     if not interpret:
         versions.api()
         list(discover())
-        # Hash the compiler's files now: a fork can neither read nor write the cache, and would hash them for each
+        # Hash the compiler's files before any fork. Forks cannot use the cache, and would hash the files for each
         # candidate.
         compiled_cache.makers()
     for name in (*_FOR_BOTH, *(_FOR_CHECKS if interpret else _FOR_COMPILES)):
-        # Not every Triton release has this module.
+        # Triton releases differ in these modules, so skip modules that this release does not have.
         with suppress(ImportError):
             import_module(name)
     return TrialCase(kernel, message["arch"], message["case"], message["seed"])
@@ -325,7 +325,7 @@ def _error_fields(error: KprofError) -> dict[str, Any]:
 
 
 def _ended(child: int) -> int:
-    """Return the exit status of a fork that has answered or reached its time limit; kill it unless it exits soon."""
+    """Wait briefly for a fork that has answered or reached its time limit, then kill it; return its exit status."""
     for _ in range(_PATIENCE):
         found, status = os.waitpid(child, os.WNOHANG)
         if found:

@@ -25,7 +25,7 @@ _LEAST_WRITTEN = 0.75
 
 
 _POISON = 0xC7
-"""Fill byte that is a large negative number or NaN in every element type."""
+"""Byte that fills uninitialised tensors; repeated, it is a negative number in every signed element type."""
 
 
 class ChosenPrograms:
@@ -62,7 +62,12 @@ class ChosenPrograms:
 
 @contextmanager
 def _grid(sizes: Sequence[int], numbers: Sequence[int]) -> Iterator[None]:
-    """Make the interpreter run programs of a grid: program ``i`` of a launch is program ``numbers[i]`` of the grid."""
+    """Make the interpreter run chosen programs of a grid.
+
+    Args:
+        sizes: size of the grid in x, y, z.
+        numbers: linear index in the grid of each program to run, in order.
+    """
     from triton.runtime.interpreter import interpreter_builder as builder
 
     set_size, set_program = builder.set_grid_dim, builder.set_grid_idx
@@ -108,7 +113,7 @@ def poisoned_tensors() -> Iterator[None]:
 
 
 def shuffled(seed: int) -> Callable[[int], Sequence[int]]:
-    """Return a function that chooses all programs in random order, because a GPU guarantees no order."""
+    """Return a function that chooses all programs, in random order because a GPU guarantees no order."""
 
     def choose(count: int) -> Sequence[int]:
         return random.Random(seed).sample(range(count), count)  # noqa: S311 - an order, no secret
@@ -194,7 +199,7 @@ def written_elements(
                 programs[grid](*arguments, **named)
                 for key, value in tensors.items():
                     found.values[key] = _changed(before[key], value)
-                # Stop after this launch: later functions of the case need the results of all programs.
+                # Stop after this launch if the case has parts, because they need the results of all programs.
                 if kernel.parts:
                     raise _SeenError
 
@@ -231,8 +236,8 @@ def _changed(before: Any, after: Any) -> tuple[Any, Any]:
 def difference(kernel: "Kernel", timed: TimedLaunch, got: WrittenElements, own: WrittenElements | None) -> str:
     """Return how a candidate's results differ from those of the case's own kernel for the same programs, or "".
 
-    If the candidate writes other elements, for example with another order of tiles, it is compared with the case's
-    reference instead.
+    If both kernels write different elements, for example in another order of tiles, the candidate's elements are
+    compared with the case's reference instead.
 
     Args:
         kernel: the case's kernel.
@@ -267,7 +272,10 @@ def _same_places(got: tuple[Any, Any] | None, own: tuple[Any, Any]) -> bool:
 
 
 def _unlike(name: str, got: tuple[Any, Any] | None, own: tuple[Any, Any], tolerance: tuple[float, float]) -> str:
-    """Return how values differ by more than twice the tolerance; twice, because each side may sum in another order."""
+    """Return how the elements that a candidate wrote to a tensor differ from those of the case's own kernel, or "".
+
+    The limit is twice the tolerance, because both kernels may sum in another order than the reference.
+    """
     if not _same_places(got, own):
         return f"{name}: other elements are written than by the case's own kernel"
     assert got is not None

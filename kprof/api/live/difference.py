@@ -23,10 +23,11 @@ Row = tuple[str, int | None, Pieces | None, int | None, Pieces | None]
 
 @dataclass(frozen=True)
 class StageDifference:
-    """A compiler stage of two configurations; ``changed`` is the number of changed rows.
+    """Comparison of one compiler stage of two configurations; ``changed`` is the number of changed rows.
 
-    ``rows`` are ``[kind, old line, old pieces, new line, new pieces]``. The kind is ``same``, ``changed`` (a side
-    without a line has no pieces), or ``gap``, which has the number of omitted equal lines as its old line.
+    ``rows`` are ``[kind, old line, old pieces, new line, new pieces]``: line numbers, and pieces of highlighted text.
+    The kind is ``same``, ``changed`` (a side without a line has no pieces), or ``gap``. A gap has the number of omitted
+    equal lines in place of the old line number.
     """
 
     kernel: str
@@ -57,7 +58,7 @@ def difference(
 
 
 def side_by_side(old: Mapping[str, Any], new: Mapping[str, Any]) -> StageDifference:
-    """Align two listings of one stage: :class:`kprof.api.live.listings.StageListing` as JSON values."""
+    """Align two listings of one stage, given as JSON values of :class:`kprof.api.live.listings.StageListing`."""
     rows = aligned(*([(line[0], line[1]) for line in side["lines"]] for side in (old, new)))
     return StageDifference(old["kernel"], old["stage"], sum(row[0] == "changed" for row in rows), rows)
 

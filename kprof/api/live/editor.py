@@ -52,7 +52,10 @@ class Remark:
 
 @dataclass
 class SourceLineCost:
-    """Cost of a source line: its instructions, the spill instructions among them, and its share of the time, 0 to 1."""
+    """Cost of a source line: its number of instructions, how many of these are spills, and its share of the time.
+
+    The share is 0 to 1, or ``None`` if the time is not known.
+    """
 
     instructions: int = 0
     spills: int = 0
@@ -76,7 +79,7 @@ class Pasteable:
 
 @dataclass
 class Known:
-    """Results for the saved content of a file."""
+    """Results of analysing the saved content of a file."""
 
     remarks: list[Remark] = field(default_factory=list)
     lines: dict[int, SourceLineCost] = field(default_factory=dict)
@@ -106,7 +109,7 @@ class Editor:
             question.cancel()
 
     async def look(self, path: str) -> Known:
-        """Compile a saved file and return the results; a compile error becomes a remark at its line."""
+        """Compile a saved file and return the results; a compile error becomes a remark at the line of the error."""
         self.forget(path)
         found = self.known[path] = Known()
         try:

@@ -92,7 +92,7 @@ class Judges:
         if reply is None:
             self._end(role)
             return {"kind": "lost", "why": "the process that checked it was killed"}
-        # Remove the candidate's temporary folder from messages, because it differs for each run.
+        # Messages name files without the candidate's temporary folder, because the folder differs for each run.
         shown: dict[str, Any] = json.loads(json.dumps(reply).replace(f"{folder}/", ""))
         return shown
 
@@ -118,7 +118,7 @@ def seed_of(seed: int, text: str) -> int:
 
 
 def _environment(role: str) -> dict[str, str]:
-    """Return a candidate's environment, which contains only harmless variables, because others may be secrets."""
+    """Return the environment of a process for candidates; it contains no variables that may be secrets."""
     kept = {name: value for name, value in os.environ.items() if name in _KEPT or name in SWITCHES}
     return {
         **kept,

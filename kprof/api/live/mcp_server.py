@@ -94,7 +94,7 @@ def _field(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 class Tools:
-    """The tools; each sends a query to the session.
+    """Tools that the server offers; each tool sends a query to the session.
 
     Args:
         session: session that answers the queries.
@@ -195,7 +195,7 @@ NAMES = ("analyze", "compare", "advise", "rank", "occupancy", "explain_rule", "k
 
 
 class StrictServer(MCPServer[Any]):
-    """A server that rejects unknown arguments of a tool; the SDK would silently ignore them."""
+    """A server that rejects unknown arguments of a tool; the SDK's own server ignores them silently."""
 
     async def list_tools(self) -> "list[Tool]":
         """Return all tools, with schemas that forbid additional arguments."""

@@ -46,7 +46,7 @@ def report(target: str, **options: Any) -> dict[str, Any]:
 
 
 def joined_report(target: str, **options: Any) -> dict[str, Any]:
-    """Return ``report`` with measurements; if they belong to another kernel or GPU, ignore them and add a note."""
+    """Return ``report`` with measurements. Measurements of another kernel or GPU are ignored, with a note."""
     from kprof.errors import InputError
 
     measured = {name for name in ("counters", "trace", "thread_trace") if options.get(name)}
@@ -139,7 +139,7 @@ _SEEN = {
 
 
 def must_see(old: Options, new: Options) -> list[str]:
-    """Return the changed figures of the compiled code to verify before benchmarking, such as "VGPRs: 128 to 96"."""
+    """Return the figures of the compiled code that changed, to verify before benchmarking: "VGPRs: 128 to 96"."""
     return [
         f"{words}: {old[name]:g} to {new[name]:g}"
         for name, words in _SEEN.items()
@@ -264,7 +264,7 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "wavefronts": wavefronts,
     "landing": landing,
 }
-"""Functions that answer queries, by the query's name."""
+"""API functions that answer queries, by the query's name."""
 
 
 def ask(question: str, arguments: Options) -> dict[str, Any]:

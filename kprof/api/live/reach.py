@@ -21,7 +21,7 @@ class Reach:
     run: bool = False
 
     def target(self, target: str) -> str:
-        """Return a target for the API: a bundled kernel's name unchanged, a path made absolute.
+        """Check a target that an agent names and return it for the API, with a path made absolute.
 
         Raises:
             TargetError: the path is outside the folders, or the target is code that must not run.
@@ -38,7 +38,7 @@ class Reach:
         return full
 
     def path(self, text: str) -> Path:
-        """Return the absolute path inside the folders, with symbolic links resolved.
+        """Check that a path is inside the folders, and return it as an absolute path with symbolic links resolved.
 
         Raises:
             TargetError: the path is outside the folders, or is not a valid path.
@@ -53,7 +53,7 @@ class Reach:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "is a loop of links"
             raise TargetError(reason, path=f"{text[:80]}…" if len(text) > 80 else text) from None
         if os.path.islink(path):  # noqa: PTH114 - pathlib raises for a name that is longer than any file's
-            # Newer Python releases return a link that points to itself instead of raising.
+            # Newer Python releases resolve a link that points to itself to the link, instead of raising an error.
             raise TargetError("is a loop of links", path=text)
         if not any(path.is_relative_to(root) for root in self.roots):
             listed = ", ".join(map(str, self.roots))

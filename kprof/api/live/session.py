@@ -33,7 +33,7 @@ MEMORY = 12 << 30
 """Default limit of a process's address space in bytes; Triton and torch together map about 4 GB."""
 
 _TELL_ADVICE = frozenset({"analyze", "report", "joined_report"})
-"""Queries whose answers include results of earlier searches for better knobs."""
+"""Queries whose answers contain the advice of earlier searches."""
 
 
 class Question(Future[dict[str, Any]]):
@@ -189,7 +189,7 @@ class Session:
         return None if found is None or stale(found[1]) else found
 
     def _work(self) -> None:
-        """Answer queries in one thread with one process. It starts at the first query, or immediately if ``warm``."""
+        """Answer queries in this thread with one process, started at the first query, or immediately if ``warm``."""
         process: PythonWorker | None = self._ready(None)
         served = 0
         while (asked := self._waiting.get()) is not None:
@@ -216,17 +216,14 @@ class Session:
             process.end()
 
     def _ready(self, process: PythonWorker | None) -> PythonWorker | None:
-        """End a process.
-
-        In a warm session, start and return its replacement before the next query, else return ``None``.
-        """
+        """End a process, and in a warm session start and return its replacement; otherwise return ``None``."""
         if process is not None:
             process.end()
         if not self._warm or self._closed:
             return None
         with contextlib.suppress(OSError):
             return self._started()
-        # The next query tries again and reports the error.
+        # A failure to start is not reported here, because the next query starts a process again and reports the error.
         return None
 
     def _started(self) -> PythonWorker:

@@ -23,7 +23,7 @@ PATIENCE = 2.0
 
 @dataclass(frozen=True)
 class Update:
-    """Result of analysing a target after its files were saved.
+    """Result of one analysis of a watched target.
 
     Attributes:
         analysis: the report; ``None`` if there is an error.

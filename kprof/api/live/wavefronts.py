@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
 
 Step = tuple[int, float, float, int, int]
-"""A wavefront, its first and last cycle, an instruction and a cause. All but the cycles are indices."""
+"""Row of ``issue`` or ``wait``: wavefront, start and end in cycles, instruction, cause.
+
+The wavefront, the instruction and the cause are indices.
+"""
 
 
 @dataclass(frozen=True)

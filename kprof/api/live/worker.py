@@ -101,7 +101,7 @@ def serve(source: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _as_read(paths: Iterable[str], began: int) -> dict[str, Stamp]:
-    """Return the stamps of files; a file written since ``began`` gets an unknown stamp, as it may have changed."""
+    """Return the stamps of files. A file written since ``began`` may have been read before, so its stamp is unknown."""
     return {path: stamp if stamp[1] < began else _UNKNOWN for path, stamp in stamps(paths).items()}
 
 
@@ -109,7 +109,7 @@ def _rests_on_files(question: Mapping[str, Any]) -> bool:
     """Return whether an answer depends only on the target's files; a program that runs may read anything."""
     if question["question"] in _RUN_PROGRAMS:
         target = question["arguments"].get("target")
-        # pathlib raises an error for a name that is longer than file names may be.
+        # os.path is used because pathlib raises an error for a name that is longer than file names may be.
         return isinstance(target, str) and not os.path.isdir(target.partition("::")[0])  # noqa: PTH112
     return bool(question["question"] != "capture")
 

@@ -132,8 +132,7 @@ class TraceBreakdown(TraceView):
         path = shlex.quote(self.traces[0].breakdown.path) if len(self.traces) == 1 else "PATH..."
         if busy < _BUSY * span:
             return TraceAdvice(span - busy, f"kprof trace gaps {path}", "why the GPU waits", span)
-        # A category's time is not a possible gain. `trace ops` computes gains, because it compares operators with
-        # limits.
+        # A category's time is not a possible gain. `trace ops` compares operators with limits and so computes gains.
         return TraceAdvice(0.0, f"kprof trace ops {path}", "what each operator could gain")
 
     def _totals(self) -> "Counter[str]":
@@ -184,7 +183,7 @@ class TraceBreakdown(TraceView):
 
     @classmethod
     def advice(cls, part: "Shares") -> Iterable[TraceAdvice]:
-        """Return kernels that could be fused, and communication and copies that do not overlap with computation."""
+        """Return advice to fuse kernels, and to overlap communication and copies with computation."""
         for one in part.breakdown.fused:
             if one.saved_ns:
                 runs = f"{plural(one.runs, 'run')} of {one.kernels:,} kernels"
@@ -221,7 +220,7 @@ def _document(shares: "Shares") -> dict[str, Any]:
 
 
 def _with_largest(shares: "Shares") -> "list[tuple[CategoryTime, str]]":
-    """Return each category with its largest kernel, or with a reference to the category that first named the kernel."""
+    """Return each category with the name of its largest kernel, or "same as X" if category X has named the kernel."""
     named: dict[str, str] = {}
     rows: list[tuple[CategoryTime, str]] = []
     for row in shares.breakdown.categories:

@@ -42,9 +42,9 @@ _LIBRARIES = ("torch/", "<")
 _INSTALLED = re.compile(r".*/(?:site-packages|dist-packages|lib/python\d\.\d+)/")
 _COMPILED = "OptimizedModule"
 _MOST_OF_IT, _WORTH_A_MODULE = 0.5, 0.2
-"""Minimum share of launch-bound time in a module for advice to compile it: without and with graph launches."""
+"""Minimum share of the launch-bound time for which advice names one module: without and with graph launches."""
 _LITTLE = 0.01
-"""If the GPUs are idle for less than this share of the span, other advice comes first."""
+"""If the GPUs are idle for less than this share of the span, advice on other views comes first."""
 _NAME = 44
 """Maximum length of a name in the verdict."""
 _PLACES = 2
@@ -223,7 +223,7 @@ def _without_zero_rows(grid: Grid, part: "Idle") -> Grid:
 
 
 def _around(part: "Idle", cause: str) -> str:
-    """Return the operators after the longest gaps of a cause, as ``aten::div and aten::copy_``."""
+    """Return the operators whose kernels end the longest gaps of a cause, as ``aten::div and aten::copy_``."""
     times: Counter[str] = Counter()
     for gap in part.report.gaps:
         if gap.cause == cause and gap.stack:
@@ -237,7 +237,7 @@ def _longest_before(part: "Idle", cause: str) -> str:
 
 
 def _is_in(gap: Any, module: str) -> bool:
-    """Return whether the CPU was inside a module of this class during a gap."""
+    """Return whether the CPU was inside a module of the class ``module`` during a gap."""
     return any(_class_in(name) == module for name in gap.functions)
 
 

@@ -116,7 +116,7 @@ class TraceOps(TraceView):
 
             @functools.cache
             def reporter() -> Reporter:
-                """Create the progress reporter when the first search begins; until then, reading shows its progress."""
+                """Create the reporter of searches when the first search begins; before that, reading shows progress."""
                 return stack.enter_context(Reporter(quiet=quiet))
 
             targets = list(display.target)
@@ -262,10 +262,10 @@ def _reached(row: "OperatorRoofline") -> str:
 
 
 def _advice(cure: "OperatorSuggestion", rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
-    """Return advice with its maximum gain: all time of operators that would be fused, else the time above the limit.
+    """Return the advice for a group of operators, with its maximum gain.
 
-    Fused attention still computes its matrix products, so a product limited by the matrix units keeps its time at the
-    limit.
+    The gain is all time of operators that would be fused, else the time above the limit. Fused attention still computes
+    its matrix products, so a product limited by the matrix units keeps its time at the limit.
     """
     from kprof_analyzers.whole_step.cures import ATTENTION, FUSE
 

@@ -85,7 +85,7 @@ class TracePath(TraceView):
     def tables(cls) -> Sequence[ViewTable]:
         """Return the tables of this view.
 
-        Rows of the first two tables also contain the path's length, to compute shares.
+        Each row of the first two tables also contains the path's length in ns, from which shares are computed.
         """
         from kprof_analyzers.profiles.timeline.critical_path import PathPart, PathTime
 

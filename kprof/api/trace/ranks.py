@@ -108,7 +108,7 @@ class TraceRanks(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of this view; each row of collectives also contains whether ranks are missing."""
+        """Return the tables of this view; rows of ``collectives`` pair a collective with whether ranks are missing."""
         from kprof_analyzers.profiles.timeline.collectives import CollectiveBandwidth
         from kprof_analyzers.profiles.timeline.ranks import Collective
 

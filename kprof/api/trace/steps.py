@@ -46,7 +46,7 @@ class TraceSteps(TraceView):
     def tables(cls) -> Sequence[ViewTable]:
         """Return the tables of this view.
 
-        Rows are tuples: a step, whether it is slow, whether there are several ranks.
+        A row is a tuple: the step, whether it is slow, and whether the trace has several ranks.
         """
         from kprof_analyzers.profiles.timeline.profiler_steps import ProfilerStep
 

@@ -65,7 +65,10 @@ class TraceTree(TraceView):
 
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
-        """Return the tables of this view. Rows are tuples: level, path in the tree, node, total time of the tree."""
+        """Return the tables of this view.
+
+        A row is a tuple: level in the tree, path in the tree, node, and total time of the tree in ns.
+        """
         columns = (
             Column("ms", lambda row: milliseconds(row[2].total_ns)),
             Column("share", lambda row: percent(row[2].total_ns, row[3])),
@@ -96,7 +99,7 @@ class TraceTree(TraceView):
 
 
 def _levels(by: str) -> Any:
-    """Return the kinds of levels in the tree for a value of ``--by``: modules (the default), operators or both."""
+    """Check a value of ``--by`` and return it: ``modules`` (the default), ``operators`` or ``both``."""
     if by and by not in LEVELS:
         raise KprofError(f"unknown levels --by {by!r}", hint=f"They are {', '.join(LEVELS)}.")
     return by or "modules"

@@ -59,7 +59,7 @@ def install(kernel: LinuxCalls, machine: CallNumbers, process: int, *, network: 
 def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes]:
     """Return the instructions of the filter; jump offsets are relative to the next instruction."""
     code = [_load(_ARCHITECTURE), _unless_equal(machine.audit, 1), _skip(1), _return(_KILL), _load(_NUMBER)]
-    # Refuse the x32 numbers, a second numbering of the same calls on x86_64.
+    # x32 is a second numbering of the same calls on x86_64; its numbers begin at _X32 and are refused.
     code += [_bpf_instruction(0x35, 0, 1, _X32), _return(_REFUSE)]
     for number in machine.numbers({**ALLOWED, **(NETWORK if network else {})}):
         code += [_unless_equal(number, 1), _return(_ALLOW)]
@@ -74,11 +74,11 @@ def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes
 def _conditions(process: int) -> dict[str, list[bytes]]:
     """Return, for each call that depends on its arguments, the instructions that decide whether to allow it."""
     to_itself = _if_first_is(0, (process,))
-    # If prlimit64 only reads limits, its third argument is 0; both halves are compared.
+    # prlimit64 only reads limits if its third argument is 0. The argument has 64 bits, so both halves are compared.
     reads = [_load(_ARGUMENTS + 16), _unless_equal(0, 3), _load(_ARGUMENTS + 20), _unless_equal(0, 1)]
     return {
         "clone": [_load(_ARGUMENTS), _bpf_instruction(0x45, 0, 1, _CLONE_THREAD), _return(_ALLOW), _return(_REFUSE)],
-        # The flags of clone3 are in memory, which a filter cannot read. The C library then uses clone instead.
+        # A filter cannot read clone3's flags, because they are in memory. Without clone3 the C library uses clone.
         "clone3": [_return(_NO_SUCH_CALL)],
         "kill": to_itself,
         "tgkill": to_itself,

@@ -35,7 +35,7 @@ def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
     status = 1
     try:
         ended = descriptor_of(child)
-        # Whoever reads the child's answer waits until all processes have closed the pipe, so the guard closes it.
+        # The reader of the child's answer waits until every process has closed the pipe, so the guard closes its copy.
         low, high = sorted((ended, processes))
         os.closerange(0, low)
         os.closerange(low + 1, high)
@@ -87,7 +87,7 @@ def bytes_of(child: int, folder: Path, processes: int) -> int:
     try:
         return _address_space(child, processes) + _files(folder) + _nameless_files(child, processes)
     except OSError:
-        # The process has just ended.
+        # The process ended while its sizes were read, so it uses no memory.
         return 0
 
 

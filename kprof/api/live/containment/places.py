@@ -63,7 +63,8 @@ def limit(kernel: LinuxCalls, folder: Path, *, network: bool) -> None:
     """
     version = kernel.landlock_version()
     rights = (1 << _RIGHTS.get(version, 16)) - 1
-    # No network rights, because the system call filter refuses sockets. Scopes: abstract sockets and signals.
+    # Landlock need not restrict the network (0), because the system call filter refuses sockets. It restricts both
+    # scopes (3): abstract sockets and signals.
     parts = [rights, *([0] if version >= _NETWORK_VERSION else []), *([3] if version >= _SCOPES_VERSION else [])]
     rules = kernel.landlock_rules(struct.pack(f"{len(parts)}Q", *parts))
     for path, allowed in (

@@ -45,10 +45,10 @@ from kprof.version import __version__
 
 
 class KernelCaption(TypedDict):
-    """The texts for one kernel: its verdict, better knobs from a search, and its causes of lost time.
+    """Texts that the page shows for one kernel: its verdict, better knobs from a search, and its causes of lost time.
 
-    Each cause has the positions of its findings (beginning with the one that names the cause), its severity, message,
-    cost, place, and what to do, as ``try`` and ``fix``.
+    Each cause has the positions of its findings (beginning with the one that names the cause), its ``severity``,
+    ``message``, ``cost`` and ``place``, and what to do as ``todo``, by kind: ``try`` and ``fix``.
     """
 
     verdict: str
@@ -172,7 +172,7 @@ class ViewServer:
                 await following
 
     async def _about(self, _: Request) -> Response:
-        """Return the server's targets and options, and the results that exist already."""
+        """Return the server's targets and options, and the results of earlier queries."""
         options = {name: value for name, value in self._served.options.items() if value}
         return JSONResponse({
             "kprof": __version__,
@@ -224,7 +224,7 @@ class ViewServer:
     async def _answers_of_both_sides(
         self, question: str, asked: DiffQuery, of: Callable[..., dict[str, Any]]
     ) -> list[dict[str, Any]]:
-        """Return the answers to a query for both sides of a comparison, each compiled with the side's Triton."""
+        """Return the answers to a query for both sides of a comparison, each compiled with that side's Triton."""
         if asked.old.target != asked.new.target:
             raise two_targets()
         given = [(of(one, self._served.targets, self._served.options), one.triton) for one in (asked.old, asked.new)]

@@ -63,8 +63,8 @@ class OpenQuestions:
         try:
             done = asyncio.wrap_future(asked)
             await asyncio.wait([done])
-            # The caller gets the exception from the result. Reading it marks it as retrieved, so that asyncio prints no
-            # warning.
+            # Callers read a failure from the answered query. Reading the failure here prevents asyncio's warning
+            # about an exception that was never retrieved.
             _ = done.cancelled() or done.exception()
         except asyncio.CancelledError:
             asked.cancel()
@@ -94,7 +94,7 @@ class OpenQuestions:
         kernels = [asdict(kernel_answer(one)) for one in document["kernels"]]
         for one, entry in zip(kernels, document["kernels"], strict=True):
             one["roofline"] = (entry.get("model") or {}).get("roofline")
-            # Pages read the texts of the causes from the document.
+            # The page reads the causes from the document that this method returns, so the event need not repeat them.
             del one["causes"]
             one["findings"] = [f"{each['rule']} {each['name']}" for each in entry["findings"]]
         self._hub.tell("result", {**news, "kernels": kernels})

@@ -100,7 +100,7 @@ def _check(target: str) -> None:
 
     found = resolve(target)
     if not found.path.exists() and str(found.path) not in bundled():
-        # Loading raises the error that names similar kernels.
+        # A name that is neither a file nor bundled cannot be loaded; the error of load() suggests similar kernels.
         load(found.text)
 
 
@@ -140,7 +140,7 @@ def _run(server: "ViewServer", listening: socket.socket, tell: Callable[[str], N
 
     from kprof.api.live.one_line_log import log_in_one_line
 
-    # A request that breaks after its response raises an error in the server's event loop.
+    # asyncio logs errors of the event loop with a traceback, for example if a request breaks off after its response.
     log_in_one_line("asyncio", "uvicorn")
     port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
 

@@ -51,7 +51,8 @@ def _known_releases() -> list[str]:
     from kprof.compiler.installations import known, provide
 
     try:
-        # Skip a downloaded copy of the installed release; the page offers it as "installed".
+        # provide() returns no folder for the installed release, so a downloaded copy of this release is skipped.
+        # The page offers it as "installed".
         return [version for version in known() if provide(version).folder is not None]
     except KprofError:
         # There is no home folder, so no release can have been downloaded.
