@@ -186,14 +186,16 @@ SURPRISES = """
    iteration of `gemm`. In 3.8.0 the fences have `!mmra` metadata in the LLVM IR, which restricts them to LDS
    (triton#10383). There is no `global_inv`, and loads stay in flight across a barrier (`loadcnt(3)`). In 3.9.0 the
    metadata is gone again.
-2. **On the MI355X 3.8.0 halves the time of attention** (`attention_transposed_v`: 959 → 450 µs; `attention_lean`,
-   `attention_varlen` and `mla_decode` likewise). 3.8.0 copies to LDS asynchronously by default. The tiles no longer
+2. **On the MI355X 3.8.0 halves the time of attention** (`attention_transposed_v`: 959 → 450 µs; `attention_lean` and
+   `attention_varlen` likewise). 3.8.0 copies to LDS asynchronously by default. The tiles no longer
    pass through registers, so that two wavefronts fit on a SIMD where one did. The price is LDS, 32,768 → 66,280
    bytes. With `TRITON_HIP_USE_ASYNC_COPY=0` 3.8.0 is predicted to take 975 µs, with one wavefront.
-3. **A reduction takes 1.79 times as long from 3.6.0 on** (`mla_decode::reduce` on an MI300X, waves per SIMD 8 → 1). Its
-   configuration has `waves_per_eu=1`. Until 3.5 Triton gave LLVM that number as a minimum (`"1"`), and from 3.6 on as
-   both ends (`"1, 1"`, triton#8151). LLVM then reserves registers for one wavefront where eight fit. `waves_per_eu=0`
-   fixes it.
+3. **On the MI355X large tiles are slowest with 3.7.1, because they spill** (from 3.6.0 over 3.7.1 to 3.8.0
+   `attention_int8`: 842 → 2,992 → 623 µs, 46 → 271 → 1 spilled registers; `gemm_streamk`: 903 → 1,930 → 801 µs;
+   `gemm`: 899 → 1,578 → 779 µs). The LLVM IR of 3.6.0 is as slow through the code generator of 3.7.1 (2,594, 2,202
+   and 1,887 µs): the change is in LLVM. With 3.7.1, `DISABLE_LLVM_OPT=amdgpu-use-amdgpu-trackers` fixes
+   `gemm_streamk`, `BLOCK_N=32` fixes `attention_int8`, and `TRITON_HIP_USE_ASYNC_COPY=1`, the default from 3.8.0 on,
+   fixes `gemm`.
 """
 
 PUBLIC_TITLE = """\
