@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from msgspec import UNSET
@@ -114,22 +115,22 @@ def unpulled(lever: Lever, facts: KernelFacts):
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
-def test_a_finding_carries_each_lever_of_its_rule_or_its_page_says_what_to_change(rule, monkeypatch):
+def test_a_finding_carries_each_lever_of_its_rule_or_its_page_says_what_to_change(rule):
     """On the kernels of the rule's own cases, with the knob where it can still be turned.
 
     The cases are fragments, in which no loop or grid moves a tile: test_smaller_tiles.py has whole kernels.
     """
-    monkeypatch.setattr(levers, "tiles_advance", lambda _module, _size: True)
     if not rule.levers:
         assert "## What to try" in page(rule)
     for lever in rule.levers:
-        found = [
-            advice
-            for facts in firing(rule)
-            for turned in unpulled(lever, facts)
-            for finding in rule.analyze(turned).findings
-            for advice in finding.advice
-        ]
+        with patch.object(levers, "tiles_advance", return_value=True):
+            found = [
+                advice
+                for facts in firing(rule)
+                for turned in unpulled(lever, facts)
+                for finding in rule.analyze(turned).findings
+                for advice in finding.advice
+            ]
         assert any(advice.knob == lever.knob and advice.note in {lever.note, UNSET} for advice in found), lever
 
 
