@@ -276,6 +276,7 @@ _SAMPLED = (
         f"{_MEMORY}/layout_formulas {_MEMORY}/linear_layout",
         "layouts.convert_in_loop lds.bank_conflicts",
     ),
+    ("findings", "kprof_analyzers.memory.moving_tiles", f"{_MEMORY}/moving_tiles", ""),
     (
         "findings",
         "kprof_analyzers.memory.narrowness",

@@ -8,7 +8,9 @@ from msgspec import UNSET
 from kprof.analysis import KernelFacts
 from kprof.document import Specialization
 from kprof.hardware.machine import find_product, load
-from kprof_analyzers.rules.levers import Lever, proposed
+from kprof.inputs import mlir
+from kprof_analyzers.rules.levers import Lever, grid_numbers_tiles, more_workgroups, proposed, smaller_blocks
+from tests.analyzers.memory.test_moving_tiles import HEAD
 from tests.rules.literate import assembly, facts_of
 
 
@@ -135,3 +137,45 @@ def test_advice_has_the_note():
     facts = kernel(metadata={"kpack": 1})
     assert Lever("kpack", 2, "reads twice as much").advice(facts).note == "reads twice as much"
     assert Lever("kpack", 2).advice(facts).note is UNSET
+
+
+GRID, LOOP = "%at = arith.muli %pid, %c64 : i32", "scf.for %i = %c0 to %n step %c64 : i32 {\n}"
+
+
+def tiled(*lines, loops=(), **constexprs):
+    text = HEAD + "".join(f"{line}\n" for line in lines) + "tt.return\n}\n}\n"
+    return replace(kernel(**constexprs), ttgir=mlir.parse(text), grid=(100, 1, 1), loops=loops)
+
+
+def test_a_tile_is_made_smaller_where_something_moves_it():
+    lever = Lever("BLOCK_N", "lower")
+    assert proposed([lever], tiled(BLOCK_N=64)) == []
+    assert [one.to for one in proposed([lever], tiled(GRID, BLOCK_N=64))] == [32]
+    assert [one.to for one in proposed([lever], tiled(LOOP, BLOCK_N=64))] == [32]
+    assert [one.to for one in proposed([lever], kernel(BLOCK_N=64))] == [32]
+    assert proposed([Lever("BLOCK_M", "lower"), Lever("BLOCK_K", "lower")], tiled(BLOCK_M=64, BLOCK_K=64)) == []
+    # A larger tile covers the data, too.
+    assert [one.to for one in proposed([Lever("BLOCK_N", "higher")], tiled(BLOCK_N=64))] == [128]
+
+
+def test_only_the_grid_makes_more_workgroups():
+    lever = Lever("BLOCK_N", "lower", when=more_workgroups("BLOCK_N"))
+    assert proposed([lever], tiled(LOOP, BLOCK_N=64)) == []
+    assert [one.to for one in proposed([lever], tiled(GRID, BLOCK_N=64))] == [32]
+    assert [one.to for one in proposed([lever], kernel(BLOCK_N=64))] == [32]
+
+
+def test_more_workgroups_in_words():
+    assert grid_numbers_tiles(kernel(BLOCK=64))
+    assert grid_numbers_tiles(tiled(LOOP, SIZE=64))
+    assert not grid_numbers_tiles(tiled(LOOP, BLOCK=64))
+    assert smaller_blocks(tiled(GRID, BLOCK=64), 3) == "BLOCK 64 → 16: 400 workgroups"
+    assert smaller_blocks(tiled(GRID, BLOCK=64), 8) == "choose blocks of 1/8 of the size: 800 workgroups"
+    assert smaller_blocks(tiled(GRID, BLOCK=64, BLOCK_K=64), 2) == "choose blocks of 1/2 of the size: 200 workgroups"
+    looped = smaller_blocks(tiled(LOOP, BLOCK=64, loops=("a loop",)), 2)
+    assert looped == "launch 200 workgroups, each with fewer iterations of its loop"
+    assert grid_numbers_tiles(tiled(GRID, BLOCK=64, BLOCK_K=32))
+    assert smaller_blocks(tiled(BLOCK=64), 4) == (
+        "split each workgroup's work over 4 (400 workgroups) and combine their results in a second kernel; "
+        "a smaller tile alone would leave elements out"
+    )
