@@ -10,8 +10,8 @@ from kprof.document import Specialization
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import mlir
 from kprof_analyzers.rules.levers import Lever, grid_numbers_tiles, more_workgroups, proposed, smaller_blocks
-from tests.analyzers.memory.test_moving_tiles import HEAD
 from tests.rules.literate import assembly, facts_of
+from tests.rules.tile_fragments import HEAD
 
 
 def kernel(arch="gfx942", *, metadata=None, triton="3.9.0", environment=None, **constexprs) -> KernelFacts:
